@@ -1,0 +1,213 @@
+/** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
+
+export type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
+
+/** What one session is, and where its timeline stands. One item: `SESSION#<id>` / `META`. */
+export interface Session {
+  sessionId: string;
+  /** Counts rollbacks; fences stale writers (C9). Starts at 1. */
+  epoch: number;
+  /** Optimistic lock of this item: every write of the session adds one. */
+  version: number;
+  /** Sequence number of the newest checkpoint written (not of the head). */
+  seq: number;
+  /** The checkpoint the sandbox stands on; new checkpoints have it as parent. */
+  headSeq: number;
+  /** Number of messages seen, gives the next message its order. */
+  messageCount: number;
+  sandboxId: string;
+  /** Absolute path inside the sandbox. */
+  projectsRoot: string;
+  template?: string;
+  include: string[];
+  exclude: string[];
+  maxFileBytes: number;
+  retentionDays: number;
+  metadata: Record<string, string>;
+  status: 'active' | 'ended';
+  /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
+  busy?: { requestId: string; untilMs: number };
+  createdAt: string;
+  updatedAt: string;
+  /** Unix seconds; the table's TTL. */
+  expiresAt: number;
+}
+
+/** Where one repository stood at a checkpoint. */
+export interface RepositoryState {
+  /** Relative to the projects root, `.` for the root itself. */
+  path: string;
+  /** `absent`: known to the session, gone from the sandbox. */
+  state: 'captured' | 'absent' | 'failed';
+  /** The capture commit in the shadow; for `failed` the last good one, if any. */
+  commit?: string;
+  /** Tree of the working files. */
+  tree?: string;
+  /** Commit that carries host state and sidecar; equal ids mean equal host state. */
+  meta?: string;
+  changed: boolean;
+  /** Bytes of this checkpoint's bundle for the repository; 0 when nothing changed. */
+  bundleBytes: number;
+  /** Chain the commit's link belongs to, and the link's place in it (0 is the first). */
+  chainId?: string;
+  link?: number;
+  /** Total bytes of the chain's links up to this one. */
+  chainBytes?: number;
+  /** Name of the base bundle below the chain; absent when the repository had no commit. */
+  base?: string;
+  baseCommit?: string;
+  baseBytes?: number;
+  branch?: string;
+  head?: string;
+  /** Number of commits the host history had; answered by start-session. */
+  commits?: number;
+  shallow?: boolean;
+  partial?: boolean;
+  objectFormat?: 'sha1' | 'sha256';
+}
+
+/** Something a checkpoint does not hold, and why. `path` is relative to the projects root. */
+export interface Uncaptured {
+  path: string;
+  reason: string;
+  sizeBytes?: number;
+}
+
+/** One capture of all repositories (C1). One item: `SESSION#<id>` / `CP#<seq>`. */
+export interface Checkpoint {
+  sessionId: string;
+  checkpointId: string;
+  seq: number;
+  /** Parent in the timeline tree; null for the baseline. */
+  parentSeq: number | null;
+  epoch: number;
+  /** Last message whose work it contains; null before the first message. */
+  messageId: string | null;
+  messageOrder: number | null;
+  toolExecutionId: string;
+  reason: CheckpointReason;
+  complete: boolean;
+  repositories: RepositoryState[];
+  failures: Uncaptured[];
+  skipped: Uncaptured[];
+  sandboxId: string;
+  /** True when taken in a review copy: it is in the tree, but never the session's head. */
+  detached: boolean;
+  createdAt: string;
+  expiresAt: number;
+}
+
+export interface Message {
+  messageId: string;
+  /** 1, 2, 3 ... in order of first appearance. */
+  order: number;
+  firstSeq: number;
+  /** Its last checkpoint that is not a rollback's own capture: what "roll back to this message" means. */
+  lastSeq: number;
+}
+
+/** One link of a chain: one bundle of one repository. Item `SESSION#<id>` / `LINK#<chainId>#<link>#<commit>`. */
+export interface ChainLink {
+  sessionId: string;
+  repositoryPath: string;
+  chainId: string;
+  link: number;
+  commit: string;
+  /** Commit of the previous link in the chain; null for the first. */
+  previous: string | null;
+  bundle: StoredBundle;
+  expiresAt: number;
+}
+
+export interface StoredBundle {
+  /** Object key in the bucket. */
+  key: string;
+  sizeBytes: number;
+  /** SHA-256 of the bundle, lower-case hex. */
+  sha256: string;
+}
+
+/** A base bundle, shared by sessions. Item `BASE#<name>` / `META`. */
+export interface StoredBase extends StoredBundle {
+  name: string;
+  commit: string;
+  shallow: boolean;
+  partial: boolean;
+  expiresAt: number;
+}
+
+export type RollbackPhase = 'started' | 'captured' | 'applied' | 'done' | 'failed';
+
+/** The journal of one rollback. Item `SESSION#<id>` / `ROLLBACK#<requestId>`. */
+export interface RollbackJournal {
+  sessionId: string;
+  requestId: string;
+  /** SHA-256 of the request's meaning: the same id with another meaning is `RequestConflict`. */
+  requestHash: string;
+  phase: RollbackPhase;
+  /** The session's epoch after this rollback. */
+  epoch: number;
+  sandboxId: string;
+  detached: boolean;
+  targetSeq: number;
+  undoSeq?: number;
+  result?: RollbackResult;
+  error?: { name: string; message: string };
+  startedAt: string;
+  updatedAt: string;
+  expiresAt: number;
+}
+
+export interface RollbackResult {
+  status: 'APPLIED' | 'PLANNED';
+  checkpointId: string;
+  epoch: number;
+  undoCheckpointId: string | null;
+  repositories: {
+    path: string;
+    written: number;
+    deleted: number;
+    /** What happens to the repository as a whole. */
+    action: 'unchanged' | 'restored' | 'created' | 'parked';
+    /** dryRun only: the first paths of the plan, capped. */
+    paths?: { path: string; change: 'write' | 'delete' }[];
+  }[];
+  discardedMessageIds: string[];
+  trimAfterMessageId: string | null;
+  warnings: string[];
+}
+
+export type RehydratePhase = 'started' | 'created' | 'done' | 'failed';
+
+/** The journal of one rehydrate. Item `SESSION#<id>` / `REHYDRATE#<requestId>`. */
+export interface RehydrateJournal {
+  sessionId: string;
+  requestId: string;
+  requestHash: string;
+  phase: RehydratePhase;
+  mode: 'review' | 'resume';
+  targetSeq: number;
+  sandboxId?: string;
+  result?: RehydrateResult;
+  startedAt: string;
+  updatedAt: string;
+  expiresAt: number;
+}
+
+export interface RehydrateResult {
+  sandboxId: string;
+  checkpointId: string;
+  epoch: number;
+  projectsRoot: string;
+  repositories: { path: string; commit: string; tree: string; branch?: string; head?: string }[];
+  warnings: string[];
+}
+
+/** Where a review copy stands. Item `SESSION#<id>` / `COPY#<sandboxId>`. */
+export interface ReviewCopy {
+  sessionId: string;
+  sandboxId: string;
+  headSeq: number;
+  version: number;
+  expiresAt: number;
+}
