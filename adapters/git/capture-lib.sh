@@ -132,10 +132,10 @@ add_all() {
   local status line path
   git add -A --ignore-errors 2>"$OUT.add"
   status=$?
-  if [ $status -gt 1 ] && grep -q 'does not have a commit checked out' "$OUT.add"; then
-    # A nested repository deeper than we look, without commits: leave it out and say so.
-    exclude_embedded "$(sed -n "s/^error: '\(.*\)\/' does not have a commit checked out$/\1/p" "$OUT.add" | head -1)" || return 1
-    git add -A --ignore-errors 2>"$OUT.add"
+  if grep -q 'does not have a commit checked out' "$OUT.add"; then
+    # Nested repositories deeper than we look, without commits, stop git: leave them out and say so.
+    while IFS= read -r path; do exclude_embedded "$path"; done < <(sed -n "s/^error: '\(.*\)\/' does not have a commit checked out$/\1/p" "$OUT.add")
+    git add -A --ignore-errors 2>>"$OUT.add"
     status=$?
   fi
   [ $status -le 1 ] || return 1
@@ -348,23 +348,41 @@ snapshot() {
   host_state
 }
 
+# collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write.
+collisions() {
+  local path parent rest
+  local -A seen=()
+  : >"$OUT.forced"
+  git diff-tree -r -z --no-renames --name-only --diff-filter=A "$TREE" "$1" >"$OUT.wanted" || return 1
+  [ -s "$OUT.wanted" ] || return 0
+  # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
+  while IFS= read -r -d '' path; do
+    parent='' rest=$path
+    while [[ $rest == */* ]]; do
+      parent+=${rest%%/*} rest=${rest#*/}
+      if [ -z "${seen[$parent]-}" ]; then
+        if [ -L "$parent" ] || [ -f "$parent" ]; then
+          printf '%s\0' "$parent"
+          seen[$parent]=stop
+        elif [ -d "$parent" ]; then
+          seen[$parent]=go
+        else
+          seen[$parent]=stop
+        fi
+      fi
+      [ "${seen[$parent]}" = go ] || continue 2
+      parent+=/
+    done
+    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+  done <"$OUT.wanted" | sort -zu >"$OUT.forced.all"
+  # A captured file above a wanted path is no collision: its removal is part of the plan.
+  [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
+}
+
 # force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2).
 force_collisions() {
-  local path parent found=0
   git cat-file -e "$1^{tree}" 2>/dev/null || return 0
-  git diff-tree -r -z --no-renames --name-only --diff-filter=A "$TREE" "$1^{tree}" >"$OUT.wanted" || return 1
-  [ -s "$OUT.wanted" ] || return 0
-  while IFS= read -r -d '' path; do
-    parent=$path
-    while :; do
-      if [ -L "$parent" ] || [ -f "$parent" ]; then
-        printf '%s\0' "$parent"
-        break
-      fi
-      [[ $parent == */* ]] || break
-      parent=${parent%/*}
-    done
-  done <"$OUT.wanted" | sort -zu >"$OUT.forced"
+  collisions "$1" 2>/dev/null || return 0
   [ -s "$OUT.forced" ] || return 0
   git update-index --add --replace -z --stdin <"$OUT.forced" 2>>"$OUT.err" || return 1
   TREE=$(git write-tree 2>>"$OUT.err")

@@ -72,7 +72,7 @@ missing_target() {
   local target=$1 meta
   meta=$(parents_of "$target" | tail -1)
   [ -n "$meta" ] || return 0
-  ! git rev-list --objects --quiet "$target^{tree}" "$meta" ${COMMIT:+--not "$COMMIT"} >/dev/null 2>&1
+  ! objects_present "$target^{tree}" "$meta" "$TREE" "$META"
 }
 
 capture_one() {

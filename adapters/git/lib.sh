@@ -292,6 +292,15 @@ has_object() { git cat-file -e "$1" 2>/dev/null; }
 # parents_of COMMIT: its parents, one a line; nothing when it is not there.
 parents_of() { git cat-file commit "$1" 2>/dev/null | sed -n '/^$/q;s/^parent //p'; }
 
+# objects_present TREE META [KNOWN...]: everything a restore reads can be read. The history of a partial clone never was whole.
+objects_present() {
+  if [ -n "$PARTIAL_FLAG" ]; then
+    git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing"
+    return
+  fi
+  git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
+}
+
 # jobs_limit: waits until another repository may start; as many at once as there are processors, and one more.
 jobs_limit() {
   local running

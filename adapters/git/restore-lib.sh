@@ -33,18 +33,17 @@ unpack() {
 
 # create_host: a host repository where there is none: the parked one, or a new one on the base bundle.
 create_host() {
-  local path=$1 format=$2 parked
-  parked=$HOME_DIR/parked-$SESSION/$(printf '%s' "$path" | sha256sum | cut -c1-16)
+  local path=$1 format=$2
+  parking_place "$path"
   mkdir -p -- "$ROOT/$path" && cd -- "$ROOT/$path" || return 1
-  if [ -e "$parked/git" ]; then
-    mv -- "$parked/git" .git || return 1
-    if [ -d "$parked/shadow" ] && [ ! -e .agent-shadow/session-$SESSION ]; then
-      shadow_home "$PWD/.agent-shadow" && mv -- "$parked/shadow" ".agent-shadow/session-$SESSION" || return 1
+  if [ -e "$PARKED/git" ]; then
+    mv -- "$PARKED/git" .git || return 1
+    if [ -d "$PARKED/shadow" ] && [ ! -e .agent-shadow/session-$SESSION ]; then
+      shadow_home "$PWD/.agent-shadow" && mv -- "$PARKED/shadow" ".agent-shadow/session-$SESSION" || return 1
     fi
-    rm -rf -- "$parked"
+    rm -rf -- "$PARKED"
   elif [ ! -e .git ]; then
     # Built beside its place and renamed, so that a crash leaves no half repository.
-    rm -rf -- "$RUN/new-git"
     env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git init -q --bare --template= ${format:+--object-format="$format"} "$RUN/$INDEX.git" >/dev/null || return 1
     git config --file "$RUN/$INDEX.git/config" core.bare false && git config --file "$RUN/$INDEX.git/config" core.logAllRefUpdates true || return 1
     mv -- "$RUN/$INDEX.git" .git || return 1
@@ -57,18 +56,41 @@ promise_objects() {
   git config --file "$HG/config" core.repositoryformatversion 1 && git config --file "$HG/config" extensions.partialClone origin
 }
 
+# parking_place PATH: where the .git of a repository waits that the target does not have. Kept per path, the latest one.
+parking_place() {
+  PARKED=$HOME_DIR/parked-$SESSION/$(printf '%s' "$1" | sha256sum | cut -c1-16)
+}
+
+# park_git PATH: renames .git away; never deletes it.
+park_git() {
+  parking_place "$1"
+  rm -rf -- "$PARKED.old"
+  [ ! -e "$PARKED" ] || mv -- "$PARKED" "$PARKED.old" || return 1
+  mkdir -p -- "$PARKED" || return 1
+  [ ! -e .git ] || mv -- .git "$PARKED/git"
+}
+
+# make_host PATH META FORMAT: a host repository where the working tree has none: the parked one, else a new one.
+make_host() {
+  create_host "$1" "$3" && find_host || return 1
+  [ -z "$PARTIAL_FLAG" ] || promise_objects || return 1
+}
+
+# furnish_host META: what a new host repository needs beside objects.
+furnish_host() {
+  part "$1" shallow >"$OUT.shallow"
+  [ ! -s "$OUT.shallow" ] || cp -- "$OUT.shallow" "$HG/shallow" || return 1
+  [ -n "$(git config --file "$HG/config" --get-regexp '^(remote|branch)\.' 2>/dev/null)" ] || move_remotes "$1"
+}
+
 # park PATH: takes a repository that the target does not have out of the way. Nothing is deleted: its .git and its shadow
 # are renamed to where create_host finds them again.
 park() {
-  local path=$1 parked
-  parked=$HOME_DIR/parked-$SESSION/$(printf '%s' "$path" | sha256sum | cut -c1-16)
-  rm -rf -- "$parked.old"
-  [ ! -e "$parked" ] || mv -- "$parked" "$parked.old" || return 1
-  mkdir -p -- "$parked" || return 1
-  [ ! -e .git ] || mv -- .git "$parked/git" || return 1
+  local path=$1
+  park_git "$path" || return 1
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   if [ "$path" != . ]; then
-    mv -- ".agent-shadow/session-$SESSION" "$parked/shadow" || return 1
+    mv -- ".agent-shadow/session-$SESSION" "$PARKED/shadow" || return 1
     rm -f -- .agent-shadow/.gitignore
     rmdir -- .agent-shadow 2>/dev/null || printf '*\n' >.agent-shadow/.gitignore
     cd -- "$ROOT" || return 1
@@ -84,15 +106,6 @@ symlink_above() {
     [ ! -L "$parent" ] || return 0
   done
   return 1
-}
-
-# objects_present TREE META [KNOWN...]: everything a restore reads can be read. The history of a partial clone never was whole.
-objects_present() {
-  if [ -n "$PARTIAL_FLAG" ]; then
-    git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing"
-    return
-  fi
-  git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
 }
 
 # move_files FROM TO: working files from one tree to the other, on the index that was just brought to FROM. git checks
@@ -312,11 +325,15 @@ move_remotes() {
   done < <(part "$1" remotes)
 }
 
-# move_host META NOW_META: everything but the working files.
+# move_host META NOW_META PATH: everything but the working files.
 move_host() {
   local to=$1 from=$2
   load_state "$to"
-  if [ -z "$HG" ] || [ "$T_KIND" = none ] || [ "$T_KIND" = unreadable ]; then
+  if [ "$T_KIND" = none ]; then
+    [ -z "$HG" ] || park_git "$3"
+    return
+  fi
+  if [ -z "$HG" ] || [ "$T_KIND" = unreadable ]; then
     printf 'the host state of this repository was not captured, so branch, HEAD and index stay\n' >>"$OUT.warn"
     return 0
   fi

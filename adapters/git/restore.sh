@@ -28,7 +28,7 @@ open_repository() {
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   cd -- "$ROOT" || return 1
   EXISTS='' CREATED='' HG='' HC='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
-  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 ZERO_ID=$(printf '0%.0s' {1..64}); else EMPTY=$EMPTY_SHA1 ZERO_ID=$(printf '0%.0s' {1..40}); fi
+  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 ZERO_ID=$(printf '0%.0s' {1..64}) NEW_FORMAT=sha256; else EMPTY=$EMPTY_SHA1 ZERO_ID=$(printf '0%.0s' {1..40}) NEW_FORMAT=''; fi
   [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ]; } || return 0
   EXISTS=1
   cd -- "${R_PATH[i]}" || return 1
@@ -99,7 +99,7 @@ check_one() {
       problem conflict "$(git_said)"
       return 0
     }
-    free_parents || return 0
+    free_paths || return 0
     emit plan restored >"$OUT.plan"
     plan_paths "$TREE" "${R_TREE[i]}"
   else
@@ -112,33 +112,39 @@ check_one() {
   fi
 }
 
-# free_parents: git would replace a symlink that stands above a path it writes; only a captured one may go that way.
-free_parents() {
-  local path parent
-  while IFS= read -r -d '' parent; do
-    path=$parent
-    while :; do
-      if [ -L "$path" ] && ! git --literal-pathspecs ls-files --error-unmatch -- "$path" >/dev/null 2>&1; then
-        problem unsafe-path "$path is a symlink that was not captured, and the target has files below it"
-        return 1
-      fi
-      [[ $path == */* ]] || break
-      path=${path%/*}
-    done
-  done < <(git diff-tree -r -z --no-renames --name-only "$TREE" "${R_TREE[INDEX]}" | sed -z 's#/[^/]*$##;t;d' | sort -zu)
+# free_paths: nothing uncaptured stands where the target writes: no ignored file, no symlink above, no directory with
+# other content. git itself would overwrite what is ignored, so it is not asked.
+free_paths() {
+  local path target=${R_TREE[INDEX]}
+  collisions "$target" || return 1
+  if [ -s "$OUT.forced" ]; then
+    problem conflict "not captured and in the way: $(head -z -n 5 "$OUT.forced" | tr '\0' ' ')"
+    return 1
+  fi
+  while IFS= read -r -d '' path; do
+    [ -d "$path" ] && [ ! -L "$path" ] || continue
+    find "./$path" ! -type d -printf '%P\0' | sed -z "s#^#$(sed_quote "$path")/#" | sort -z >"$OUT.inside"
+    git --literal-pathspecs ls-files -z -c -- "$path" | sort -z | comm -z -13 - "$OUT.inside" >"$OUT.foreign"
+    [ -s "$OUT.foreign" ] || continue
+    problem conflict "$path is a file in the target and a directory now, which holds files that are not captured: $(head -z -n 5 "$OUT.foreign" | tr '\0' ' ')"
+    return 1
+  done < <(git diff-tree -r -z --no-renames --name-only --diff-filter=AT "$TREE" "$target")
 }
+
+sed_quote() { printf '%s' "$1" | sed -e 's/[\\#&]/\\&/g' -e 's/$/\\/' -e '$s/\\$//'; }
 
 # plan_paths FROM TO: numbers, and the first paths of the plan for a preview.
 plan_paths() {
+  local status path shown=0
+  git diff-tree -r -z --no-renames --name-only --diff-filter=d "$1" "$2" >"$OUT.writes" || return 1
+  git diff-tree -r -z --no-renames --name-only --diff-filter=D "$1" "$2" >"$OUT.deletes" || return 1
+  { emit written "$(tr -cd '\0' <"$OUT.writes" | wc -c)" && emit deleted "$(tr -cd '\0' <"$OUT.deletes" | wc -c)"; } >>"$OUT.plan"
+  [ "$DRY_RUN" = 1 ] || return 0
   git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.diff" || return 1
-  local status path written=0 deleted=0 shown=0
-  while IFS= read -r -d '' status && IFS= read -r -d '' path; do
-    if [ "$status" = D ]; then deleted=$((deleted + 1)); else written=$((written + 1)); fi
-    [ "$DRY_RUN" = 1 ] && [ $shown -lt 200 ] || continue
+  while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
     shown=$((shown + 1))
     emit plan-path "$path" && emit plan-change "$([ "$status" = D ] && echo delete || echo write)"
   done <"$OUT.diff" >>"$OUT.plan"
-  { emit written "$written" && emit deleted "$deleted"; } >>"$OUT.plan"
 }
 
 # reach I TREE META: brings the repository to a state, from wherever it stands, and proves it. Used for the target and,
@@ -154,20 +160,21 @@ reach() {
     return
   fi
   if [ -z "$EXISTS" ]; then
-    create_host "${R_PATH[i]}" "$([ "$FORMAT" = sha1 ] || echo "$FORMAT")" 2>>"$OUT.err" || return 1
+    make_host "${R_PATH[i]}" "$meta" "$NEW_FORMAT" 2>>"$OUT.err" || return 1
     EXISTS=1
-    find_host || return 1
     open_shadow "$FORMAT" 2>>"$OUT.err" && borrow_host || return 1
-    [ -z "$PARTIAL_FLAG" ] || promise_objects || return 1
-    bring_objects "$i" || return 1
-    part "$meta" shallow >"$OUT.shallow"
-    [ ! -s "$OUT.shallow" ] || cp -- "$OUT.shallow" "$HG/shallow"
-    [ -n "$(git config --file "$HG/config" --get-regexp '^(remote|branch)\.' 2>/dev/null)" ] || move_remotes "$meta" || return 1
+    bring_objects "$i" && furnish_host "$meta" || return 1
     look_at_host
     stand "$i" '' 2>>"$OUT.err" || return 1
     objects_present "$tree" "$meta" || return 1
   elif [ -z "$TREE" ]; then
     stand "$i" "$tree" 2>>"$OUT.err" || return 1
+  fi
+  load_state "$meta"
+  if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
+    # The working tree is there, its .git is not.
+    make_host "${R_PATH[i]}" "$meta" "$NEW_FORMAT" 2>>"$OUT.err" && furnish_host "$meta" || return 1
+    look_at_host
   fi
   from_tree=$TREE from_meta=$META
   apply_umask "$meta"
@@ -175,7 +182,7 @@ reach() {
   move_files "$FROM_TREE" "$tree" '' || return 1
   move_sidecar "$from_meta" "$meta" 2>>"$OUT.err" || return 1
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
-    move_host "$meta" "$from_meta" 2>>"$OUT.err" || return 1
+    move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return 1
   fi
   verify "$i" "$tree" "$meta"
 }
@@ -195,7 +202,7 @@ apply_umask() {
 verify() {
   local i=$1 tree=$2 meta=$3 name
   look_at_host
-  stand "$i" '' 2>>"$OUT.err" || return 1
+  stand "$i" "$tree" 2>>"$OUT.err" || return 1
   if [ "$TREE" != "$tree" ]; then
     printf 'verification failed: the working files are %s, not %s\n' "$TREE" "$tree" >>"$OUT.err"
     return 1
