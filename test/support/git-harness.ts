@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { BundleSource, CapturedRepository, CaptureReport, RestoreReport } from '../../core/ports.ts';
-import { type ProcessSandbox, processSandbox } from './process-sandbox.ts';
+import { processSandbox } from './process-sandbox.ts';
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
@@ -63,7 +63,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   const harness = {
     top,
     home,
-    sandbox: processSandbox(env, options.prefix) as ProcessSandbox,
+    sandbox: processSandbox(env, options.prefix),
     get root() {
       return root;
     },
