@@ -56,8 +56,11 @@ export interface SandboxTags {
 }
 
 export interface Sandboxes {
-  /** Connects to a running sandbox; throws `SandboxNotFound` when it is gone or paused. Does not resume or bill. */
-  open(sandboxId: string): Promise<ExecutionAdapter>;
+  /**
+   * Connects to a running sandbox; throws `SandboxNotFound` when it is gone or paused. Does not resume or bill. One
+   * that was used a moment ago is trusted to be there still, unless `fresh`.
+   */
+  open(sandboxId: string, options?: { fresh?: boolean }): Promise<ExecutionAdapter>;
   /** Creates a sandbox tagged with `tags` (the only way to find an orphan again). */
   create(options: { template?: string; tags: SandboxTags; timeoutMs: number }): Promise<ExecutionAdapter>;
   /** Running sandboxes carrying all the given tags, oldest first. */

@@ -42,7 +42,9 @@ const corrupt = (key: string): WalkbackError =>
 
 export const createBundleStore = (options: { bucket: string; client?: S3Client }): BundleStore => {
   const { bucket: Bucket } = options;
-  const client = options.client ?? new S3Client(BULK_DEFAULTS);
+  // What arrives is hashed here: a bundle that is not the stored one must be told from a service that fails.
+  const client =
+    options.client ?? new S3Client({ ...BULK_DEFAULTS, responseChecksumValidation: 'WHEN_REQUIRED' });
 
   const head: BundleStore['head'] = async (key) => {
     try {

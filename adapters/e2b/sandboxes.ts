@@ -39,8 +39,9 @@ export const createSandboxes = (configuration: E2bConfiguration): Sandboxes => {
     });
 
   return {
-    async open(sandboxId) {
+    async open(sandboxId, { fresh = false } = {}) {
       requireId(sandboxId);
+      if (fresh) connections.forget(sandboxId);
       await connections.get(sandboxId);
       return createExecutionAdapter(sandboxId, connections);
     },

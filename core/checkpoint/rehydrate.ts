@@ -11,6 +11,7 @@ import { commandTimeout, type Invocation } from './deadline.ts';
 import type { Checkpoint, RehydrateJournal, RehydrateResult, Session } from './model.ts';
 import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';
+import { createTwins } from './rehydrate-twins.ts';
 import { notAtTarget, planFresh, restoreRequest } from './restore-plan.ts';
 import { keepCheckpoint } from './retention.ts';
 import type { RollbackDeps } from './rollback-run.ts';
@@ -34,6 +35,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
   const bundleSources = createBundleSources(deps);
   const begin = createBeginRehydrate(deps);
   const writes = createRehydrateJournal(deps);
+  const twinSandboxes = createTwins(deps);
 
   const create = ({ sessionId, requestId, template, sandboxTimeoutMs }: RehydrateJournal) =>
     sandboxes.create({ template, tags: rehydrateTags(sessionId, requestId), timeoutMs: sandboxTimeoutMs });
@@ -82,12 +84,14 @@ export const createRehydrate = (deps: RehydrateDeps) => {
   const work = async (begun: RehydrateJournal, invocation: Invocation): Promise<RehydrateResult> => {
     let journal = begun;
     let sandbox: ExecutionAdapter | undefined;
+    let twins: Promise<string[]> = Promise.resolve([]);
     try {
       const session = await requireSession(store, begun.sessionId);
       const target = await findTarget(store, begun.sessionId, {}, begun.targetSeq);
       const lost = await findLost(journal);
       sandbox = lost ?? (await create(journal));
       journal = await writes.noteSandbox(journal, sandbox.sandboxId);
+      twins = twinSandboxes.find(journal, sandbox.sandboxId);
       let restored = await restore(session, journal, target, sandbox, invocation);
       if (restored instanceof WalkbackError && lost !== undefined) {
         // A sandbox that was half restored by a call that died is not worth mending.
@@ -112,11 +116,15 @@ export const createRehydrate = (deps: RehydrateDeps) => {
         ),
         warnings,
       });
-      return await writes.finish(journal, answer, sandboxId);
+      const result = await writes.finish(journal, answer, sandboxId);
+      // Only now is it sure that none of them is another attempt's.
+      if (result.sandboxId === sandboxId) await twinSandboxes.kill(await twins);
+      return result;
     } catch (error) {
       const given = await writes.giveUp(journal, error);
       if (given !== true) return given;
       log.warn('rehydrate failed', { requestId: journal.requestId, sandboxId: sandbox?.sandboxId });
+      await twinSandboxes.kill(await twins);
       if (sandbox !== undefined) await sandboxes.kill(sandbox.sandboxId);
       throw error;
     }
@@ -124,7 +132,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
 
   const requireRunning = async (result: RehydrateResult, requestId: string): Promise<RehydrateResult> => {
     try {
-      await sandboxes.open(result.sandboxId);
+      await sandboxes.open(result.sandboxId, { fresh: true });
       return result;
     } catch (error) {
       if (!isWalkbackError(error, 'SandboxNotFound')) throw error;

@@ -150,7 +150,7 @@ export const createRollback = (deps: RollbackDeps) => {
     const work = async () => {
       if (input.dryRun === true) return plan(input, place, target, invocation);
       // A sandbox that is gone is found out before the epoch moves.
-      await sandboxes.open(sandboxOf(place));
+      await sandboxes.open(sandboxOf(place), { fresh: true });
       const begun = await begin(input, place, target, invocation);
       return begun.written ? run(sessionId, requestId, invocation) : undefined;
     };

@@ -37,7 +37,7 @@ describe.each([
     const rehydrate = (requestId: string) => cloud.invoke('rehydrate', { sessionId: 's1', requestId, mode });
     const counts = await line.count(() => rehydrate(`${mode}-clean`));
     let met = 0;
-    for (const [index, fault] of faultCases(`rehydrate ${mode}`, counts, 14).entries()) {
+    for (const [index, fault] of faultCases(`rehydrate ${mode}`, counts, 36).entries()) {
       const name = describeCase(fault);
       const { epoch } = (await world.timeline()).session;
       const others = await sandboxIds(cloud);
@@ -64,4 +64,14 @@ describe.each([
     }
     expect(met).toBeGreaterThan(0);
   }, 1_800_000);
+});
+
+test('a sandbox that was created twice by one call is not left behind', async () => {
+  const others = await sandboxIds(cloud);
+  const { met, outcome } = await line.run({ service: 'e2b', at: 1, kind: 'delivered twice' }, () =>
+    cloud.invoke('rehydrate', { sessionId: 's1', requestId: 'twins' }),
+  );
+  expect(met).toBe(true);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  expect(await sandboxIds(cloud)).toEqual([...others, String(outcome.value['sandboxId'])].toSorted());
 });

@@ -50,7 +50,7 @@ const createInvoke =
     throw new FunctionFailure(String(payload['errorType']), String(payload['errorMessage']));
   };
 
-const lambdaFor = (cloud: Cloud): LambdaClient =>
+const lambdaFor = (cloud: Pick<Cloud, 'endpoints' | 'environment'>): LambdaClient =>
   new LambdaClient({
     region: cloud.environment['AWS_REGION'],
     endpoint: cloud.endpoints.lambda,
@@ -61,6 +61,10 @@ const lambdaFor = (cloud: Cloud): LambdaClient =>
     // A test wants to see a failure, not a second try.
     maxAttempts: 1,
   });
+
+/** Invokes the functions of a cloud that runs in another process. */
+export const invokerOf = (cloud: Pick<Cloud, 'endpoints' | 'environment'>): TestCloud['invoke'] =>
+  createInvoke(lambdaFor(cloud));
 
 /** A directory made here is removed with the cloud; one given by the caller stays, for a restart on its data. */
 export const startTestCloud = async (options: { dataDir?: string } = {}): Promise<TestCloud> => {

@@ -42,6 +42,7 @@ export const shell = (directory: string, script: string, env: Record<string, str
 const NEW_REPOSITORY = `
 mkdir -p "$P" && cd "$P" && git init -q -b main
 printf 'one\\n' > a.txt; printf 'one\\n' > staged.txt; head -c 300 /dev/zero > zero.bin
+printf '%s\\n' "$P" > name.txt
 mkdir -p src/deep && printf '\\r\\n' > 'src/deep/with space.txt'
 printf '*.ignored\\n' > .gitignore; chmod +x zero.bin; ln -s src/deep link; ln -s nowhere dangling
 git add -A && git commit -qm first
@@ -129,6 +130,7 @@ export const timelineOf = async (cloud: WorldCloud, sessionId: string): Promise<
 };
 
 export interface World {
+  /** May be replaced by one that was started again on the same data. */
   cloud: WorldCloud;
   sessionId: string;
   /** Moves with a resume. */
@@ -179,16 +181,17 @@ export const openWorld = async (
     sandboxId,
     paths,
     get root() {
-      return realpathSync(rootOf(cloud, world.sandboxId));
+      return realpathSync(rootOf(world.cloud, world.sandboxId));
     },
     fingerprint: () => fingerprint(world.root, world.paths),
-    timeline: () => timelineOf(cloud, sessionId),
+    timeline: () => timelineOf(world.cloud, sessionId),
     checkpoint: async (toolExecutionId, messageId = toolExecutionId) => {
       const input = { sessionId, messageId, toolExecutionId, reason: 'before-tool' };
-      const { checkpointId } = await cloud.invoke('checkpoint', input);
+      const { checkpointId } = await world.cloud.invoke('checkpoint', input);
       return { checkpointId: String(checkpointId), looks: world.fingerprint() };
     },
-    rollback: (requestId, checkpointId) => cloud.invoke('rollback', { sessionId, requestId, checkpointId }),
+    rollback: (requestId, checkpointId) =>
+      world.cloud.invoke('rollback', { sessionId, requestId, checkpointId }),
   };
   return world;
 };

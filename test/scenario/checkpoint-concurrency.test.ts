@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { edit, fingerprint, makeRepositories, openWorld, rootOf } from '../support/world.ts';
+
+const PATHS = ['api', 'web'];
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+});
+afterAll(() => cloud.close());
+
+const take = (sessionId: string, toolExecutionId: string, messageId = 'm1', epoch?: number) =>
+  cloud.invoke('checkpoint', {
+    sessionId,
+    messageId,
+    toolExecutionId,
+    reason: 'before-tool',
+    ...(epoch !== undefined && { epoch }),
+  });
+
+const rebuilt = async (sessionId: string, checkpointId: unknown): Promise<string[]> => {
+  const { sandboxId } = await cloud.invoke('rehydrate', { sessionId, checkpointId });
+  return fingerprint(rootOf(cloud, String(sandboxId)), PATHS);
+};
+
+test('two checkpoints at once both succeed, and each can be rebuilt from the bucket', async () => {
+  const world = await openWorld(cloud, { sessionId: 'two', paths: PATHS });
+  edit(world.root, 1, PATHS);
+  const looks = world.fingerprint();
+  const [one, two] = await Promise.all([take('two', 't1'), take('two', 't2')]);
+  expect(new Set([one['seq'], two['seq']])).toEqual(new Set([2, 3]));
+  edit(world.root, 2, PATHS);
+  const after = await world.checkpoint('t3');
+  expect(await rebuilt('two', one['checkpointId'])).toEqual(looks);
+  expect(await rebuilt('two', two['checkpointId'])).toEqual(looks);
+  expect(await rebuilt('two', after.checkpointId)).toEqual(after.looks);
+});
+
+test('the same execution three times at once is one checkpoint', async () => {
+  const world = await openWorld(cloud, { sessionId: 'same', paths: PATHS });
+  edit(world.root, 1, PATHS);
+  const answers = await Promise.all([take('same', 't1'), take('same', 't1'), take('same', 't1')]);
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).toEqual(answers[0]);
+  expect((await world.timeline()).checkpoints).toHaveLength(2);
+});
+
+test('during a rollback a checkpoint is refused, by its name, and nothing is mixed', async () => {
+  const world = await openWorld(cloud, { sessionId: 'fenced', paths: PATHS });
+  const start = { session: (await world.timeline()).session, looks: world.fingerprint() };
+  edit(world.root, 1, PATHS);
+  const start1 = (await world.timeline()).checkpoints[0]?.checkpointId;
+  const e2b = await cloud.interpose('e2b', [
+    { match: { path: '/process.Process/Start' }, at: 2, action: { kind: 'delay', ms: 1_500 } },
+  ]);
+  const rollback = world.rollback('r1', String(start1));
+  // The restore has been sent and not yet arrived.
+  await e2b.reached(2, { path: '/process.Process/Start' });
+  await expect(take('fenced', 'now')).rejects.toMatchObject({ errorType: 'RollbackInProgress' });
+  await expect(take('fenced', 'old', 'm1', 1)).rejects.toMatchObject({ errorType: 'StaleEpoch' });
+  await expect(rollback).resolves.toMatchObject({ status: 'APPLIED', epoch: 2 });
+  cloud.heal();
+  expect(world.fingerprint()).toEqual(start.looks);
+  const { checkpoints } = await world.timeline();
+  expect(checkpoints.map(({ reason }) => reason)).toEqual(['rollback', 'baseline']);
+});
+
+test('a checkpoint that captured before a rollback and would be written after it is stale', async () => {
+  const world = await openWorld(cloud, { sessionId: 'late', paths: PATHS });
+  const first = await world.checkpoint('first');
+  edit(world.root, 1, PATHS);
+  const TRANSACTION = { operation: 'TransactWriteItems' };
+  const dynamodb = await cloud.interpose('dynamodb', [
+    { match: TRANSACTION, at: 1, action: { kind: 'delay', ms: 2_500 } },
+  ]);
+  const late = take('late', 'late', 'm2').catch((error: unknown) => error);
+  await dynamodb.reached(1, TRANSACTION);
+  await world.rollback('r1', first.checkpointId);
+  expect(world.fingerprint()).toEqual(first.looks);
+  expect(await late).toMatchObject({ errorType: 'StaleEpoch' });
+  cloud.heal();
+  const { session, checkpoints } = await world.timeline();
+  expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId)).not.toContain('late');
+  expect(checkpoints.find(({ seq }) => seq === session.headSeq)?.checkpointId).toBe(first.checkpointId);
+});
+
+test('two sessions on one directory, in two sandboxes, do not see each other', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'walkback-shared-'));
+  try {
+    makeRepositories(directory, PATHS);
+    const one = await openWorld(cloud, { sessionId: 'left', paths: PATHS, mount: directory });
+    const two = await openWorld(cloud, { sessionId: 'right', paths: PATHS, mount: directory });
+    const left = [];
+    const right = [];
+    for (const n of [1, 2]) {
+      edit(directory, 2 * n, PATHS);
+      left.push(await one.checkpoint(`l${n}`));
+      edit(directory, 2 * n + 1, PATHS);
+      right.push(await two.checkpoint(`r${n}`));
+    }
+    edit(directory, 6, PATHS);
+    const [l3, r3] = await Promise.all([one.checkpoint('l3'), two.checkpoint('r3')]);
+    expect(r3.looks).toEqual(l3.looks);
+
+    const back = await one.rollback('back', left[0]?.checkpointId ?? '');
+    expect(one.fingerprint()).toEqual(left[0]?.looks);
+    expect((await two.timeline()).session).toMatchObject({ epoch: 1, busy: null });
+    const seen = await two.checkpoint('r4');
+    expect(seen.looks).toEqual(left[0]?.looks);
+    await one.rollback('undo', String(back['undoCheckpointId']));
+    expect(one.fingerprint()).toEqual(l3.looks);
+    await two.rollback('back', right[1]?.checkpointId ?? '');
+    expect(two.fingerprint()).toEqual(right[1]?.looks);
+    expect(await rebuilt('right', r3.checkpointId)).toEqual(r3.looks);
+    expect(await rebuilt('left', left[1]?.checkpointId)).toEqual(left[1]?.looks);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});

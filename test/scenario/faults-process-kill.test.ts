@@ -1,0 +1,121 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cloud } from '../../local/cloud.ts';
+import { type CliScene, openCliScene } from '../support/cli.ts';
+import { invokerOf } from '../support/cloud.ts';
+import {
+  edit,
+  fingerprint,
+  openWorld,
+  type Recorded,
+  rootOf,
+  sandboxIds,
+  type World,
+  type WorldCloud,
+} from '../support/world.ts';
+
+/** Kills per operation. */
+const KILLS = Number(process.env['KILLS'] ?? 2);
+const SEED = Number(process.env['FAULT_SEED'] ?? 1);
+
+interface Running {
+  cloud: WorldCloud;
+  child: ChildProcess;
+  ended: Promise<unknown>;
+}
+
+let scene: CliScene;
+let running: Running;
+let world: World;
+
+const up = async (): Promise<void> => {
+  const { child, firstLine, ended } = await scene.start(['up', '--json']);
+  const facts = JSON.parse(firstLine) as Pick<Cloud, 'endpoints' | 'environment' | 'dataDir'>;
+  running = { cloud: { ...facts, invoke: invokerOf(facts) }, child, ended };
+  if (world !== undefined) world.cloud = running.cloud;
+};
+
+beforeAll(async () => {
+  process.stdout.write(`process kill: ${KILLS} kills each, FAULT_SEED=${SEED} KILLS=${KILLS}\n`);
+  scene = await openCliScene();
+  await up();
+  world = await openWorld(running.cloud, { paths: ['api', 'web'] });
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** `kill -9` of the whole cloud after a part of what the operation usually takes; then a new one on the same data. */
+const killDuring = async (work: () => Promise<unknown>, afterMs: number): Promise<void> => {
+  const lost = Promise.allSettled([work()]);
+  await delay(afterMs);
+  running.child.kill('SIGKILL');
+  await Promise.all([running.ended, lost]);
+  await up();
+};
+
+const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> => {
+  const startedMs = performance.now();
+  return { value: await work(), ms: performance.now() - startedMs };
+};
+
+/** Instants spread over an operation, shifted by the seed. */
+const instants = (ms: number): number[] =>
+  Array.from({ length: KILLS }, (_, index) => (ms * (index + ((SEED * 0.618) % 1))) / KILLS);
+
+const invoke = (name: string, event: unknown) => running.cloud.invoke(name, event);
+let edits = 0;
+const change = (): void => edit(world.root, ++edits, world.paths);
+
+test('a checkpoint survives kill -9 of everything: the same call makes exactly one', async () => {
+  change();
+  const { ms } = await timed(() => world.checkpoint('clean'));
+  for (const [index, afterMs] of instants(ms).entries()) {
+    change();
+    const take = () => world.checkpoint(`t${index}`);
+    await killDuring(take, afterMs);
+    await take();
+  }
+  const { checkpoints, session } = await world.timeline();
+  expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([
+    'walkback-baseline',
+    'clean',
+    ...instants(ms).map((_, index) => `t${index}`),
+  ]);
+  expect(checkpoints.every(({ complete }) => complete)).toBe(true);
+  expect(session).toMatchObject({ epoch: 1, busy: null });
+}, 300_000);
+
+test('a rollback survives kill -9 of everything: the same call finishes it, and it can be undone', async () => {
+  change();
+  const target: Recorded = await world.checkpoint('target');
+  change();
+  const { ms } = await timed(() => world.rollback('clean', target.checkpointId));
+  for (const [index, afterMs] of instants(ms).entries()) {
+    change();
+    const before = world.fingerprint();
+    const { epoch } = (await world.timeline()).session;
+    const back = () => world.rollback(`r${index}`, target.checkpointId);
+    await killDuring(back, afterMs);
+    const answer = await back();
+    expect(answer, `after ${afterMs} ms`).toMatchObject({ status: 'APPLIED', epoch: epoch + 1 });
+    expect(world.fingerprint(), `after ${afterMs} ms`).toEqual(target.looks);
+    await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
+    expect(world.fingerprint(), `undo after ${afterMs} ms`).toEqual(before);
+  }
+  expect((await world.timeline()).session.busy).toBe(null);
+}, 300_000);
+
+test('a rehydrate survives kill -9 of everything: one whole sandbox, and no other', async () => {
+  const { looks } = await world.checkpoint('last');
+  const { ms } = await timed(() => invoke('rehydrate', { sessionId: 's1', requestId: 'clean' }));
+  for (const [index, afterMs] of instants(ms).entries()) {
+    const mode = index % 2 === 0 ? 'review' : 'resume';
+    const others = await sandboxIds(running.cloud);
+    const again = () => invoke('rehydrate', { sessionId: 's1', requestId: `h${index}`, mode });
+    await killDuring(again, afterMs);
+    const sandboxId = String((await again())['sandboxId']);
+    expect(fingerprint(rootOf(running.cloud, sandboxId), world.paths), `after ${afterMs} ms`).toEqual(looks);
+    expect(await sandboxIds(running.cloud)).toEqual([...others, sandboxId].toSorted());
+  }
+  expect((await world.timeline()).session.busy).toBe(null);
+}, 300_000);

@@ -1,0 +1,117 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { edit, fingerprint, openWorld, type Recorded, rootOf, sandboxIds, sdkOf } from '../support/world.ts';
+
+const PATHS = ['api', 'web', 'web/lib'];
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261);
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2);
+
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('edit' as const), of: fc.subarray(PATHS, { minLength: 1 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('checkpoint' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rollback' as const), to: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('undo' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('lose-shadow' as const),
+      of: fc.subarray(PATHS, { minLength: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('review' as const), to: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), to: fc.nat() }) },
+);
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+});
+afterAll(() => cloud.close());
+
+let sessions = 0;
+
+/** Plays the steps on a session of its own; every restore must give back exactly what was recorded. */
+const play = async (
+  steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
+): Promise<void> => {
+  const sessionId = `p${++sessions}`;
+  const world = await openWorld(cloud, { sessionId, paths: PATHS });
+  const recorded: Recorded[] = [await world.checkpoint('first')];
+  const at = (index: number): Recorded => {
+    const found = recorded[index % recorded.length];
+    if (found === undefined) throw new Error('nothing recorded');
+    return found;
+  };
+  let epoch = 1;
+  let undo: Recorded | undefined;
+  for (const [n, one] of steps.entries()) {
+    switch (one.kind) {
+      case 'edit':
+        edit(world.root, n, one.of);
+        break;
+      case 'checkpoint':
+        recorded.push(await world.checkpoint(`t${n}`));
+        break;
+      case 'rollback':
+      case 'undo': {
+        const target = one.kind === 'undo' ? undo : at(one.to);
+        if (target === undefined) break;
+        const before = world.fingerprint();
+        const answer = await world.rollback(`r${n}`, target.checkpointId);
+        expect(world.fingerprint(), `step ${n}`).toEqual(target.looks);
+        expect(answer['epoch']).toBe((epoch += 1));
+        undo = { checkpointId: String(answer['undoCheckpointId']), looks: before };
+        recorded.push(undo);
+        break;
+      }
+      case 'lose-shadow':
+        for (const path of one.of)
+          await rm(join(world.root, path, '.agent-shadow'), { recursive: true, force: true });
+        break;
+      case 'review': {
+        const { checkpointId, looks } = at(one.to);
+        const { sandboxId } = await cloud.invoke('rehydrate', { sessionId, checkpointId });
+        expect(fingerprint(rootOf(cloud, String(sandboxId)), PATHS), `step ${n}`).toEqual(looks);
+        await sdkOf(cloud).kill(String(sandboxId));
+        break;
+      }
+      case 'kill': {
+        await sdkOf(cloud).kill(world.sandboxId);
+        const { checkpointId, looks } = at(one.to);
+        const resumed = await cloud.invoke('rehydrate', {
+          sessionId,
+          checkpointId,
+          mode: 'resume',
+          requestId: `h${n}`,
+        });
+        world.sandboxId = String(resumed['sandboxId']);
+        expect(world.fingerprint(), `step ${n}`).toEqual(looks);
+        expect(resumed['epoch']).toBe((epoch += 1));
+        undo = undefined;
+      }
+    }
+  }
+  // Whatever happened, everything that was recorded is still there.
+  for (const [index, { checkpointId, looks }] of recorded.entries()) {
+    if (index % 2 === steps.length % 2) continue;
+    await world.rollback(`end-${index}`, checkpointId);
+    expect(world.fingerprint(), `at the end, number ${index}`).toEqual(looks);
+  }
+  await sdkOf(cloud).kill(world.sandboxId);
+  expect(await sandboxIds(cloud)).toEqual([]);
+};
+
+test('any sequence of edits, checkpoints, rollbacks, losses and rehydrations gives back exactly what was recorded', async () => {
+  process.stdout.write(`properties: PROPERTY_SEED=${SEED} PROPERTY_RUNS=${RUNS}\n`);
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 9 }), play), {
+    seed: SEED,
+    numRuns: RUNS,
+    endOnFailure: true,
+  });
+}, 1_200_000);

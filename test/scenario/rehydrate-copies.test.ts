@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
+import { edit, fingerprint, ignoredFiles, openWorld, rootOf } from '../support/world.ts';
+
+test('reviewers move their own copies, while the session goes on and is resumed elsewhere', async () => {
+  await using cloud = await startTestCloud();
+  const world = await openWorld(cloud);
+  edit(world.root, 1);
+  const first = await world.checkpoint('t1', 'msg-1');
+  edit(world.root, 2);
+  const second = await world.checkpoint('t2', 'msg-2');
+
+  const review = async (messageId: string): Promise<string> => {
+    const { sandboxId } = await cloud.invoke('rehydrate', { sessionId: 's1', messageId });
+    return String(sandboxId);
+  };
+  const looks = (sandboxId: string): string[] => fingerprint(rootOf(cloud, sandboxId));
+  const [one, two] = await Promise.all([review('msg-2'), review('msg-2')]);
+  expect(looks(one)).toEqual(second.looks);
+  expect(looks(two)).toEqual(second.looks);
+  // What no capture holds is not there, in a fresh sandbox.
+  expect(ignoredFiles(rootOf(cloud, one))).toEqual([]);
+
+  edit(rootOf(cloud, one), 7);
+  const changed = looks(one);
+  edit(world.root, 3);
+  const [back, third] = await Promise.all([
+    cloud.invoke('rollback', { sessionId: 's1', messageId: 'msg-1', requestId: 'in-copy', sandboxId: one }),
+    world.checkpoint('t3', 'msg-3'),
+  ]);
+  expect(looks(one)).toEqual(first.looks);
+  expect(looks(two)).toEqual(second.looks);
+  const { session, checkpoints } = await world.timeline();
+  expect(session).toMatchObject({ epoch: 1, busy: null, sandboxId: world.sandboxId });
+  expect(checkpoints.find(({ seq }) => seq === session.headSeq)?.checkpointId).toBe(third.checkpointId);
+  await cloud.invoke('rollback', {
+    sessionId: 's1',
+    checkpointId: back['undoCheckpointId'],
+    requestId: 'undo-in-copy',
+    sandboxId: one,
+  });
+  expect(looks(one)).toEqual(changed);
+
+  // An earlier target than the newest: at the same time a rollback.
+  const resumed = await cloud.invoke('rehydrate', { sessionId: 's1', messageId: 'msg-1', mode: 'resume' });
+  expect(resumed).toMatchObject({ epoch: 2 });
+  world.sandboxId = String(resumed['sandboxId']);
+  expect(world.fingerprint()).toEqual(first.looks);
+  await expect(
+    cloud.invoke('checkpoint', {
+      sessionId: 's1',
+      epoch: 1,
+      messageId: 'msg-4',
+      toolExecutionId: 'stale',
+      reason: 'before-tool',
+    }),
+  ).rejects.toMatchObject({ errorType: 'StaleEpoch' });
+  edit(world.root, 4);
+  await world.checkpoint('t4', 'msg-4');
+  await world.rollback('forward', third.checkpointId);
+  expect(world.fingerprint()).toEqual(third.looks);
+});
