@@ -13,6 +13,8 @@ export interface ToolCall {
   forwardKey: string;
   /** Unix milliseconds. */
   deadlineMs: number;
+  /** Milliseconds left until then, at least 1; for clients that take a timeout. */
+  remainingMs(): number;
   /** Aborts at the deadline: pass it to every request. */
   signal: AbortSignal;
   /** Call it right before the side effect when work came before it: throws when the call may not act any more (S3, S4). */

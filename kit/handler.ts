@@ -125,6 +125,7 @@ const makeCall = (
   idempotencyKey: request.idempotencyKey,
   forwardKey: request.forwardKey,
   deadlineMs: request.deadlineMs,
+  remainingMs: () => Math.max(1, request.deadlineMs - dependencies.now()),
   signal,
   fence: async () => {
     if (request.operation !== 'compensate' && (await dependencies.tombstones.isBuried(request.forwardKey))) {

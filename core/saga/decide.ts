@@ -73,6 +73,12 @@ const progress = (state: SagaState, fresh: boolean, around: Surroundings): Step 
   return state.phase === 'undo' ? progressUndo(state, around, fresh) : progressForward(state, around, fresh);
 };
 
+/** What was prepared brings its own step: it may be in flight when this decision ends. */
+const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
+  event.type === 'prepared' || event.type === 'undo-prepared'
+    ? { ...given, currentStep: given.currentStep ?? event.step }
+    : given;
+
 /** Most facts one decision makes; the rest comes with the next event. Keeps a transaction far below its limit of 100. */
 const MAX_FACTS = 40;
 
@@ -80,7 +86,8 @@ const MAX_FACTS = 40;
  * What `event` means in `state`. Facts are to be appended and applied together, all or none. An event that is not new
  * (answered already, of an older attempt) makes no facts of its own; `next` then says what stands.
  */
-export const decide = (state: SagaState, event: SagaEvent, around: Surroundings, seq: number): Decision => {
+export const decide = (state: SagaState, event: SagaEvent, given: Surroundings, seq: number): Decision => {
+  const around = surroundings(event, given);
   const facts = factsOf(state, event, around);
   const place = { sagaId: around.sagaId, nowMs: around.nowMs };
   if (isFromOutside(event)) return { facts, next: { next: 'none' } };

@@ -33,7 +33,7 @@ const requestFor = async (
     throw new RangeError(`entry ${effect.startSeq} is not the start of step ${step.id}`);
   }
   const committed = ended?.status === 'committed' && 'result' in ended ? ended : undefined;
-  const forwardKey = idempotencyKey(head.sagaId, effect.step, effect.epoch);
+  const forwardKey = started.idempotencyKey;
   const payload: ToolRequest = {
     operation: OPERATIONS[operation.direction],
     tool: step.tool,
