@@ -2,6 +2,7 @@
 // Starts the CLI on the Node 24 that comes with the package, whatever Node the machine has.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('..', import.meta.url);
@@ -15,7 +16,7 @@ if (modern) {
 } else if (existsSync(bundled)) {
   const child = spawn(bundled, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(signal ? 128 + 15 : (code ?? 1)));
+  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 } else {
   process.stderr.write(
     `walkback needs Node 24 or newer; this is ${process.version}. Run npm ci first: it brings Node 24.\n`,

@@ -24,3 +24,19 @@ export const checkpointSeq = (id: string): number | undefined => {
   const match = /^cp-(\d{8,})-[0-9a-f]{8}$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);
 };
+
+/** Ids that start with this are made by us (baseline, rollback captures); a caller may not choose one. */
+export const RESERVED_ID_PREFIX = 'walkback-';
+
+export const BASELINE_TOOL_ID = `${RESERVED_ID_PREFIX}baseline`;
+
+/** Name of a rollback's `n`th capture of "now": the same request repeats its names. */
+export const rollbackToolId = (requestId: string, n: number): string =>
+  `${RESERVED_ID_PREFIX}rollback-${sha256Hex(requestId).slice(0, 24)}-${n}`;
+
+/** `<prefix>-<time, base 36, sorts by age>-<10 random characters>`. */
+export const timeSortableId = (prefix: string, now: Date, random: string): string =>
+  `${prefix}-${now.getTime().toString(36).padStart(9, '0')}-${random.slice(0, 10)}`;
+
+/** A base bundle's name: the host commit, whether history below it is cut off, whether it is a partial clone. */
+export const BASE_NAME_PATTERN = /^(sha1|sha256)-([0-9a-f]{40}|[0-9a-f]{64})(-s[0-9a-f]{16})?(-p)?$/;

@@ -3,6 +3,7 @@
  * sandbox, `adapters/git` for repositories inside it, `adapters/aws` for tables and objects. Every method
  * throws a `WalkbackError`, never a vendor's.
  */
+import type { WalkbackEvent } from './checkpoint/events.ts';
 import type {
   ChainLink,
   Checkpoint,
@@ -134,6 +135,8 @@ export interface CapturedBundle {
   kind: 'base' | 'link';
   /** Tip commit of the bundle. */
   commit: string;
+  /** Name of the base, for a base: known before a large one is uploaded, so that one stored meanwhile is not sent again. */
+  base?: string;
   sizeBytes: number;
   sha256: string;
   /** The bytes, when it was small enough to travel through the function; else it was given to `upload`. */
@@ -181,20 +184,27 @@ export interface BundleSource {
   bytes?: Uint8Array;
 }
 
+/** The two ids that say where one repository stands: its working files, and its host state with sidecar. */
+export interface CapturedState {
+  tree: string;
+  meta: string;
+}
+
 export interface RestoreRepository {
   path: string;
-  /** Capture commit to restore; null: the repository did not exist, so it is parked. */
+  /** State to restore; null: the repository did not exist then, so it is parked. */
+  target: CapturedState | null;
+  /** State the sandbox must stand on (from the capture made just before); null when the repository is not there. */
+  now: CapturedState | null;
+  /** State to put back if anything fails: where the repository was when the rollback began; null: it was not there. */
+  undo: CapturedState | null;
+  /** Capture commit of the target; names the state for a person in the sandbox. */
   commit: string | null;
-  tree: string | null;
-  /** Commit the sandbox must stand on now (from the capture made just before); null when it is not there now. */
-  now: string | null;
-  nowTree: string | null;
-  /** Commit to put back if anything fails: the state when the rollback began. */
-  undo: string | null;
   baseCommit?: string;
-  shallow?: boolean;
   objectFormat: 'sha1' | 'sha256';
-  /** Bundles to fetch first; empty when the sandbox has every object. */
+  /** Came from a partial clone: its history is not whole and need not be. */
+  partial?: boolean;
+  /** Bundles to bring in first, base first; empty when the sandbox has every object. */
   bundles: BundleSource[];
 }
 
@@ -247,6 +257,25 @@ export interface DirectoryListing {
   truncated: boolean;
 }
 
+/** Two trees of one repository to compare; null: the repository was not there. */
+export interface DiffPair {
+  path: string;
+  from: string | null;
+  to: string | null;
+}
+
+export interface RepositoryDiff {
+  path: string;
+  /** Unified diff with the repository's path in its prefixes; empty with `statOnly`. */
+  diff: string;
+  truncated: boolean;
+  files: number;
+  added: number;
+  deleted: number;
+  /** The sandbox lacks the captures: rehydrate, or roll back to fetch them. */
+  missing: boolean;
+}
+
 /** Git work inside one sandbox. Nothing here knows about tables or buckets. */
 export interface Repositories {
   survey(
@@ -255,6 +284,17 @@ export interface Repositories {
   ): Promise<SurveyReport>;
   capture(sandbox: ExecutionAdapter, request: CaptureRequest, upload: UploadTarget): Promise<CaptureReport>;
   restore(sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport>;
+  diff(
+    sandbox: ExecutionAdapter,
+    request: {
+      projectsRoot: string;
+      sessionId: string;
+      pairs: DiffPair[];
+      statOnly: boolean;
+      maxBytes: number;
+      timeoutMs: number;
+    },
+  ): Promise<RepositoryDiff[]>;
   directories(
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; paths: string[]; maxEntries: number; timeoutMs: number },
@@ -282,8 +322,19 @@ export interface BundleStore {
   delete(keys: string[]): Promise<void>;
 }
 
-/** Thrown clauses of a conditional write, as data: which condition failed, and the item that was there. */
+/** What became of a conditional write: done, or refused by its condition, with the item that stood there. */
 export type WriteOutcome<T> = { written: true } | { written: false; existing?: T };
+
+/** The timeline a rollback moves: the session's own, or a review copy's. Replaced only at the expected version. */
+export type TimelineMove =
+  | { session: Session; expectedVersion: number }
+  | { copy: ReviewCopy; expectedVersion: number };
+
+/** seq, parent and message of a checkpoint: the bones of the tree. */
+export type TreeNode = Pick<
+  Checkpoint,
+  'seq' | 'parentSeq' | 'messageId' | 'messageOrder' | 'checkpointId' | 'reason' | 'complete' | 'detached'
+>;
 
 /** The Sessions table. All reads are strongly consistent unless said otherwise. */
 export interface SessionStore {
@@ -292,11 +343,13 @@ export interface SessionStore {
   createSession(session: Session, baseline: Checkpoint): Promise<WriteOutcome<Session>>;
   /** Replaces the session item if its version is `expectedVersion`. */
   updateSession(session: Session, expectedVersion: number): Promise<WriteOutcome<Session>>;
+  /** Any order, eventually consistent: for people. */
   listSessions(limit: number, cursor?: string): Promise<{ sessions: Session[]; cursor?: string }>;
 
   /**
    * One transaction (C1): the session moves from `expectedVersion`, the checkpoint and its tool execution are
-   * created, the message is created or moved. `written: false` when the version moved or the execution exists.
+   * created, the message is created or moved, the journal (if it is still open) and the review copy too.
+   * `written: false` when any of these conditions does not hold.
    */
   commitCheckpoint(write: {
     session: Session;
@@ -304,53 +357,60 @@ export interface SessionStore {
     checkpoint: Checkpoint;
     message?: Message;
     journal?: RollbackJournal;
-    copy?: ReviewCopy;
+    copy?: { copy: ReviewCopy; expectedVersion: number };
   }): Promise<WriteOutcome<Session>>;
   getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
   findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
   /** Newest first. */
   listCheckpoints(sessionId: string, options: { limit: number; beforeSeq?: number }): Promise<Checkpoint[]>;
-  /** seq -> parentSeq and messageOrder of every checkpoint: the bones of the tree. */
-  listTree(
-    sessionId: string,
-  ): Promise<
-    Pick<Checkpoint, 'seq' | 'parentSeq' | 'messageId' | 'messageOrder' | 'checkpointId' | 'reason'>[]
-  >;
+  /** Every checkpoint of the session, oldest first. */
+  listTree(sessionId: string): Promise<TreeNode[]>;
+  /** Lets a checkpoint live until `expiresAt` at least; nothing happens when it is gone. */
+  prolongCheckpoint(sessionId: string, seq: number, expiresAt: number): Promise<void>;
   findMessage(sessionId: string, messageId: string): Promise<Message | undefined>;
+  /** In order of first appearance. */
   listMessages(sessionId: string): Promise<Message[]>;
 
   putLinks(links: ChainLink[]): Promise<void>;
   listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
   getBase(name: string): Promise<StoredBase | undefined>;
-  /** Stores or prolongs: `expiresAt` only grows. */
-  putBase(base: StoredBase): Promise<void>;
+  /** Stores or prolongs: the first object stays, `expiresAt` only grows. Answers what is stored. */
+  putBase(base: StoredBase): Promise<StoredBase>;
 
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
-  /** One transaction: the journal is created and the session moves (epoch up, busy). */
-  beginRollback(
-    journal: RollbackJournal,
-    session: Session,
-    expectedVersion: number,
-  ): Promise<WriteOutcome<Session>>;
-  /** Replaces the journal if it is in one of `from`; with `session`, both or none. */
-  moveRollback(
-    journal: RollbackJournal,
-    from: RollbackJournal['phase'][],
-    session?: { session: Session; expectedVersion: number } | { copy: ReviewCopy; expectedVersion: number },
-  ): Promise<WriteOutcome<RollbackJournal>>;
+  /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */
+  beginRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
+  /** One transaction: the journal ends, if it is not ended yet, and the timeline moves. */
+  endRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
 
   getRehydrate(sessionId: string, requestId: string): Promise<RehydrateJournal | undefined>;
-  createRehydrate(journal: RehydrateJournal): Promise<WriteOutcome<RehydrateJournal>>;
+  /** Creates the journal; a resume moves the session in the same transaction (busy). */
+  createRehydrate(
+    journal: RehydrateJournal,
+    move?: { session: Session; expectedVersion: number },
+  ): Promise<WriteOutcome<RehydrateJournal>>;
+  /** Replaces the journal if it is not ended and stands at `expectedAttempt`; with `also`, both or none. */
   moveRehydrate(
     journal: RehydrateJournal,
-    from: RehydrateJournal['phase'][],
+    expectedAttempt: number,
     also?: { session: Session; expectedVersion: number } | { copy: ReviewCopy },
   ): Promise<WriteOutcome<RehydrateJournal>>;
   getCopy(sessionId: string, sandboxId: string): Promise<ReviewCopy | undefined>;
+  /** Replaces the copy if its version is `expectedVersion`. */
+  updateCopy(copy: ReviewCopy, expectedVersion: number): Promise<WriteOutcome<ReviewCopy>>;
+}
+
+// --- the rest ----------------------------------------------------------------------------------------------
+
+/** Where events go. Delivery is at least once; `id` lets a consumer drop the second. */
+export interface Events {
+  publish(events: WalkbackEvent[]): Promise<void>;
 }
 
 export interface Clock {
   now(): Date;
+  /** Waits before a lost race is tried again. */
+  sleep(ms: number): Promise<void>;
 }
 
 /** Structured log of what a use case did; no secrets, no file contents. */

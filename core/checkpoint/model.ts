@@ -1,4 +1,5 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
+import type { ErrorName } from '../errors.ts';
 
 export type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
 
@@ -26,11 +27,21 @@ export interface Session {
   metadata: Record<string, string>;
   status: 'active' | 'ended';
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
-  busy?: { requestId: string; untilMs: number };
+  busy?: Busy;
+  /** SHA-256 of what start-session was asked for: the same id with another meaning is `SessionConflict`. */
+  requestHash: string;
   createdAt: string;
   updatedAt: string;
   /** Unix seconds; the table's TTL. */
   expiresAt: number;
+}
+
+/** Who holds a timeline exclusively, and until when it must be assumed to be alive. */
+export interface Busy {
+  kind: 'rollback' | 'resume';
+  requestId: string;
+  /** Deadline of the invocation that works on it; after that anybody may finish its work. */
+  untilMs: number;
 }
 
 /** Where one repository stood at a checkpoint. */
@@ -53,6 +64,10 @@ export interface RepositoryState {
   link?: number;
   /** Total bytes of the chain's links up to this one. */
   chainBytes?: number;
+  /** Bytes of the chain's first link: what starting over on the same base would cost again. */
+  firstBytes?: number;
+  /** Unix seconds at which the first of the chain's items (links, base) would expire; prolonged before that. */
+  chainExpiresAt?: number;
   /** Name of the base bundle below the chain; absent when the repository had no commit. */
   base?: string;
   baseCommit?: string;
@@ -136,7 +151,13 @@ export interface StoredBase extends StoredBundle {
   expiresAt: number;
 }
 
-export type RollbackPhase = 'started' | 'captured' | 'applied' | 'done' | 'failed';
+export type RollbackPhase = 'started' | 'captured' | 'done' | 'failed';
+
+/** A terminal error as a journal keeps it, so that the same request gets the same answer. */
+export interface RecordedError {
+  name: ErrorName;
+  message: string;
+}
 
 /** The journal of one rollback. Item `SESSION#<id>` / `ROLLBACK#<requestId>`. */
 export interface RollbackJournal {
@@ -149,10 +170,15 @@ export interface RollbackJournal {
   epoch: number;
   sandboxId: string;
   detached: boolean;
+  filesOnly: boolean;
+  allowPartial: boolean;
   targetSeq: number;
+  /** The first capture of "now", made before anything was written (C3). */
   undoSeq?: number;
+  /** Captures made so far; a repeated run makes another one. */
+  captures: number;
   result?: RollbackResult;
-  error?: { name: string; message: string };
+  error?: RecordedError;
   startedAt: string;
   updatedAt: string;
   expiresAt: number;
@@ -187,8 +213,13 @@ export interface RehydrateJournal {
   phase: RehydratePhase;
   mode: 'review' | 'resume';
   targetSeq: number;
+  /** Counts the invocations that worked on it; only the newest may finish it or kill its sandbox. */
+  attempt: number;
+  template?: string;
+  sandboxTimeoutMs: number;
   sandboxId?: string;
   result?: RehydrateResult;
+  error?: RecordedError;
   startedAt: string;
   updatedAt: string;
   expiresAt: number;
@@ -209,5 +240,6 @@ export interface ReviewCopy {
   sandboxId: string;
   headSeq: number;
   version: number;
+  busy?: Busy;
   expiresAt: number;
 }

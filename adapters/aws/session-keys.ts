@@ -1,0 +1,49 @@
+/** Keys of the Sessions table, in one place (docs/design.md, "Data"). */
+
+export interface Key {
+  pk: string;
+  sk: string;
+}
+
+const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
+
+const sessionPk = (sessionId: string): string => `SESSION#${sessionId}`;
+
+export const sessionKey = (sessionId: string): Key => ({ pk: sessionPk(sessionId), sk: 'META' });
+export const checkpointKey = (sessionId: string, seq: number): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `CP#${pad(seq, 8)}`,
+});
+export const toolKey = (sessionId: string, toolExecutionId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `TOOL#${toolExecutionId}`,
+});
+export const messageOrderKey = (sessionId: string, order: number): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `MSG#${pad(order, 8)}`,
+});
+export const messageIdKey = (sessionId: string, messageId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `MSGID#${messageId}`,
+});
+export const linkKey = (sessionId: string, chainId: string, link: number, commit: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `LINK#${chainId}#${pad(link, 4)}#${commit}`,
+});
+export const rollbackKey = (sessionId: string, requestId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `ROLLBACK#${requestId}`,
+});
+export const rehydrateKey = (sessionId: string, requestId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `REHYDRATE#${requestId}`,
+});
+export const copyKey = (sessionId: string, sandboxId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `COPY#${sandboxId}`,
+});
+export const baseKey = (name: string): Key => ({ pk: `BASE#${name}`, sk: 'META' });
+
+export const CHECKPOINT_PREFIX = 'CP#';
+export const MESSAGE_PREFIX = 'MSG#';
+export const linkPrefix = (chainId: string): string => `LINK#${chainId}#`;

@@ -1,0 +1,141 @@
+/**
+ * What an error of the E2B SDK means to us. Pure: class, status and message in, `WalkbackError` out. The SDK's
+ * classes do not share one base and some failures carry only a message, so the order of the rules matters.
+ */
+import {
+  AuthenticationError,
+  InvalidArgumentError,
+  NotEnoughSpaceError,
+  NotFoundError,
+  RateLimitError,
+  SandboxError,
+  SandboxNotFoundError,
+  ServiceBusyError,
+  TemplateError,
+  TimeoutError,
+} from 'e2b';
+import { type ErrorName, WalkbackError } from '../../core/errors.ts';
+
+/** `unknown`: the command may have run, or may still run. */
+export type Outcome = 'nothing-happened' | 'unknown';
+
+interface Meaning {
+  name: ErrorName;
+  message: string;
+  retryable: boolean;
+  outcome: Outcome;
+}
+
+const meaning = (name: ErrorName, retryable: boolean, outcome: Outcome, message: string): Meaning => ({
+  name,
+  message,
+  retryable,
+  outcome,
+});
+
+const gone = (outcome: Outcome): Meaning =>
+  meaning(
+    'SandboxNotFound',
+    false,
+    outcome,
+    'The sandbox is gone or paused; rehydrate the session or resume it.',
+  );
+
+const unavailable = (outcome: Outcome, what: string): Meaning =>
+  meaning('SandboxUnavailable', true, outcome, `${what}; try again.`);
+
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const codeOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string'
+    ? value.code
+    : undefined;
+
+const ofTimeout = (message: string): Meaning => {
+  if (message.includes('was killed or reached its end of life')) return gone('unknown');
+  if (message.startsWith('[deadline_exceeded]'))
+    return unavailable('unknown', 'The command took longer than its timeout');
+  if (message.startsWith('[')) return unavailable('unknown', 'The sandbox did not answer');
+  // Files on a sandbox that its proxy does not know: 502 without a Connect code.
+  if (message.includes('likely due to sandbox timeout')) return gone('nothing-happened');
+  return unavailable('unknown', 'The sandbox did not answer in time');
+};
+
+const ofStatus = (status: number): Meaning => {
+  if (status === 403)
+    return meaning('ConfigurationError', false, 'nothing-happened', 'E2B refused the API key for this call.');
+  if (status === 404)
+    return meaning('InvalidInput', false, 'nothing-happened', 'E2B does not know the template.');
+  if (status === 409) return unavailable('nothing-happened', 'The sandbox is changing its state');
+  if (status === 429)
+    return meaning('Throttled', true, 'nothing-happened', 'E2B limits the rate; try again later.');
+  if (status === 503) return unavailable('nothing-happened', 'E2B is busy');
+  if (status >= 500) return unavailable('unknown', `E2B answered ${status}`);
+  return meaning('InvalidInput', false, 'nothing-happened', 'E2B refused the request.');
+};
+
+const ofSandboxError = (error: SandboxError): Meaning => {
+  if (error.statusCode !== undefined) return ofStatus(error.statusCode);
+  return unavailable('unknown', 'The connection to the sandbox broke');
+};
+
+const ofTransport = (error: unknown): Meaning => {
+  const refused = error instanceof Error && NOT_CONNECTED.has(codeOf(error.cause) ?? '');
+  return refused
+    ? unavailable('nothing-happened', 'E2B could not be reached')
+    : unavailable('unknown', 'The connection to E2B broke');
+};
+
+const meaningOf = (error: unknown): Meaning => {
+  if (error instanceof AuthenticationError)
+    return meaning(
+      'ConfigurationError',
+      false,
+      'nothing-happened',
+      'E2B refused the credentials; check the API key.',
+    );
+  if (error instanceof ServiceBusyError) return ofStatus(503);
+  if (error instanceof RateLimitError) return ofStatus(429);
+  if (error instanceof SandboxNotFoundError) return gone('nothing-happened');
+  if (error instanceof NotFoundError)
+    return meaning(
+      'SandboxChanged',
+      true,
+      'nothing-happened',
+      'A file or process is no longer in the sandbox.',
+    );
+  if (error instanceof InvalidArgumentError)
+    return meaning(
+      'InvalidInput',
+      false,
+      'nothing-happened',
+      `The sandbox refused the request: ${error.message}`,
+    );
+  if (error instanceof NotEnoughSpaceError)
+    return meaning(
+      'SandboxUnavailable',
+      false,
+      'unknown',
+      'The disk of the sandbox is full; free some space.',
+    );
+  if (error instanceof TemplateError)
+    return meaning('SandboxUnsupported', false, 'nothing-happened', 'The template is too old; rebuild it.');
+  if (error instanceof TimeoutError) return ofTimeout(error.message);
+  if (error instanceof SandboxError) return ofSandboxError(error);
+  return ofTransport(error);
+};
+
+/** `details.outcome` tells whether something may have happened; `details.sandboxId` when it is known. */
+export const classify = (error: unknown, sandboxId?: string): WalkbackError => {
+  if (error instanceof WalkbackError) return error;
+  const { name, message, retryable, outcome } = meaningOf(error);
+  const details = { outcome, ...(sandboxId === undefined ? {} : { sandboxId }) };
+  return new WalkbackError(name, message, { cause: error, retryable, details });
+};

@@ -1,0 +1,111 @@
+/**
+ * Reads what a script in the sandbox answered: NUL-ended key/value pairs, base64 between two mark lines, so that
+ * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
+ */
+import { type ErrorName, WalkbackError } from '../../core/errors.ts';
+import type { CommandResult } from '../../core/ports.ts';
+
+export type Pair = readonly [key: string, value: string];
+
+export interface Answer {
+  pairs: Pair[];
+  /** What follows the pairs: bundles, one after the other. */
+  rest: Uint8Array;
+}
+
+const ANSWERABLE: readonly ErrorName[] = [
+  'SandboxUnavailable',
+  'SandboxUnsupported',
+  'ProjectsRootNotFound',
+  'RestoreConflict',
+];
+
+/** File names need not be UTF-8; bytes that are not are shown as `\xNN`. */
+const decodeText = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return Array.from(bytes, (byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`,
+    ).join('');
+  }
+};
+
+/** Splits decoded bytes into pairs up to the pair `end`, and the rest. */
+export const parseAnswer = (bytes: Uint8Array): Answer => {
+  const pairs: Pair[] = [];
+  let at = 0;
+  const next = (): string | undefined => {
+    const stop = bytes.indexOf(0, at);
+    if (stop < 0) return undefined;
+    const text = decodeText(bytes.subarray(at, stop));
+    at = stop + 1;
+    return text;
+  };
+  for (;;) {
+    const key = next();
+    const value = key === undefined ? undefined : next();
+    if (key === undefined || value === undefined) return { pairs, rest: bytes.subarray(at) };
+    pairs.push([key, value]);
+    if (key === 'end') return { pairs, rest: bytes.subarray(at) };
+  }
+};
+
+/** The base64 text of the nth answer (from 0) in the output, or undefined while it is not complete. */
+export const findAnswer = (stdout: string, mark: string, index = 0): string | undefined => {
+  const lines = stdout.split('\n');
+  const marks = lines.flatMap((line, at) => (line.trimEnd() === mark ? [at] : []));
+  const start = marks[index * 2];
+  const stop = marks[index * 2 + 1];
+  return start === undefined || stop === undefined ? undefined : lines.slice(start + 1, stop).join('');
+};
+
+export const value = (pairs: readonly Pair[], key: string): string | undefined =>
+  pairs.find(([name]) => name === key)?.[1];
+
+/** Parses an answer; an `error` in it is thrown as the WalkbackError it names. */
+export const readAnswer = (base64: string): Answer => {
+  const answer = parseAnswer(Buffer.from(base64, 'base64'));
+  const name = value(answer.pairs, 'error');
+  if (name !== undefined) {
+    const known = ANSWERABLE.find((candidate) => candidate === name) ?? 'SandboxUnavailable';
+    throw new WalkbackError(known, value(answer.pairs, 'message') ?? 'The sandbox refused the command.', {
+      retryable: known === 'SandboxUnavailable',
+    });
+  }
+  return answer;
+};
+
+/** The first answer of a finished command, or the reason why there is none. */
+export const requireAnswer = (result: CommandResult, mark: string): Answer => {
+  const base64 = findAnswer(result.stdout, mark);
+  if (base64 !== undefined) return readAnswer(base64);
+  if (result.exitCode === 124 || result.exitCode === 137) {
+    throw new WalkbackError(
+      'SandboxUnavailable',
+      'The command in the sandbox reached its deadline and was ended. Call again; raise the timeout if it happens again.',
+      {
+        retryable: true,
+        details: { exitCode: result.exitCode },
+      },
+    );
+  }
+  const stderr = result.stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400);
+  if (
+    /command not found|No such file or directory/.test(stderr) &&
+    /\b(git|flock|timeout|find|base64|sha256sum|env|bash)\b/.test(stderr)
+  ) {
+    throw new WalkbackError(
+      'SandboxUnsupported',
+      `The sandbox lacks a tool Walkback needs (git 2.25, bash 4.4, GNU coreutils and findutils, flock): ${stderr}`,
+    );
+  }
+  throw new WalkbackError(
+    'SandboxUnavailable',
+    `The command in the sandbox ended with ${result.exitCode} and no answer${stderr ? `: ${stderr}` : ''}. Call again.`,
+    {
+      retryable: true,
+      details: { exitCode: result.exitCode },
+    },
+  );
+};

@@ -1,0 +1,183 @@
+/** The capture command: its values, and what its answer means. Pure. */
+import { OBJECT_ID_PATTERN } from '../../core/ids.ts';
+import type { CapturedRepository, CaptureReport, CaptureRequest, RepositoryInfo } from '../../core/ports.ts';
+import { type Pair, value } from './answer.ts';
+import { buildScript, type Script } from './script.ts';
+
+/** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
+export const CARRY_INLINE_BYTES = 64 * 1024;
+
+/** Seconds the command waits to be told where large bundles go. */
+const UPLOAD_WAIT_SECONDS = 60;
+
+/** Colons and dots mean something in a ref name; ids may contain them. */
+export const refName = (id: string): string => id.replaceAll(':', '%3A').replaceAll('.', '%2E');
+
+/** Seconds to wait for another command on the same projects root: most of the time there is. */
+export const lockWaitSeconds = (timeoutMs: number): number =>
+  Math.max(1, Math.floor((timeoutMs / 1000) * 0.8));
+
+export const captureScript = (request: CaptureRequest, call: string, mark: string): Script => {
+  const { known } = request;
+  const targets = request.targets ?? [];
+  return buildScript(
+    ['lib', 'capture-lib', 'capture'],
+    {
+      SESSION: request.sessionId,
+      CALL: call,
+      TAG: refName(request.toolExecutionId),
+      MESSAGE: request.messageId ?? '-',
+      REASON: request.reason,
+      MAX_BYTES: request.maxFileBytes,
+      MAX_DEPTH: request.maxDepth,
+      LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
+      CARRY_TOTAL: CARRY_INLINE_BYTES,
+      CARRY_EACH: request.maxInlineBytes,
+      UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
+      INCLUDE: request.include,
+      EXCLUDE: request.exclude,
+      KNOWN_PATH: known.map((one) => one.path),
+      KNOWN_COMMIT: known.map((one) => one.commit),
+      KNOWN_TREE: known.map((one) => one.tree),
+      KNOWN_META: known.map((one) => one.meta),
+      KNOWN_BASE: known.map((one) => one.base ?? ''),
+      KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
+      KNOWN_NEXT: known.map((one) => one.next),
+      KNOWN_BASES: request.knownBases,
+      TARGET_PATH: targets.map((one) => one.path),
+      TARGET_COMMIT: targets.map((one) => one.commit),
+    },
+    { mark, timeoutMs: request.timeoutMs },
+  );
+};
+
+/** A bundle as announced: where it lies in the sandbox, and how it travels. */
+export interface AnnouncedBundle {
+  name: string;
+  repositoryPath: string;
+  kind: 'base' | 'link';
+  commit: string;
+  sizeBytes: number;
+  sha256: string;
+  carry: 'inline' | 'file' | 'upload';
+}
+
+export interface CaptureAnswer {
+  report: Omit<CaptureReport, 'bundles' | 'roundTrips'>;
+  announced: AnnouncedBundle[];
+}
+
+/** Where a call keeps its files, as the sandbox's files API sees it. */
+export const runDirectory = (projectsRoot: string, sessionId: string, call: string): string =>
+  `${projectsRoot}/.agent-shadow/run-${sessionId}/${call}`;
+
+const objectId = (text: string | undefined): string | undefined =>
+  text !== undefined && OBJECT_ID_PATTERN.test(text) ? text : undefined;
+
+/** Cuts a list of pairs into records, each beginning with the key `first`. */
+export const records = (pairs: readonly Pair[], first: string): Pair[][] => {
+  const found: Pair[][] = [];
+  for (const pair of pairs) {
+    if (pair[0] === first) found.push([pair]);
+    else found.at(-1)?.push(pair);
+  }
+  return found;
+};
+
+/** `fail-path`/`fail-reason` and `skip-path`/`skip-reason`/`skip-size`, with paths made relative to the projects root. */
+export const uncaptured = (pairs: readonly Pair[], kind: 'fail' | 'skip', repository: string | undefined) =>
+  records(pairs, `${kind}-path`).map((record) => {
+    const path = value(record, `${kind}-path`) ?? '';
+    const size = value(record, `${kind}-size`);
+    return {
+      path:
+        repository === undefined || repository === '.'
+          ? path
+          : path === '.'
+            ? repository
+            : `${repository}/${path}`,
+      reason: value(record, `${kind}-reason`) ?? 'unknown',
+      ...(size === undefined ? {} : { sizeBytes: Number(size) }),
+    };
+  });
+
+export const repositoryInfo = (path: string, pairs: readonly Pair[]): RepositoryInfo => {
+  const kind = value(pairs, 'head-kind');
+  const base = value(pairs, 'base');
+  return {
+    path,
+    headKind: kind === 'branch' || kind === 'unborn' || kind === 'detached' ? kind : 'unreadable',
+    branch: value(pairs, 'branch'),
+    head: objectId(value(pairs, 'head')),
+    commits: Number(value(pairs, 'commits') ?? 0),
+    shallow: value(pairs, 'shallow') === '1',
+    partial: value(pairs, 'partial') === '1',
+    objectFormat: value(pairs, 'format') === 'sha256' ? 'sha256' : 'sha1',
+    ...(base === undefined ? {} : { base }),
+  };
+};
+
+const capturedRepository = (record: readonly Pair[]): CapturedRepository => {
+  const path = value(record, 'repo') ?? '.';
+  const state = value(record, 'state');
+  if (state === 'absent') return { path, state: 'absent', changed: true };
+  const commit = objectId(value(record, 'commit'));
+  if (state !== 'captured' || commit === undefined) return { path, state: 'failed', changed: false };
+  const chain = value(record, 'chain');
+  return {
+    path,
+    state: 'captured',
+    commit,
+    tree: objectId(value(record, 'tree')),
+    meta: objectId(value(record, 'meta')),
+    changed: value(record, 'changed') === '1',
+    ...(chain === 'append' || chain === 'restart' || chain === 'rebase' ? { chain } : {}),
+    base: value(record, 'base'),
+    baseCommit: objectId(value(record, 'base-commit')),
+    missingTarget: value(record, 'missing-target') === '1',
+    info: repositoryInfo(path, record),
+  };
+};
+
+const announcedBundle = (
+  record: readonly Pair[],
+  repositories: readonly CapturedRepository[],
+): AnnouncedBundle | undefined => {
+  const name = value(record, 'bundle') ?? '';
+  const match = /^(\d+)\.(link|base)$/.exec(name);
+  const repository = match === null ? undefined : repositories[Number(match[1])];
+  const kind = match?.[2] === 'base' ? 'base' : 'link';
+  const commit = kind === 'base' ? repository?.baseCommit : repository?.commit;
+  const carry = value(record, 'carry');
+  if (repository === undefined || commit === undefined) return undefined;
+  return {
+    name,
+    repositoryPath: repository.path,
+    kind,
+    commit,
+    sizeBytes: Number(value(record, 'size')),
+    sha256: value(record, 'sha256') ?? '',
+    carry: carry === 'upload' || carry === 'file' ? carry : 'inline',
+  };
+};
+
+/** Reads the answer of the capture command. The order of bundles is the order of their bytes in the rest. */
+export const captureAnswer = (pairs: readonly Pair[]): CaptureAnswer => {
+  const bundleStart = pairs.findIndex(([key]) => key === 'bundle' || key === 'end');
+  const head = pairs.slice(0, bundleStart < 0 ? pairs.length : bundleStart);
+  const firstRepository = head.findIndex(([key]) => key === 'repo');
+  const repositoryRecords = records(head, 'repo');
+  const repositories = repositoryRecords.map((record) => capturedRepository(record));
+  const before = firstRepository < 0 ? head : head.slice(0, firstRepository);
+  return {
+    report: {
+      repositories,
+      failures: repositoryRecords.flatMap((record) => uncaptured(record, 'fail', value(record, 'repo'))),
+      skipped: [
+        ...uncaptured(before, 'skip', undefined),
+        ...repositoryRecords.flatMap((record) => uncaptured(record, 'skip', value(record, 'repo'))),
+      ],
+    },
+    announced: records(pairs, 'bundle').flatMap((record) => announcedBundle(record, repositories) ?? []),
+  };
+};

@@ -1,0 +1,396 @@
+# Captures one repository: working files, sidecar and host state become one commit in the shadow (docs/design.md).
+# shellcheck shell=bash
+
+# converts TEXT: whether a git config could make blobs differ from the bytes in the working tree, or hide edits.
+converts() {
+  local text=${1,,}
+  text=${text//filemode = true/}
+  text=${text//symlinks = true/}
+  text=${text//autocrlf = false/}
+  [[ $text =~ (autocrlf|eol|attributesfile|sparsecheckout|splitindex|trustctime|checkstat|symlinks|filemode|\[include) ]]
+}
+
+# seed_index: the first time, start from the host's index, so that unchanged files are not read again. Only when its
+# entries are bytes as they stand in the working tree: no conversion, no sparse or split index, no conflict.
+seed_index() {
+  local file seed=$SHADOW/index.seed
+  [ -f "$HG/index" ] && [ -r "$HC/config" ] || return 0
+  converts "$(<"$HC/config")" && return 0
+  for file in "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig; do
+    if [ -r "$file" ] && [ -f "$file" ]; then converts "$(<"$file")" && return 0; fi
+  done
+  for file in "$HG"/sharedindex.* "$HC/info/attributes" "$HC/info/sparse-checkout" "$HG/info/sparse-checkout" "$HG/config.worktree" "$WB_XDG/attributes" /etc/gitattributes; do
+    [ ! -s "$file" ] || return 0
+  done
+  # -p keeps the time of the index, which git needs to notice files changed in the same instant.
+  cp -p -- "$HG/index" "$seed" 2>/dev/null || return 0
+  if (export GIT_INDEX_FILE=$seed && plain_index); then
+    mv -f -- "$seed" "$SHADOW/index"
+  else
+    rm -f -- "$seed"
+  fi
+}
+
+# plain_index: checks the index named by GIT_INDEX_FILE and takes off the flags that hide edits. Entries for
+# submodules are not ours. (Counts, not grep -q: with pipefail an early end would look like "nothing found".)
+plain_index() {
+  local count
+  count=$(git ls-files -u -z | grep -cz .)
+  [ "$count" = 0 ] || return 1
+  count=$(git ls-files -z -c -o --exclude-standard -- '.gitattributes' '*/.gitattributes' | xargs -0 -r cat -- 2>/dev/null \
+    | grep -cE '(^|[[:space:]])[-!]?(text|eol|crlf|filter|ident|working-tree-encoding)([[:space:]=]|$)|\[attr\]')
+  [ "${count:-0}" = 0 ] || return 1
+  git ls-files -v -z >"$OUT.flags" || return 1
+  { grep -z '^[a-z]' "$OUT.flags" || :; } | cut -z -c3- | git update-index --no-assume-unchanged -z --stdin || return 1
+  { grep -zi '^s' "$OUT.flags" || :; } | cut -z -c3- | git update-index --no-skip-worktree -z --stdin || return 1
+  git ls-files -s -z | { grep -z '^160000' || :; } | cut -z -f2- | git update-index --force-remove -z --stdin
+}
+
+# look: one walk with find. Sets ODD (modes and empty directories git does not keep) and reports what can not be captured.
+look() {
+  local path size line prune=()
+  while IFS= read -r -d '' path; do
+    path=${path%/}
+    prune+=(-o -path "./$(glob_quote "$path")")
+  done < <(git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | grep -z '/$')
+  for path in "${NESTED[@]}"; do prune+=(-o -path "./$(glob_quote "$path")"); done
+  local mask
+  mask=$(umask)
+  FILE_MODE=$(printf '%o' $((0666 & ~mask))) EXEC_MODE=$(printf '%o' $((0777 & ~mask)))
+  find . -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o \( \
+    -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%P\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%P\0' \) -o \
+    -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%P\0' , -empty -printf 'E/%P\0' \) \) >"$OUT.odd" 2>"$OUT.find"
+  : >"$OUT.modes"
+  : >"$OUT.empty"
+  BIG=()
+  if [ -s "$OUT.odd" ]; then
+    while IFS= read -r -d '' line; do
+      path=${line#*/}
+      size=${line%%/*}
+      case $line in
+        B*) BIG+=("${size#B}/$path") ;;
+        F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" ;;
+        E*) printf '%s\0' "$path" >>"$OUT.empty" ;;
+      esac
+    done < <(sort -z "$OUT.odd")
+  fi
+  [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$mask" >>"$OUT.modes"
+}
+
+glob_quote() {
+  local text=${1//\\/\\\\}
+  text=${text//\*/\\*}
+  text=${text//\?/\\?}
+  printf '%s' "${text//\[/\\[}"
+}
+
+# drop_ignored FILE: keeps the entries ("mode/path" or "path") whose path is captured or holds captured files.
+drop_ignored() {
+  local file=$1 strip=$2 entry
+  [ -s "$file" ] || return 0
+  local -A ignored=()
+  while IFS= read -r -d '' entry; do ignored[$entry]=1; done < <(
+    if [ "$strip" = 1 ]; then grep -zv '^U' "$file" | cut -z -d/ -f2-; else cat "$file"; fi | git check-ignore -z --stdin 2>/dev/null
+  )
+  [ ${#ignored[@]} -gt 0 ] || return 0
+  while IFS= read -r -d '' entry; do
+    if [ "$strip" = 1 ]; then
+      [ -n "${ignored[${entry#*/}]-}" ] || printf '%s\0' "$entry"
+    else
+      [ -n "${ignored[$entry]-}" ] || printf '%s\0' "$entry"
+    fi
+  done <"$file" >"$file.kept"
+  mv -f -- "$file.kept" "$file"
+}
+
+# leave_out_big: untracked files over the cap stay out of the capture, now and until they shrink, and are reported.
+leave_out_big() {
+  local entry path
+  [ ${#BIG[@]} -gt 0 ] || return 0
+  local -A tracked=()
+  while IFS= read -r -d '' path; do tracked[$path]=1; done < <(printf '%s\0' "${BIG[@]#*/}" | xargs -0 git --literal-pathspecs ls-files -z -c --)
+  local -A host=()
+  if [ -f "$SHADOW/host-index" ]; then
+    while IFS= read -r -d '' path; do host[$path]=1; done < <(
+      printf '%s\0' "${BIG[@]#*/}" | GIT_INDEX_FILE=$SHADOW/host-index xargs -0 git --literal-pathspecs ls-files -z -c --
+    )
+  fi
+  for entry in "${BIG[@]}"; do
+    path=${entry#*/}
+    [ -z "${host[$path]-}" ] || continue
+    [ -n "${tracked[$path]-}" ] || ! git check-ignore -q -- "./$path" 2>/dev/null || continue
+    pattern_for "$path"
+    printf '%s\n' "$PATTERN" >>"$SHADOW/info/exclude"
+    # A captured file that grew past the cap leaves the index, so that no stale copy looks current.
+    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" | git update-index --force-remove -z --stdin
+    emit skip-path "$path" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "${entry%%/*}"
+  done
+}
+
+# add_all: brings the shadow's index to the working tree; sets nothing, reports what could not be read.
+add_all() {
+  local status line path
+  git add -A --ignore-errors 2>"$OUT.add"
+  status=$?
+  if grep -q 'does not have a commit checked out' "$OUT.add"; then
+    # Nested repositories deeper than we look, without commits, stop git: leave them out and say so.
+    while IFS= read -r path; do exclude_embedded "$path"; done < <(sed -n "s/^error: '\(.*\)\/' does not have a commit checked out$/\1/p" "$OUT.add")
+    git add -A --ignore-errors 2>>"$OUT.add"
+    status=$?
+  fi
+  [ $status -le 1 ] || return 1
+  [ -s "$OUT.add" ] || return 0
+  while IFS= read -r line; do
+    case $line in
+      'warning: adding embedded git repository: '*) exclude_embedded "${line#warning: adding embedded git repository: }" ;;
+      "warning: could not open directory '"*)
+        path=${line#*\'}
+        emit fail-path "${path%%\':*}" && emit fail-reason "the directory can not be read (permission denied)"
+        ;;
+      'error: open("'*)
+        path=${line#error: open(\"}
+        emit fail-path "${path%\"): *}" && emit fail-reason "the file can not be read: ${line##*: }"
+        ;;
+      'error: unable to index file'* | 'error: '*': failed to insert'* | 'error: short read while indexing'* | 'error: read error while indexing'*)
+        path=${line#*\'}
+        [[ $line == *"'"* ]] || path=${line##* }
+        grep -qF "open(\"${path%%\'*}\")" "$OUT.add" || { emit fail-path "${path%%\'*}" && emit fail-reason "${line#error: }"; }
+        ;;
+      *'No space left on device'*) return 1 ;;
+    esac
+  done <"$OUT.add"
+  [ $status = 0 ] || grep -q '^error: ' "$OUT.add"
+}
+
+# exclude_embedded PATH: a repository inside this one that discovery does not reach is not ours to capture as a link.
+exclude_embedded() {
+  [ -n "$1" ] || return 1
+  printf '%s\0' "$1" | git update-index --force-remove -z --stdin 2>/dev/null
+  pattern_for "$1"
+  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude"
+  emit skip-path "$1" && emit skip-reason "a git repository deeper than $MAX_DEPTH levels below the projects root, or in a dependency folder"
+}
+
+# add_ignored: what the host tracks although a rule ignores it, and what the session asks for by name.
+add_ignored() {
+  if [ -f "$SHADOW/host-index" ] && { [ -n "$HOST_INDEX_NEW" ] || [ "$SHADOW/index" -nt "$SHADOW/index.forced" ]; }; then
+    GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard 2>/dev/null | existing | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
+    : >"$SHADOW/index.forced"
+  fi
+  if [ ${#INCLUDE[@]} -gt 0 ]; then
+    git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>/dev/null | { grep -zv '^\.agent-shadow/' || :; } | existing | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
+  fi
+  if [ ${#EXCLUDE[@]} -gt 0 ]; then
+    printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session"
+    git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.add" || return 1
+  fi
+}
+
+# existing: passes on the paths that are files or symlinks.
+existing() {
+  local path
+  while IFS= read -r -d '' path; do
+    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+  done
+}
+
+# copy_host_index: our copy of the host's index, made anew only when the host wrote another one.
+copy_host_index() {
+  HOST_INDEX_NEW=''
+  if [ -z "$HG" ] || [ ! -f "$HG/index" ]; then
+    rm -f -- "$SHADOW/host-index" "$SHADOW/host-index.part"
+    return 0
+  fi
+  if [ -f "$SHADOW/host-index" ] && [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]; then
+    return 0
+  fi
+  HOST_INDEX_NEW=1
+  rm -f -- "$SHADOW/host-index.part"
+  local shared=("$HG"/sharedindex.*)
+  [ ${#shared[@]} -eq 0 ] || cp -p -- "${shared[@]}" "$SHADOW/" 2>>"$OUT.err" || return 1
+  cp -p -- "$HG/index" "$SHADOW/host-index" 2>>"$OUT.err"
+}
+
+# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags.
+host_index_tree() {
+  local stage tree
+  INDEX_PART=''
+  [ -f "$SHADOW/host-index" ] || return 0
+  if [ -f "$SHADOW/host-index.part" ]; then
+    INDEX_PART=$(<"$SHADOW/host-index.part")$'\n'
+    return 0
+  fi
+  local GIT_INDEX_FILE=$SHADOW/host-index
+  export GIT_INDEX_FILE
+  git ls-files -u -z >"$OUT.stages" 2>"$OUT.err" || return 1
+  if [ -s "$OUT.stages" ]; then
+    for stage in 1 2 3; do
+      rm -f -- "$SHADOW/tmp-index"
+      sed -z "s/^\([0-7]* [0-9a-f]*\) $stage\t/\1 0\t/;t;d" "$OUT.stages" | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return 1
+      tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree --missing-ok) || return 1
+      INDEX_PART+="040000 tree $tree"$'\t'"stage$stage"$'\n'
+    done
+    rm -f -- "$SHADOW/tmp-index"
+    git ls-files -s -z | sed -z '/^[0-7]* [0-9a-f]* 0\t/!d' | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return 1
+    tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree --missing-ok 2>"$OUT.err") || return 1
+    rm -f -- "$SHADOW/tmp-index"
+  else
+    tree=$(git write-tree --missing-ok 2>"$OUT.err") || return 1
+  fi
+  INDEX_PART+="040000 tree $tree"$'\t'"index"$'\n'
+  {
+    git ls-files -v -z | grep -z '^[a-zS]'
+    # Intent to add: entries of the index that its tree leaves out.
+    git diff-index --cached --diff-filter=A --name-only -z --ita-visible-in-index "$tree" 2>/dev/null | while IFS= read -r -d '' path; do printf 'N %s\0' "$path"; done
+  } >"$OUT.flags"
+  if [ -s "$OUT.flags" ]; then
+    INDEX_PART+="100644 blob $(git hash-object -w --no-filters -- "$OUT.flags")"$'\t'"index-flags"$'\n'
+  fi
+  printf '%s' "$INDEX_PART" >"$SHADOW/host-index.part"
+}
+
+# state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits it needs.
+state_tree() {
+  local name file files=() id lines=''
+  STATE_PART='' STATE_TIPS=''
+  for name in "${STATE_FILES[@]}"; do
+    [ -f "$HG/$name" ] && files+=("$name")
+  done
+  for name in "${STATE_DIRS[@]}"; do
+    [ -d "$HG/$name" ] || continue
+    while IFS= read -r -d '' file; do files+=("$name/$file"); done < <(find "$HG/$name" -type f -printf '%P\0' | sort -z)
+  done
+  [ ${#files[@]} -gt 0 ] || return 0
+  rm -f -- "$SHADOW/tmp-index"
+  for file in "${files[@]}"; do
+    id=$(git hash-object -w --no-filters -- "$HG/$file") || return 1
+    printf '100644 %s\t%s\0' "$id" "$file"
+  done | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return 1
+  lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return 1
+  rm -f -- "$SHADOW/tmp-index"
+  STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
+  STATE_TIPS=$(cd "$HG" && grep -hsoE '\b[0-9a-f]{40,64}\b' -- "${files[@]}" | sort -u | head -200)
+}
+
+# host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
+host_state() {
+  local key='' config='' line ids parents='' tree tip
+  if [ -n "$HG" ]; then
+    host_index_tree || return 1
+    state_tree || return 1
+    [ -r "$HC/config" ] && config=$(<"$HC/config")
+    [ -s "$HC/shallow" ] && key+=$(<"$HC/shallow")$'\n'
+    key+="$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$config"$'\n'
+  else
+    INDEX_PART='' STATE_PART='' STATE_TIPS='' key='no host'$'\n'
+  fi
+  if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ]; then key+=$(sha256sum <"$OUT.modes")$(sha256sum <"$OUT.empty"); fi
+  if [ -f "$SHADOW/meta.id" ] && [ -f "$SHADOW/meta.key" ] && [ "$(<"$SHADOW/meta.key")" = "$key" ]; then
+    META=$(<"$SHADOW/meta.id")
+    return 0
+  fi
+  rm -f -- "$SHADOW/meta.id"
+  {
+    printf 'head %s\n' "$HEAD_KIND"
+    [ -z "$HEAD_REF" ] || printf 'ref %s\n' "$HEAD_REF"
+    [ -z "$HEAD_COMMIT" ] || printf 'commit %s\n' "$HEAD_COMMIT"
+    [ -z "$BRANCHES" ] || sed 's/^/branch /' <<<"$BRANCHES"
+  } >"$OUT.host"
+  : >"$OUT.shallow"
+  : >"$OUT.remotes"
+  if [ -n "$HG" ]; then
+    [ ! -s "$HC/shallow" ] || cat -- "$HC/shallow" >"$OUT.shallow"
+    # Addresses of remotes travel, credentials inside them do not.
+    "${HOST_GIT[@]}" --git-dir="$HG" config --no-includes --file "$HC/config" -z --get-regexp '^(remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)|branch\..*\.(remote|merge))$' 2>/dev/null \
+      | sed -z 's#://[^/@]*@#://#' >"$OUT.remotes"
+  fi
+  ids=($(printf '%s\n' "$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.shallow" "$OUT.remotes" | git hash-object -w --no-filters --stdin-paths)) || return 1
+  [ ${#ids[@]} = 5 ] || return 1
+  tree=$({
+    printf '100644 blob %s\thost\n100644 blob %s\tmodes\n100644 blob %s\tempty\n' "${ids[0]}" "${ids[1]}" "${ids[2]}"
+    [ ! -s "$OUT.shallow" ] || printf '100644 blob %s\tshallow\n' "${ids[3]}"
+    [ ! -s "$OUT.remotes" ] || printf '100644 blob %s\tremotes\n' "${ids[4]}"
+    printf '%s%s' "$INDEX_PART" "$STATE_PART"
+  } | git mktree --missing) || return 1
+  # Host HEAD first, then every other tip that is there: commits the agent made travel with the capture.
+  while read -r tip line; do
+    [ "$line" = commit ] && parents+="parent $tip"$'\n'
+  done < <({
+    [ -z "$HEAD_COMMIT" ] || printf '%s\n' "$HEAD_COMMIT"
+    { [ -z "$BRANCHES" ] || cut -d' ' -f1 <<<"$BRANCHES"; [ -z "$STATE_TIPS" ] || printf '%s\n' "$STATE_TIPS"; } | sort -u | { grep -vx "${HEAD_COMMIT:-none}" || :; }
+  } | git cat-file --batch-check='%(objectname) %(objecttype)')
+  META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
+    | git hash-object -t commit -w --stdin) || return 1
+  printf '%s' "$key" >"$SHADOW/meta.key" && printf '%s' "$META" >"$SHADOW/meta.id"
+}
+
+# snapshot: TREE is the working files as they are now, META the rest. The one way to look at a repository: used by
+# capture, and by restore before it writes and after.
+snapshot() {
+  local target=$1
+  write_excludes "${NESTED[@]}" || return 1
+  if [ -n "$HG" ]; then
+    borrow_host && copy_host_index || return 1
+    [ -f "$SHADOW/index" ] || seed_index
+  else
+    rm -f -- "$SHADOW/objects/info/alternates" "$SHADOW/host-index" "$SHADOW/host-index.part"
+  fi
+  look || return 1
+  leave_out_big || return 1
+  add_all || return 1
+  add_ignored || return 1
+  TREE=$(git write-tree 2>>"$OUT.err") || return 1
+  if [ -n "$target" ]; then
+    force_collisions "$target" || return 1
+  fi
+  drop_ignored "$OUT.modes" 1
+  drop_ignored "$OUT.empty" 0
+  host_state
+}
+
+# collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write.
+collisions() {
+  local path parent rest
+  local -A seen=()
+  : >"$OUT.forced"
+  git diff-tree -r -z --no-renames --name-only --diff-filter=A "$TREE" "$1" >"$OUT.wanted" || return 1
+  [ -s "$OUT.wanted" ] || return 0
+  # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
+  while IFS= read -r -d '' path; do
+    parent='' rest=$path
+    while [[ $rest == */* ]]; do
+      parent+=${rest%%/*} rest=${rest#*/}
+      if [ -z "${seen[$parent]-}" ]; then
+        if [ -L "$parent" ] || [ -f "$parent" ]; then
+          printf '%s\0' "$parent"
+          seen[$parent]=stop
+        elif [ -d "$parent" ]; then
+          seen[$parent]=go
+        else
+          seen[$parent]=stop
+        fi
+      fi
+      [ "${seen[$parent]}" = go ] || continue 2
+      parent+=/
+    done
+    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+  done <"$OUT.wanted" | sort -zu >"$OUT.forced.all"
+  # A captured file above a wanted path is no collision: its removal is part of the plan.
+  [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
+}
+
+# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2).
+force_collisions() {
+  git cat-file -e "$1^{tree}" 2>/dev/null || return 0
+  collisions "$1" 2>/dev/null || return 0
+  [ -s "$OUT.forced" ] || return 0
+  git update-index --add --replace -z --stdin <"$OUT.forced" 2>>"$OUT.err" || return 1
+  TREE=$(git write-tree 2>>"$OUT.err")
+}
+
+# first_reason: the last thing git said, for a person.
+first_reason() {
+  local text
+  text=$(cat "$OUT.add" "$OUT.err" "$OUT.find" 2>/dev/null | grep -E '^(fatal|error)|No space|denied' | tail -2 | tr '\n' ' ' | cut -c1-300)
+  printf '%s' "${text:-git could not capture the repository}"
+}

@@ -1,0 +1,125 @@
+/** Runs the capture command and brings its bundles out: inside the answer, as files, or by a presigned upload. */
+import { randomBytes } from 'node:crypto';
+import { WalkbackError } from '../../core/errors.ts';
+import type {
+  CapturedBundle,
+  CaptureReport,
+  CaptureRequest,
+  ExecutionAdapter,
+  UploadTarget,
+} from '../../core/ports.ts';
+import { findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
+import {
+  type AnnouncedBundle,
+  type CaptureAnswer,
+  captureAnswer,
+  captureScript,
+  runDirectory,
+} from './capture-command.ts';
+import { curlTransfers } from './curl.ts';
+
+const newCall = (): string => randomBytes(9).toString('hex');
+
+/** Cuts the inline bundles out of the bytes behind the answer. */
+const inlineBundles = (announced: readonly AnnouncedBundle[], rest: Uint8Array): Map<string, Uint8Array> => {
+  const found = new Map<string, Uint8Array>();
+  let at = 0;
+  for (const bundle of announced) {
+    if (bundle.carry !== 'inline') continue;
+    found.set(bundle.name, rest.subarray(at, at + bundle.sizeBytes));
+    at += bundle.sizeBytes;
+  }
+  return found;
+};
+
+const withoutPlace = ({ name: _name, carry: _carry, ...bundle }: AnnouncedBundle): CapturedBundle => bundle;
+
+const readBundles = async (
+  sandbox: ExecutionAdapter,
+  directory: string,
+  answer: CaptureAnswer,
+  rest: Uint8Array,
+): Promise<CapturedBundle[]> => {
+  const inline = inlineBundles(answer.announced, rest);
+  return Promise.all(
+    answer.announced.map(async (bundle) => {
+      if (bundle.carry === 'upload') return withoutPlace(bundle);
+      const bytes =
+        inline.get(bundle.name) ?? (await sandbox.readFile(`${directory}/${bundle.name}`, bundle.sizeBytes));
+      return { ...withoutPlace(bundle), bytes };
+    }),
+  );
+};
+
+/** Tells the waiting command where the large bundles go. Addresses are secret: they travel as a file's content only. */
+const tellUploads = async (
+  sandbox: ExecutionAdapter,
+  directory: string,
+  answer: CaptureAnswer,
+  upload: UploadTarget,
+): Promise<void> => {
+  const large = answer.announced.filter((bundle) => bundle.carry === 'upload');
+  const places = await Promise.all(
+    large.map(async (bundle) => ({ bundle, place: await upload(withoutPlace(bundle)) })),
+  );
+  const transfers = places.flatMap(({ bundle, place }) =>
+    place === null ? [] : [{ url: place.url, headers: place.headers, upload: bundle.name }],
+  );
+  await sandbox.writeFiles([{ path: `${directory}/uploads`, data: curlTransfers(transfers) }]);
+};
+
+const requireUploaded = (base64: string | undefined): void => {
+  const outcome = base64 === undefined ? 'no answer' : value(readAnswer(base64).pairs, 'upload');
+  if (outcome === 'ok') return;
+  throw new WalkbackError(
+    'StorageUnavailable',
+    `A large bundle could not be uploaded from the sandbox (${outcome}). Check that the sandbox may reach the bucket, then call again.`,
+    {
+      retryable: true,
+    },
+  );
+};
+
+/**
+ * Captures every repository below the projects root. One round trip when the bundles fit into the answer, two otherwise.
+ * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
+ */
+export const capture = async (
+  sandbox: ExecutionAdapter,
+  request: CaptureRequest,
+  upload: UploadTarget,
+): Promise<CaptureReport> => {
+  const mark = `walkback-${newCall()}`;
+  const call = newCall();
+  const directory = runDirectory(request.projectsRoot, request.sessionId, call);
+  const { command } = captureScript(request, call, mark);
+  const lines: string[] = [];
+  let marks = 0;
+  let told: Promise<void> | undefined;
+  const result = await sandbox.run(command, {
+    cwd: request.projectsRoot,
+    timeoutMs: request.timeoutMs,
+    onLine: (line) => {
+      lines.push(line);
+      if (line.trimEnd() !== mark) return;
+      marks += 1;
+      if (marks !== 2) return;
+      const base64 = findAnswer(lines.join('\n'), mark);
+      const answer = base64 === undefined ? undefined : captureAnswer(readAnswer(base64).pairs);
+      if (answer?.announced.some((bundle) => bundle.carry === 'upload')) {
+        told = tellUploads(sandbox, directory, answer, upload);
+        // Reported below, after the command ended; it gives up waiting by itself.
+        told.catch(() => undefined);
+      }
+    },
+  });
+  const first = requireAnswer(result, mark);
+  const answer = captureAnswer(first.pairs);
+  if (told !== undefined) {
+    await told;
+    requireUploaded(findAnswer(result.stdout, mark, 1));
+  }
+  const bundles = await readBundles(sandbox, directory, answer, first.rest);
+  const second = told !== undefined || answer.announced.some((bundle) => bundle.carry === 'file');
+  return { ...answer.report, bundles, roundTrips: second ? 2 : 1 };
+};

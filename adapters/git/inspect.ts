@@ -1,0 +1,107 @@
+/** Commands that only look: survey, directories, diff. */
+import { randomBytes } from 'node:crypto';
+import type {
+  DirectoryListing,
+  ExecutionAdapter,
+  Repositories,
+  RepositoryDiff,
+  RepositoryInfo,
+} from '../../core/ports.ts';
+import { type Pair, requireAnswer, value } from './answer.ts';
+import { records, repositoryInfo, uncaptured } from './capture-command.ts';
+import { buildScript } from './script.ts';
+
+type Values = Parameters<typeof buildScript>[1];
+
+const look = async (
+  sandbox: ExecutionAdapter,
+  name: string,
+  values: Values,
+  request: { projectsRoot: string; timeoutMs: number },
+): Promise<Pair[]> => {
+  const mark = `walkback-${randomBytes(9).toString('hex')}`;
+  const { command } = buildScript(['lib', name], values, { mark, timeoutMs: request.timeoutMs });
+  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  return requireAnswer(result, mark).pairs;
+};
+
+const all = (pairs: readonly Pair[], key: string): string[] =>
+  pairs.flatMap(([name, text]) => (name === key ? [text] : []));
+
+const surveyed = (record: readonly Pair[]): RepositoryInfo => {
+  const dirty = value(record, 'dirty');
+  const remote = value(record, 'remote');
+  return {
+    ...repositoryInfo(value(record, 'repo') ?? '.', record),
+    ...(dirty === undefined ? {} : { dirty: Number(dirty) }),
+    ...(remote === undefined || remote === '' ? {} : { remote }),
+    ...(dirty === undefined
+      ? {}
+      : {
+          recent: all(record, 'recent').map((line) => {
+            const space = line.indexOf(' ');
+            return { commit: line.slice(0, space), subject: line.slice(space + 1) };
+          }),
+        }),
+  };
+};
+
+/** One round trip. */
+export const survey: Repositories['survey'] = async (sandbox, request) => {
+  const pairs = await look(
+    sandbox,
+    'survey',
+    { MAX_DEPTH: request.maxDepth, DETAIL: request.detail ? 1 : 0 },
+    request,
+  );
+  const first = pairs.findIndex(([key]) => key === 'repo');
+  return {
+    repositories: records(pairs, 'repo').map((record) => surveyed(record)),
+    skipped: uncaptured(first < 0 ? pairs : pairs.slice(0, first), 'skip', undefined),
+  };
+};
+
+/** One round trip. */
+export const directories: Repositories['directories'] = async (sandbox, request) => {
+  const pairs = await look(
+    sandbox,
+    'directories',
+    { PATHS: request.paths, MAX_ENTRIES: request.maxEntries },
+    request,
+  );
+  return records(pairs, 'directory').map(
+    (record): DirectoryListing => ({
+      path: value(record, 'directory') ?? '.',
+      entries: all(record, 'entry'),
+      truncated: value(record, 'truncated') === '1',
+    }),
+  );
+};
+
+const difference = (record: readonly Pair[]): RepositoryDiff => ({
+  path: value(record, 'repo') ?? '.',
+  diff: value(record, 'diff') ?? '',
+  truncated: value(record, 'truncated') === '1',
+  files: Number(value(record, 'files') ?? 0),
+  added: Number(value(record, 'added') ?? 0),
+  deleted: Number(value(record, 'deleted') ?? 0),
+  missing: value(record, 'missing') === '1',
+});
+
+/** One round trip. `maxBytes` is the most one repository's diff may have. */
+export const diff: Repositories['diff'] = async (sandbox, request) => {
+  const pairs = await look(
+    sandbox,
+    'diff',
+    {
+      SESSION: request.sessionId,
+      D_PATH: request.pairs.map((pair) => pair.path),
+      D_FROM: request.pairs.map((pair) => pair.from ?? ''),
+      D_TO: request.pairs.map((pair) => pair.to ?? ''),
+      STAT_ONLY: request.statOnly ? 1 : 0,
+      MAX_DIFF: request.maxBytes,
+    },
+    request,
+  );
+  return records(pairs, 'repo').map((record) => difference(record));
+};

@@ -1,0 +1,92 @@
+/** The restore command: its values, and what its answer means. Pure. */
+import type {
+  RestoredRepository,
+  RestoreReport,
+  RestoreRepository,
+  RestoreRequest,
+} from '../../core/ports.ts';
+import { type Pair, value } from './answer.ts';
+import { lockWaitSeconds, records } from './capture-command.ts';
+import { buildScript, type Script } from './script.ts';
+
+const bundleNames = (repository: RestoreRepository): string =>
+  repository.bundles.map((bundle) => `${bundle.kind}:${bundle.sha256}`).join(' ');
+
+export const restoreScript = (request: RestoreRequest, call: string, mark: string): Script => {
+  const { repositories } = request;
+  return buildScript(
+    ['lib', 'capture-lib', 'restore-lib', 'restore'],
+    {
+      SESSION: request.sessionId,
+      CALL: call,
+      MAX_BYTES: request.maxFileBytes,
+      MAX_DEPTH: request.maxDepth,
+      LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
+      INCLUDE: request.include,
+      EXCLUDE: request.exclude,
+      FILES_ONLY: request.filesOnly ? 1 : 0,
+      DRY_RUN: request.dryRun ? 1 : 0,
+      R_PATH: repositories.map((one) => one.path),
+      R_FORMAT: repositories.map((one) => one.objectFormat),
+      R_PARTIAL: repositories.map((one) => (one.partial ? '1' : '')),
+      R_TREE: repositories.map((one) => one.target?.tree ?? ''),
+      R_META: repositories.map((one) => one.target?.meta ?? ''),
+      R_NOW_TREE: repositories.map((one) => one.now?.tree ?? ''),
+      R_NOW_META: repositories.map((one) => one.now?.meta ?? ''),
+      R_UNDO_TREE: repositories.map((one) => one.undo?.tree ?? ''),
+      R_UNDO_META: repositories.map((one) => one.undo?.meta ?? ''),
+      R_BUNDLES: repositories.map((one) => bundleNames(one)),
+    },
+    { mark, timeoutMs: request.timeoutMs },
+  );
+};
+
+const OUTCOMES = ['applied', 'planned', 'refused', 'reverted', 'broken'] as const;
+const ACTIONS = ['restored', 'created', 'parked'] as const;
+const PROBLEMS = ['conflict', 'changed', 'missing-objects', 'unsafe-path', 'failed'] as const;
+
+const restoredRepository = (record: readonly Pair[], request: RestoreRequest): RestoredRepository => {
+  const path = value(record, 'repo') ?? '.';
+  const written = Number(value(record, 'written') ?? 0);
+  const deleted = Number(value(record, 'deleted') ?? 0);
+  const planned = ACTIONS.find((action) => action === value(record, 'plan'));
+  const target = request.repositories.find((one) => one.path === path)?.target;
+  return {
+    path,
+    action:
+      planned === undefined || (planned === 'restored' && written + deleted === 0) ? 'unchanged' : planned,
+    written,
+    deleted,
+    tree: target?.tree ?? null,
+    paths: records(record, 'plan-path').map((entry) => ({
+      path: value(entry, 'plan-path') ?? '',
+      change: value(entry, 'plan-change') === 'delete' ? 'delete' : 'write',
+    })),
+  };
+};
+
+/** Reads the answer of the restore command. An outcome it does not know is `broken`: never taken for success. */
+export const restoreReport = (
+  pairs: readonly Pair[],
+  request: RestoreRequest,
+  roundTrips: number,
+): RestoreReport => {
+  const repositories = records(pairs, 'repo');
+  return {
+    outcome: OUTCOMES.find((outcome) => outcome === value(pairs, 'outcome')) ?? 'broken',
+    repositories: repositories.map((record) => restoredRepository(record, request)),
+    problems: repositories.flatMap((record) =>
+      records(record, 'problem').map((entry) => ({
+        path: value(record, 'repo') ?? '.',
+        kind: PROBLEMS.find((kind) => kind === value(entry, 'problem')) ?? 'failed',
+        message: (value(entry, 'problem-message') ?? '').trim(),
+      })),
+    ),
+    warnings: repositories.flatMap((record) =>
+      record.flatMap(([key, text]) =>
+        key === 'warning' ? [`${value(record, 'repo') ?? '.'}: ${text.trim()}`] : [],
+      ),
+    ),
+    roundTrips,
+  };
+};

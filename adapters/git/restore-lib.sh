@@ -1,0 +1,342 @@
+# Brings one repository to a captured state. Every write here is planned from two captures, never from a directory walk (C2).
+# shellcheck shell=bash
+
+# part META NAME: prints one entry of the host state, nothing when it is not there.
+part() { git cat-file blob "$1:$2" 2>/dev/null || :; }
+
+# part_id META NAME: its object id, or nothing.
+part_id() { git rev-parse -q --verify "$1:$2" 2>/dev/null || :; }
+
+# load_state META: sets T_KIND, T_REF, T_COMMIT, T_BRANCHES from a capture's host entry.
+load_state() {
+  local word rest
+  T_KIND=none T_REF='' T_COMMIT='' T_BRANCHES=''
+  while read -r word rest; do
+    case $word in
+      head) T_KIND=$rest ;;
+      ref) T_REF=$rest ;;
+      commit) T_COMMIT=$rest ;;
+      branch) T_BRANCHES+=$rest$'\n' ;;
+    esac
+  done < <(part "$1" host)
+}
+
+# unpack FILE [OPTION]: brings a bundle's objects into the object store GIT_DIR points at.
+unpack() {
+  local file=$1 offset=0 line
+  while IFS= read -r line; do
+    offset=$((offset + ${#line} + 1))
+    [ -n "$line" ] || break
+  done <"$file"
+  tail -c +$((offset + 1)) -- "$file" | git index-pack --stdin --fix-thin ${2-} >/dev/null
+}
+
+# create_host: a host repository where there is none: the parked one, or a new one on the base bundle.
+create_host() {
+  local path=$1 format=$2
+  parking_place "$path"
+  mkdir -p -- "$ROOT/$path" && cd -- "$ROOT/$path" || return 1
+  if [ -e "$PARKED/git" ]; then
+    mv -- "$PARKED/git" .git || return 1
+    if [ -d "$PARKED/shadow" ] && [ ! -e .agent-shadow/session-$SESSION ]; then
+      shadow_home "$PWD/.agent-shadow" && mv -- "$PARKED/shadow" ".agent-shadow/session-$SESSION" || return 1
+    fi
+    rm -rf -- "$PARKED"
+  elif [ ! -e .git ]; then
+    # Built beside its place and renamed, so that a crash leaves no half repository.
+    env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git init -q --bare --template= ${format:+--object-format="$format"} "$RUN/$INDEX.git" >/dev/null || return 1
+    git config --file "$RUN/$INDEX.git/config" core.bare false && git config --file "$RUN/$INDEX.git/config" core.logAllRefUpdates true || return 1
+    mv -- "$RUN/$INDEX.git" .git || return 1
+  fi
+  CREATED=1
+}
+
+# promise_objects: lets git fetch on demand what a partial clone had left out, as it did before.
+promise_objects() {
+  git config --file "$HG/config" core.repositoryformatversion 1 && git config --file "$HG/config" extensions.partialClone origin
+}
+
+# parking_place PATH: where the .git of a repository waits that the target does not have. Kept per path, the latest one.
+parking_place() {
+  PARKED=$HOME_DIR/parked-$SESSION/$(printf '%s' "$1" | sha256sum | cut -c1-16)
+}
+
+# park_git PATH: renames .git away; never deletes it.
+park_git() {
+  parking_place "$1"
+  rm -rf -- "$PARKED.old"
+  [ ! -e "$PARKED" ] || mv -- "$PARKED" "$PARKED.old" || return 1
+  mkdir -p -- "$PARKED" || return 1
+  [ ! -e .git ] || mv -- .git "$PARKED/git"
+}
+
+# make_host PATH META FORMAT: a host repository where the working tree has none: the parked one, else a new one.
+make_host() {
+  create_host "$1" "$3" && find_host || return 1
+  [ -z "$PARTIAL_FLAG" ] || promise_objects || return 1
+}
+
+# furnish_host META: what a new host repository needs beside objects.
+furnish_host() {
+  part "$1" shallow >"$OUT.shallow"
+  [ ! -s "$OUT.shallow" ] || cp -- "$OUT.shallow" "$HG/shallow" || return 1
+  [ -n "$(git config --file "$HG/config" --get-regexp '^(remote|branch)\.' 2>/dev/null)" ] || move_remotes "$1"
+}
+
+# park PATH: takes a repository that the target does not have out of the way. Nothing is deleted: its .git and its shadow
+# are renamed to where create_host finds them again.
+park() {
+  local path=$1
+  park_git "$path" || return 1
+  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+  if [ "$path" != . ]; then
+    mv -- ".agent-shadow/session-$SESSION" "$PARKED/shadow" || return 1
+    rm -f -- .agent-shadow/.gitignore
+    rmdir -- .agent-shadow 2>/dev/null || printf '*\n' >.agent-shadow/.gitignore
+    cd -- "$ROOT" || return 1
+    rmdir -p -- "$path" 2>/dev/null || :
+  fi
+}
+
+# symlink_above PATH: whether a directory above PATH is a symlink: nothing is written or deleted through one.
+symlink_above() {
+  local parent=$1
+  while [[ $parent == */* ]]; do
+    parent=${parent%/*}
+    [ ! -L "$parent" ] || return 0
+  done
+  return 1
+}
+
+# move_files FROM TO: working files from one tree to the other, on the index that was just brought to FROM. git checks
+# every path before it writes the first: nothing changed since, nothing uncaptured in the way, no symlink above.
+# $3 is -n to check only.
+move_files() {
+  git -c core.sparseCheckout=false read-tree -m -u $3 "$1" "$2" 2>"$OUT.move"
+}
+
+# drop_empty META: removes the empty directories of a capture, and those above that held nothing else. rmdir takes only
+# empty ones. The global WANTED names the ones to keep.
+drop_empty() {
+  local path
+  while IFS= read -r -d '' path; do
+    symlink_above "$path" && continue
+    while [ -z "${WANTED[$path]-}" ] && [ ! -L "$path" ] && rmdir -- "$path" 2>/dev/null && [[ $path == */* ]]; do path=${path%/*}; done
+  done < <(part "$1" empty | sort -zr)
+}
+
+# keep_ignored FROM TO: what the target's own rules ignore may have been there then, unseen. It is taken off the plan, so
+# that rolling back over a change of .gitignore deletes nothing that the older rules protect. FROM_TREE is what is left.
+keep_ignored() {
+  local from=$1 to=$2 rules=$OUT.rules
+  FROM_TREE=$from
+  git diff-tree -r -z --no-renames --name-only "$from" "$to" | grep -czE '(^|/)\.gitignore$' >/dev/null || return 0
+  git diff-tree -r -z --no-renames --diff-filter=D --name-only "$from" "$to" >"$OUT.gone" || return 1
+  [ -s "$OUT.gone" ] || return 0
+  rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return 1
+  GIT_INDEX_FILE=$rules.index git read-tree "$to" || return 1
+  git ls-tree -r -z --name-only "$to" | { grep -zE '(^|/)\.gitignore$' || :; } | GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" || return 1
+  (cd -- "$rules" && GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index git check-ignore --no-index -z --stdin <"$OUT.gone" >"$OUT.kept")
+  [ $? -le 1 ] || return 1
+  [ ! -s "$OUT.kept" ] || { git update-index --force-remove -z --stdin <"$OUT.kept" && FROM_TREE=$(git write-tree); }
+}
+
+# move_sidecar FROM_META TO_META: modes and empty directories, by the difference of two captures.
+move_sidecar() {
+  local from=$1 to=$2 entry path mode
+  local -A keep=()
+  declare -gA WANTED=()
+  while IFS= read -r -d '' entry; do WANTED[$entry]=1; done < <(part "$to" empty)
+  [ -z "$from" ] || drop_empty "$from"
+  for path in "${!WANTED[@]}"; do
+    symlink_above "$path" || mkdir -p -- "$path" 2>/dev/null || return 1
+  done
+  while IFS= read -r -d '' entry; do
+    [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
+  done < <(part "$to" modes)
+  while IFS= read -r -d '' entry; do
+    path=${entry#*/}
+    if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
+    if [ -d "$path" ]; then
+      chmod "$EXEC_MODE" -- "$path"
+    elif [ -f "$path" ]; then
+      if [ -x "$path" ]; then chmod "$EXEC_MODE" -- "$path"; else chmod "$FILE_MODE" -- "$path"; fi
+    fi
+  done < <([ -z "$from" ] || part "$from" modes)
+  # Files first, then directories from the deepest up: a directory may lose the bit we need to pass through it.
+  for path in "${!keep[@]}"; do
+    mode=${keep[$path]}
+    if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return 1; fi
+  done
+  while IFS= read -r -d '' path; do
+    mode=${keep[$path]}
+    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#D}" -- "$path" || return 1; fi
+  done < <([ ${#keep[@]} -eq 0 ] || printf '%s\0' "${!keep[@]}" | sort -zr)
+}
+
+# lend_to_host META: copies what the host's repository lacks of a capture's commits and index from the shadow.
+lend_to_host() {
+  local meta=$1 id wanted=() known=() name
+  mapfile -t wanted < <(parents_of "$meta")
+  for name in index stage1 stage2 stage3; do
+    id=$(part_id "$meta" "$name")
+    [ -z "$id" ] || wanted+=("$id")
+  done
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  mapfile -t known < <("${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname)' refs/heads refs/remotes refs/tags 2>/dev/null | sort -u | head -500)
+  # A partial clone never had everything; what is missing there was missing before.
+  if env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" rev-list --objects --quiet ${PARTIAL_FLAG:+--missing=allow-any} "${wanted[@]}" --not "${known[@]}" >/dev/null 2>&1 \
+    && [ -z "$PARTIAL_FLAG" ]; then
+    return 0
+  fi
+  {
+    printf '%s\n' "${wanted[@]}"
+    [ ${#known[@]} -eq 0 ] || printf '%s\n' "${known[@]}" | git cat-file --batch-check='%(objecttype) ^%(objectname)' | sed -n 's/^[a-z]* ^/^/p'
+  } | git pack-objects --revs --thin --stdout --delta-base-offset -q ${PARTIAL_FLAG:+--missing=allow-any} >"$OUT.lend" 2>>"$OUT.err" || return 1
+  env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" index-pack --stdin --fix-thin <"$OUT.lend" >/dev/null 2>>"$OUT.err" || return 1
+  rm -f -- "$OUT.lend"
+}
+
+# move_refs: branches and HEAD of the host to T_*. Where they stand now was compared with the capture made just before;
+# compare and swap makes a move by somebody else since then an error.
+move_refs() {
+  local id ref N_REF N_COMMIT N_BRANCHES
+  # Linked worktrees share their branches; the second one finds them where they belong.
+  exec 8>"$RUN/refs.lock" && flock 8 || return 1
+  read_head || return 1
+  N_REF=$HEAD_REF N_COMMIT=$HEAD_COMMIT N_BRANCHES=$BRANCHES
+  local -A have=() want=()
+  while read -r id ref; do [ -z "$ref" ] || have[$ref]=$id; done <<<"$N_BRANCHES"
+  while read -r id ref; do [ -z "$ref" ] || want[$ref]=$id; done <<<"$T_BRANCHES"
+  for ref in "${!have[@]}"; do
+    [ -n "${want[$ref]-}" ] || printf 'delete %s %s\n' "$ref" "${have[$ref]}"
+  done >"$OUT.deletes"
+  for ref in "${!want[@]}"; do
+    [ "${want[$ref]}" = "${have[$ref]-}" ] || printf 'update %s %s %s\n' "$ref" "${want[$ref]}" "${have[$ref]:-$ZERO_ID}"
+  done >"$OUT.updates"
+  local -a host=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" -c "user.name=Walkback" -c "user.email=capture@walkback.invalid")
+  [ ! -s "$OUT.deletes" ] || "${host[@]}" update-ref -m 'walkback: roll back' --stdin <"$OUT.deletes" 2>>"$OUT.err" || return 1
+  [ ! -s "$OUT.updates" ] || "${host[@]}" update-ref -m 'walkback: roll back' --stdin <"$OUT.updates" 2>>"$OUT.err" || return 1
+  case $T_KIND in
+    branch | unborn)
+      [ "$N_REF" = "$T_REF" ] || "${host[@]}" symbolic-ref -m 'walkback: roll back' HEAD "$T_REF" 2>>"$OUT.err" || return 1
+      ;;
+    detached)
+      if [ -n "$N_REF" ] || [ "$N_COMMIT" != "$T_COMMIT" ]; then
+        "${host[@]}" update-ref -m 'walkback: roll back' --no-deref HEAD "$T_COMMIT" 2>>"$OUT.err" || return 1
+      fi
+      ;;
+  esac
+  exec 8>&-
+}
+
+# live_git: whether a git process works in this repository right now.
+live_git() {
+  local process where
+  for process in /proc/[0-9]*; do
+    [ -r "$process/comm" ] || continue
+    case $(<"$process/comm") in git | git-*) ;; *) continue ;; esac
+    where=$(readlink -- "$process/cwd" 2>/dev/null) || continue
+    [ "${process#/proc/}" != "$$" ] && [[ $where/ == "$PWD/"* ]] && return 0
+  done 2>/dev/null
+  return 1
+}
+
+# free_host_lock: an index.lock that nobody holds is a left-over of a crash and goes; a live one stops us.
+free_host_lock() {
+  [ -e "$HG/index.lock" ] || return 0
+  ! live_git || return 1
+  rm -f -- "$HG/index.lock"
+}
+
+# move_index META NOW_META: the host's index, staged and conflicted entries and flags. Stat data of equal entries is kept.
+move_index() {
+  local to=$1 from=$2 name same=1 stage tree
+  for name in index stage1 stage2 stage3 index-flags; do
+    [ "$(part_id "$to" "$name")" = "$([ -z "$from" ] || part_id "$from" "$name")" ] || same=0
+  done
+  [ $same = 0 ] || return 0
+  free_host_lock || { printf 'fatal: another git process holds index.lock\n' >>"$OUT.err" && return 1; }
+  tree=$(part_id "$to" index)
+  if [ -z "$tree" ]; then
+    rm -f -- "$HG/index"
+    return 0
+  fi
+  local new=$SHADOW/new-host-index
+  rm -f -- "$new" "$new.lock"
+  # Flags would stay on entries that stay; an index with flags is built from nothing.
+  if [ -f "$SHADOW/host-index" ] && [ -z "$([ -z "$from" ] || part_id "$from" index-flags)" ]; then
+    cp -p -- "$SHADOW/host-index" "$new" || return 1
+  fi
+  # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
+  (
+    export GIT_INDEX_FILE=$new
+    git read-tree --reset "$tree" 2>>"$OUT.err" || { rm -f -- "$new" && git read-tree "$tree" 2>>"$OUT.err"; } || exit 1
+    for stage in 1 2 3; do
+      tree=$(part_id "$to" stage$stage)
+      [ -z "$tree" ] || git ls-tree -r -z "$tree" | sed -z "s/^\([0-7]*\) [a-z]* \([0-9a-f]*\)\t/\1 \2 $stage\t/" | git update-index -z --index-info 2>>"$OUT.err" || exit 1
+    done
+    part "$to" index-flags >"$OUT.flags"
+    [ -s "$OUT.flags" ] || exit 0
+    { grep -z '^[a-z]' "$OUT.flags" || :; } | cut -z -c3- | git update-index --assume-unchanged -z --stdin 2>>"$OUT.err" || exit 1
+    { grep -zi '^s' "$OUT.flags" || :; } | cut -z -c3- | git update-index --skip-worktree -z --stdin 2>>"$OUT.err" || exit 1
+    { grep -z '^N ' "$OUT.flags" || :; } | cut -z -c3- | while IFS= read -r -d '' name; do
+      [ ! -e "$name" ] || git --literal-pathspecs add -N -f -- "$name" 2>>"$OUT.err" || exit 1
+    done
+  ) || return 1
+  rm -f -- "$new.lock"
+  # git's own protocol: the lock is taken, then renamed over the index.
+  (set -C && : >"$HG/index.lock") 2>>"$OUT.err" || return 1
+  cat -- "$new" >"$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
+    rm -f -- "$HG/index.lock"
+    return 1
+  }
+  rm -f -- "$new"
+}
+
+# move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress.
+move_operation() {
+  local to from file id mode
+  to=$(part_id "$1" state) from=$([ -z "$2" ] || part_id "$2" state)
+  [ "$to" != "$from" ] || return 0
+  if [ -n "$from" ]; then
+    while IFS= read -r -d '' file; do
+      [ -n "$to" ] && git cat-file -e "$to:$file" 2>/dev/null || rm -f -- "$HG/$file"
+    done < <(git ls-tree -r -z --name-only "$from")
+    for file in "${STATE_DIRS[@]}"; do
+      [ ! -d "$HG/$file" ] || find "$HG/$file" -depth -type d -empty -delete
+    done
+  fi
+  [ -n "$to" ] || return 0
+  while IFS= read -r -d '' file; do
+    id=${file%%$'\t'*}
+    file=${file#*$'\t'}
+    id=${id##* }
+    case $file in */*) mkdir -p -- "$HG/${file%/*}" || return 1 ;; esac
+    git cat-file blob "$id" >"$HG/$file" || return 1
+  done < <(git ls-tree -r -z "$to")
+}
+
+# move_remotes META: addresses and tracking of a host repository that was just made.
+move_remotes() {
+  local entry
+  while IFS= read -r -d '' entry; do
+    git config --file "$HG/config" --add "${entry%%$'\n'*}" "${entry#*$'\n'}" || return 1
+  done < <(part "$1" remotes)
+}
+
+# move_host META NOW_META PATH: everything but the working files.
+move_host() {
+  local to=$1 from=$2
+  load_state "$to"
+  if [ "$T_KIND" = none ]; then
+    [ -z "$HG" ] || park_git "$3"
+    return
+  fi
+  if [ -z "$HG" ] || [ "$T_KIND" = unreadable ]; then
+    printf 'the host state of this repository was not captured, so branch, HEAD and index stay\n' >>"$OUT.warn"
+    return 0
+  fi
+  lend_to_host "$to" || return 1
+  move_refs && move_index "$to" "$from" && move_operation "$to" "$from"
+}

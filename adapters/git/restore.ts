@@ -1,0 +1,42 @@
+/** Carries bundles into the sandbox where they are needed, and runs the restore command. */
+import { randomBytes } from 'node:crypto';
+import type { BundleSource, ExecutionAdapter, RestoreReport, RestoreRequest } from '../../core/ports.ts';
+import { requireAnswer } from './answer.ts';
+import { curlTransfers } from './curl.ts';
+import { restoreReport, restoreScript } from './restore-command.ts';
+
+/** Where bundles are put for a call, as the sandbox's files API sees it. */
+const incomingDirectory = (request: RestoreRequest, call: string): string =>
+  `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
+
+/** One file per bundle that travels through the function; one list of addresses for all others. */
+const incomingFiles = (directory: string, bundles: readonly BundleSource[]) => {
+  const unique = [...new Map(bundles.map((bundle) => [bundle.sha256, bundle])).values()];
+  const carried = unique.flatMap(({ bytes, sha256 }) =>
+    bytes === undefined ? [] : [{ path: `${directory}/${sha256}.bundle`, data: bytes }],
+  );
+  const fetched = unique.flatMap(({ bytes, url, sha256 }) =>
+    bytes === undefined && url !== undefined ? [{ url, output: `${sha256}.bundle` }] : [],
+  );
+  return [
+    ...carried,
+    ...(fetched.length === 0 ? [] : [{ path: `${directory}/sources`, data: curlTransfers(fetched) }]),
+  ];
+};
+
+/**
+ * Restores every repository of the request, all or none. One round trip, two when bundles are brought in.
+ * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
+ */
+export const restore = async (sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport> => {
+  const call = randomBytes(9).toString('hex');
+  const mark = `walkback-${randomBytes(9).toString('hex')}`;
+  const { command } = restoreScript(request, call, mark);
+  const files = incomingFiles(
+    incomingDirectory(request, call),
+    request.repositories.flatMap((one) => one.bundles),
+  );
+  if (files.length > 0) await sandbox.writeFiles(files);
+  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  return restoreReport(requireAnswer(result, mark).pairs, request, files.length > 0 ? 2 : 1);
+};

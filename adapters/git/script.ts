@@ -1,0 +1,89 @@
+/**
+ * Puts a Walkback command for the sandbox together: shared shell code, the values of this call as bash
+ * variables, and the command itself, in one string that runs with one round trip. Pure, but for reading the
+ * scripts that lie beside this file. Nothing secret may be among the values: the sandbox's daemon logs commands.
+ */
+import { readFileSync } from 'node:fs';
+import { WalkbackError } from '../../core/errors.ts';
+
+type Value = string | number | readonly string[];
+
+const scripts = new Map<string, string>();
+
+const script = (name: string): string => {
+  const known = scripts.get(name);
+  if (known !== undefined) return known;
+  const text = readFileSync(new URL(`./${name}.sh`, import.meta.url), 'utf8');
+  scripts.set(name, text);
+  return text;
+};
+
+/** Quotes any text for bash, byte for byte. NUL can not be in a shell word (`InvalidInput`). */
+export const shellQuote = (text: string): string => {
+  if (text.includes('\0'))
+    throw new WalkbackError('InvalidInput', 'A path or pattern contains a NUL character. Remove it.');
+  return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+};
+
+const assignment = (name: string, value: Value): string =>
+  typeof value === 'object'
+    ? `${name}=(${value.map((item) => shellQuote(item)).join(' ')})`
+    : `${name}=${shellQuote(String(value))}`;
+
+/** Assignments for the values, one a line. */
+export const assignments = (values: Record<string, Value>): string =>
+  Object.entries(values)
+    .map(([name, value]) => assignment(name, value))
+    .join('\n');
+
+/** One argument of a Linux process is at most 128 KiB (MAX_ARG_STRLEN); the rest of the command needs a little. */
+export const MAX_COMMAND_BYTES = 120 * 1024;
+
+export interface Script {
+  /** Ready for `bash -c`. */
+  command: string;
+  /** What stands around every answer of this call, and in nothing else it prints. */
+  mark: string;
+}
+
+/**
+ * Builds the command from the named scripts, in order. `mark` must be random per call. The environment is emptied but for
+ * what finding the user's own git configuration needs, and `timeout` ends the whole process group at the deadline.
+ */
+export const buildScript = (
+  names: readonly string[],
+  values: Record<string, Value>,
+  options: { mark: string; timeoutMs: number },
+): Script => {
+  const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
+  const seconds = Math.max(1, Math.floor(options.timeoutMs / 1000));
+  const [first = 'lib', ...rest] = names;
+  const body = [
+    assignments({ WB_MARK: options.mark }),
+    script(first),
+    assignments(values),
+    ...rest.map((name) => script(name)),
+  ];
+  const command = [
+    `exec env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_GLOBAL="\${GIT_CONFIG_GLOBAL-}" XDG_CONFIG_HOME="\${XDG_CONFIG_HOME-}" \\`,
+    `  timeout -k 5 ${seconds} /bin/bash --noprofile --norc /dev/fd/3 3<<'${end}'`,
+    'exec 3<&-',
+    ...body.map((part) => withoutComments(part)),
+    end,
+  ].join('\n');
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    throw new WalkbackError(
+      'InvalidInput',
+      'This session has too many repositories for one command. Split the projects root into several sessions.',
+      { details: { commandBytes: Buffer.byteLength(command), maxBytes: MAX_COMMAND_BYTES } },
+    );
+  }
+  return { command, mark: options.mark };
+};
+
+/** Whole-line comments stay at home: they are for readers of the files, and the command's length is limited. */
+const withoutComments = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !/^\s*#/.test(line))
+    .join('\n');

@@ -1,0 +1,9 @@
+/**
+ * Stands in a bundle for `dockerfile-ast`, which the `e2b` package imports for building templates from
+ * Dockerfiles. Walkback never does that, and it is 220 KB.
+ */
+export const DockerfileParser = {
+  parse: (): never => {
+    throw new Error('dockerfile-ast is not bundled');
+  },
+};

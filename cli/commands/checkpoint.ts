@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { resolveSession } from '../session.ts';
+import { takenCheckpoint } from '../view/checkpoint-view.ts';
+
+interface Options {
+  session?: string;
+  message: string;
+  tool?: string;
+  reason: string;
+  epoch?: number;
+}
+
+const EXAMPLES = `
+Examples:
+  walkback checkpoint --message msg-3
+  walkback checkpoint --session refund --message msg-3 --tool call-17 --reason before-tool
+
+The same --tool again answers the same checkpoint: nothing is done twice.`;
+
+export const addCheckpoint = (program: Command, app: App): void => {
+  program
+    .command('checkpoint')
+    .summary('capture all repositories of a session')
+    .description(
+      'Capture all repositories of a session. Take it before the next state-changing operation; it belongs ' +
+        'to the last message whose work it contains.',
+    )
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .requiredOption('-m, --message <id>', 'last message whose work is there', parseId)
+    .option('--tool <id>', 'execution id of the tool call that comes next (default: a fresh one)', parseId)
+    .option('--reason <text>', 'why it is taken', 'manual')
+    .option('--epoch <n>', 'refuse if the session was rolled back since this epoch', parseWholeNumber(1, 1e9))
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const sessionId = await resolveSession(run, options.session);
+        const answer = await run.progress(`Capturing ${sessionId}`, () =>
+          run.invoke('walkback-checkpoint', {
+            sessionId,
+            messageId: options.message,
+            toolExecutionId: options.tool ?? freshId('cli'),
+            reason: options.reason,
+            ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
+          }),
+        );
+        run.answer(answer, () => takenCheckpoint(answer, options.message, run.paint));
+      }),
+    );
+};

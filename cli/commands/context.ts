@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+import { resolveSession } from '../session.ts';
+import { printable } from '../terminal/text.ts';
+
+export const addContext = (program: Command, app: App): void => {
+  program
+    .command('context')
+    .summary("print the agent's system-prompt text")
+    .description("Print the agent's system-prompt text about the repositories of a session.")
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .action((options: { session?: string }, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const sessionId = await resolveSession(run, options.session);
+        const answer = await run.progress('Looking at the repositories', () =>
+          run.invoke('walkback-context', { sessionId }),
+        );
+        run.answer(answer, () => {
+          const text = run.terminal.stdout.isTTY === true ? printable(answer.prompt) : answer.prompt;
+          return text.endsWith('\n') ? text : `${text}\n`;
+        });
+      }),
+    );
+};

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+import { resolveDiffSide } from '../reference.ts';
+import { resolveSession } from '../session.ts';
+import { page } from '../terminal/pager.ts';
+import { diffText } from '../view/diff-view.ts';
+
+interface Options {
+  session?: string;
+  sandbox?: string;
+  repository?: string;
+  stat?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  walkback diff                    what changed since the last checkpoint
+  walkback diff msg-2              what changed since message msg-2
+  walkback diff cp-3 cp-7 --stat   how much changed between two checkpoints
+  walkback diff msg-2 msg-3 --repository api`;
+
+export const addDiff = (program: Command, app: App): void => {
+  program
+    .command('diff')
+    .summary('compare two points of the timeline')
+    .description(
+      'Compare two points of the timeline, across all repositories. A point is a message id, a checkpoint id ' +
+        '(cp-7 will do), head, or now.',
+    )
+    .argument('[a]', 'from', 'head')
+    .argument('[b]', 'to', 'now')
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
+    .option('--repository <path>', 'only this repository')
+    .option('--stat', 'numbers only')
+    .addHelpText('after', EXAMPLES)
+    .action((a: string, b: string, options: Options, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const sessionId = await resolveSession(run, options.session);
+        const answer = await run.progress('Comparing', async () =>
+          run.invoke('walkback-diff', {
+            sessionId,
+            from: await resolveDiffSide(run.invoke, sessionId, a),
+            to: await resolveDiffSide(run.invoke, sessionId, b),
+            ...(options.sandbox === undefined ? {} : { sandboxId: options.sandbox }),
+            ...(options.repository === undefined ? {} : { path: options.repository }),
+            ...(options.stat === true ? { stat: true } : {}),
+          }),
+        );
+        if (run.json) run.answer(answer, () => '');
+        else await page(run.terminal, diffText(answer, run.paint, options.stat === true));
+      }),
+    );
+};

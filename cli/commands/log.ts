@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { TimelineAnswer } from '../../core/checkpoint/timeline.ts';
+import type { App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
+import { resolveSession } from '../session.ts';
+import { page } from '../terminal/pager.ts';
+import { timelineText } from '../view/timeline-print.ts';
+
+const PAGE = 100;
+
+/** The newest `limit` checkpoints, with the cursor that goes on after them. */
+const readTimeline = async (run: Run, sessionId: string, limit: number): Promise<TimelineAnswer> => {
+  let timeline = await run.invoke('walkback-timeline', { sessionId, limit: Math.min(limit, PAGE) });
+  while (timeline.cursor !== undefined && timeline.checkpoints.length < limit) {
+    const next = await run.invoke('walkback-timeline', {
+      sessionId,
+      limit: Math.min(limit - timeline.checkpoints.length, PAGE),
+      cursor: timeline.cursor,
+    });
+    timeline = { ...next, checkpoints: [...timeline.checkpoints, ...next.checkpoints] };
+  }
+  return timeline;
+};
+
+export const addLog = (program: Command, app: App): void => {
+  program
+    .command('log')
+    .summary('show the timeline as a tree')
+    .description(
+      'Show the timeline as a tree, newest first: checkpoints, the messages they belong to, the repositories ' +
+        'that changed and how many bytes that took. ◉ is where the session stands, ● the way to it, ○ a branch ' +
+        'left behind by a rollback (still reachable), ◇ work in a review copy.',
+    )
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .option('-n, --limit <n>', 'show this many checkpoints', parseWholeNumber(1, 100_000), 50)
+    .action((options: { session?: string; limit: number }, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const sessionId = await resolveSession(run, options.session);
+        const timeline = await run.progress('Reading the timeline', () =>
+          readTimeline(run, sessionId, options.limit),
+        );
+        if (run.json) run.answer(timeline, () => '');
+        else {
+          const { paint, width, terminal } = run;
+          await page(terminal, timelineText(timeline, { paint, width, now: terminal.now() }));
+        }
+      }),
+    );
+};

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import type { App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import type { Contract } from '../contract.ts';
+import { CliError } from '../failure.ts';
+import { freshId, parseId, shellWord } from '../options.ts';
+import { resolveTarget } from '../reference.ts';
+import { resolveSession } from '../session.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { appliedRollback, plannedRollback } from '../view/rollback-view.ts';
+
+interface Options {
+  session?: string;
+  to: string;
+  sandbox?: string;
+  request?: string;
+  dryRun?: boolean;
+  filesOnly?: boolean;
+  allowPartial?: boolean;
+  yes?: boolean;
+}
+
+type Input = Contract['walkback-rollback']['input'];
+
+const EXAMPLES = `
+Examples:
+  walkback rollback --to msg-2 --dry-run    what would be written and deleted
+  walkback rollback --to msg-2              shows the plan, asks, does it
+  walkback rollback --to cp-7 --yes         does it; walkback log shows cp-7
+
+Every repository goes back, or none does. What is there now is captured first;
+the answer names the undo checkpoint and the command that brings it back. The
+same --request again finishes what it began.`;
+
+const planRollback = async (run: Run, input: Input): Promise<Contract['walkback-rollback']['answer']> =>
+  run.progress('Planning the rollback', () =>
+    run.invoke('walkback-rollback', { ...input, requestId: freshId('plan'), dryRun: true }),
+  );
+
+/** The command that undoes the rollback, with everything this one was told about where to work. */
+const undoCommand = (run: Run, input: Input, undoCheckpointId: string): string => {
+  const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', undoCheckpointId];
+  if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
+  if (run.options.data !== undefined) words.push('--data', shellWord(run.options.data));
+  if (run.options.local === true) words.push('--local');
+  if (run.options.aws === true) words.push('--aws');
+  return words.join(' ');
+};
+
+const act = async (run: Run, options: Options): Promise<void> => {
+  if (run.json && options.yes !== true && options.dryRun !== true) {
+    throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+  }
+  const sessionId = await resolveSession(run, options.session);
+  const input: Input = {
+    ...(await resolveTarget(run.invoke, sessionId, options.to)),
+    sessionId,
+    requestId: options.request ?? freshId('rollback'),
+    ...(options.sandbox === undefined ? {} : { sandboxId: options.sandbox }),
+    ...(options.filesOnly === true ? { filesOnly: true } : {}),
+    ...(options.allowPartial === true ? { allowPartial: true } : {}),
+  };
+  if (options.dryRun === true || options.yes !== true) {
+    const plan = await planRollback(run, input);
+    const text = plannedRollback(plan, options.to, run.paint, run.width);
+    if (options.dryRun === true) return run.answer(plan, () => text);
+    run.note(text);
+    if (!(await confirm(run.terminal, 'Roll back all repositories?'))) {
+      throw new CliError('NotConfirmed', 'Nothing was changed.');
+    }
+  }
+  const answer = await run.progress(`Rolling back to ${options.to}`, () =>
+    run.invoke('walkback-rollback', input),
+  );
+  const undo =
+    answer.undoCheckpointId === null ? undefined : undoCommand(run, input, answer.undoCheckpointId);
+  run.answer({ ...answer, requestId: input.requestId, undoCommand: undo }, () =>
+    appliedRollback(answer, { to: options.to, undo, paint: run.paint, width: run.width }),
+  );
+};
+
+export const addRollback = (program: Command, app: App): void => {
+  program
+    .command('rollback')
+    .summary('put all repositories back to a message')
+    .description('Put all repositories of a session back to a message or checkpoint, or none of them.')
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .requiredOption('--to <point>', 'message id, checkpoint id (cp-7 will do), or head')
+    .option('--dry-run', 'show the plan only')
+    .option('--files-only', 'leave HEAD, branches and index as they are')
+    .option('--allow-partial', 'accept a checkpoint that does not hold everything')
+    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options, command: Command) => withConnection(app, command, (run) => act(run, options)));
+};

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+
+/** Forgets the mount of a session that ran on a directory of this machine; never a sandbox that holds files. */
+const releaseMount = async (run: Run, sandboxId: string, projectsRoot: string): Promise<void> => {
+  const { sandboxes } = run;
+  if (sandboxes === undefined) return;
+  const places = await sandboxes.places(sandboxId).catch(() => undefined);
+  if (places?.mounts[projectsRoot] !== undefined) await sandboxes.kill(sandboxId);
+};
+
+export const addSessionEnd = (parent: Command, app: App): void => {
+  parent
+    .command('end')
+    .summary('end a session')
+    .description('End a session: no more checkpoints, and its data expires after the retention time.')
+    .argument('<session>', 'session id', parseId)
+    .action((sessionId: string, _options: unknown, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
+        const answer = await run.invoke('walkback-end-session', { sessionId });
+        await releaseMount(run, session.sandboxId, session.projectsRoot);
+        const expires = new Date(answer.expiresAt * 1000).toISOString();
+        run.answer(answer, () => `Session ${sessionId} ended. Its checkpoints are kept until ${expires}.\n`);
+      }),
+    );
+};

@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { listAllSessions } from '../session.ts';
+import { sessionTable } from '../view/session-views.ts';
+
+export const addSessionList = (parent: Command, app: App): void => {
+  parent
+    .command('list')
+    .alias('ls')
+    .description('list the sessions, newest first')
+    .option('--all', 'ended ones too')
+    .action((options: { all?: boolean }, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const sessions = await run.progress('Listing sessions', () => listAllSessions(run.invoke));
+        const shown = options.all === true ? sessions : sessions.filter(({ status }) => status === 'active');
+        run.answer({ sessions: shown }, () => sessionTable(shown, run.paint, run.width, run.terminal.now()));
+        const ended = sessions.length - shown.length;
+        if (ended > 0) run.note(run.paint.dim(`${ended} ended, shown with --all`));
+      }),
+    );
+};

@@ -1,0 +1,115 @@
+import { realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { StartSessionAnswer } from '../../core/checkpoint/answers.ts';
+import type { App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import type { Contract } from '../contract.ts';
+import { CliError } from '../failure.ts';
+import { collectMetadata, parseBytes, parseId, parseWholeNumber, sessionIdFor } from '../options.ts';
+import { plural } from '../terminal/text.ts';
+import { startedSession } from '../view/session-views.ts';
+
+interface Options {
+  root: string;
+  id?: string;
+  sandbox?: string;
+  template?: string;
+  include?: string[];
+  exclude?: string[];
+  maxFileBytes?: number;
+  retentionDays?: number;
+  metadata?: Record<string, string>;
+}
+
+type Input = Contract['walkback-start-session']['input'];
+
+const EXAMPLES = `
+Examples:
+  walkback session start --root ~/work
+  walkback session start --root . --include .env --retention-days 7
+  walkback session start --aws --sandbox ID --root /home/user/projects`;
+
+/** Optional fields are left out, not sent as undefined: the functions refuse what they do not know. */
+const startInput = (options: Options, sandboxId: string, projectsRoot: string): Input => {
+  const { include, exclude, template, maxFileBytes, retentionDays, metadata } = options;
+  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata };
+  return {
+    sessionId: options.id ?? sessionIdFor(projectsRoot),
+    sandboxId,
+    projectsRoot,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+};
+
+const realDirectory = async (directory: string): Promise<string> => {
+  const facts = await stat(directory).catch(() => undefined);
+  if (facts === undefined) throw new CliError('ProjectsRootNotFound', `${directory} does not exist.`);
+  if (!facts.isDirectory()) throw new CliError('ProjectsRootNotFound', `${directory} is not a directory.`);
+  return realpath(directory);
+};
+
+const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswer> =>
+  run.progress(`Taking the baseline of ${input.projectsRoot}`, () =>
+    run.invoke('walkback-start-session', input),
+  );
+
+/** A session on a directory of this machine: a sandbox that is mounted on it, then the same function. */
+const startOnDirectory = async (
+  run: Run,
+  options: Options,
+): Promise<{ input: Input; answer: StartSessionAnswer }> => {
+  const { sandboxes } = run;
+  if (sandboxes === undefined) {
+    throw new CliError('InvalidInput', 'On AWS a session needs --sandbox ID.', {
+      hint: 'name a running E2B sandbox, or use the embedded cloud with --local',
+    });
+  }
+  const root = await realDirectory(resolve(run.terminal.cwd, options.root));
+  const sandboxId = await sandboxes.createOver(root, { 'walkback-cli': 'mounted' });
+  const input = startInput(options, sandboxId, root);
+  try {
+    return { input, answer: await startInSandbox(run, input) };
+  } catch (error) {
+    // Only the record of the mount goes; the directory is the person's own.
+    await sandboxes.kill(sandboxId);
+    throw error;
+  }
+};
+
+export const addSessionStart = (parent: Command, app: App): void => {
+  parent
+    .command('start')
+    .summary('start a session and take its baseline checkpoint')
+    .description(
+      'Start a session and take its baseline checkpoint. With the embedded cloud, --root is a directory of ' +
+        'this machine that holds git repositories (or is one); nothing in them is changed, and an invisible ' +
+        '.agent-shadow directory keeps the captures. On AWS, name the E2B sandbox with --sandbox.',
+    )
+    .requiredOption('--root <dir>', 'directory that holds the repositories')
+    .option('--id <id>', 'session id (default: made from the directory name)', parseId)
+    .option('--sandbox <id>', 'E2B sandbox that holds --root', parseId)
+    .option('--template <name>', 'sandbox template to rehydrate with')
+    .option('--include <pattern...>', 'capture these although git ignores them')
+    .option('--exclude <pattern...>', 'never capture these')
+    .option('--max-file-bytes <size>', 'leave larger untracked files out (5MiB, 200M, ...)', parseBytes)
+    .option('--retention-days <days>', 'keep the session this long after it ends', parseWholeNumber(1, 3650))
+    .option('--metadata <key=value>', 'note something with the session; repeatable', collectMetadata)
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const started =
+          options.sandbox === undefined
+            ? await startOnDirectory(run, options)
+            : await (async () => {
+                const input = startInput(options, options.sandbox ?? '', options.root);
+                return { input, answer: await startInSandbox(run, input) };
+              })();
+        const { input, answer } = started;
+        run.answer({ ...answer, sandboxId: input.sandboxId, projectsRoot: input.projectsRoot }, () =>
+          startedSession(answer, input, run.paint),
+        );
+        if (answer.warnings.length > 0) run.note(run.paint.yellow(plural(answer.warnings.length, 'warning')));
+      }),
+    );
+};

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { addSessionEnd } from './session-end.ts';
+import { addSessionList } from './session-list.ts';
+import { addSessionStart } from './session-start.ts';
+
+export const addSession = (program: Command, app: App): void => {
+  const session = program.command('session').description('start, list and end sessions');
+  addSessionStart(session, app);
+  addSessionList(session, app);
+  addSessionEnd(session, app);
+};

@@ -1,0 +1,60 @@
+import type { App } from '../app.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { paintFor, widthOf } from '../terminal/terminal.ts';
+import { padEnd, truncate } from '../terminal/text.ts';
+
+/** The demo's page: chapters with lines below them. Silent with `--json`. */
+export interface Screen {
+  paint: Paint;
+  /** Nothing is shown: the answer is JSON. */
+  silent: boolean;
+  width: number;
+  progress: Progress;
+  chapter(title: string): void;
+  line(text?: string): void;
+  /** A block of lines, indented like the others. */
+  block(text: string): void;
+  /** An operation of the agent on the left, what Walkback did before it on the right. */
+  operation(facts: { messageId: string; says: string; note: string }): void;
+}
+
+const INDENT = '   ';
+
+export const createScreen = ({ terminal, signal }: App, silent: boolean): Screen => {
+  const paint = paintFor(terminal);
+  const width = Math.min(widthOf(terminal), 100);
+  let chapters = 0;
+  const write = (text: string): void => {
+    if (!silent) terminal.stdout.write(text);
+  };
+  const line = (text = ''): void => write(text === '' ? '\n' : `${INDENT}${text}\n`);
+  return {
+    paint,
+    silent,
+    width: width - INDENT.length,
+    progress: createProgress(terminal, { quiet: silent, signal }),
+    chapter: (title) => {
+      chapters += 1;
+      write(`\n${paint.bold(paint.cyan(String(chapters)))}  ${paint.bold(title)}\n`);
+    },
+    line,
+    block: (text) => {
+      for (const each of text.replace(/\n$/, '').split('\n')) line(each);
+    },
+    operation: ({ messageId, says, note }) => {
+      const room = width - INDENT.length - messageId.length - 2 - note.length - 2;
+      const text = padEnd(truncate(says, room), room);
+      line(`${paint.yellow(messageId)}  ${text}  ${paint.dim(note)}`);
+    },
+  };
+};
+
+/** `0.42 s` */
+export const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+
+export const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> => {
+  const started = performance.now();
+  const value = await work();
+  return { value, ms: performance.now() - started };
+};

@@ -1,0 +1,194 @@
+/**
+ * The demo's story, in order. It owns one session in one embedded cloud, and uses nothing but the functions, the
+ * `e2b` package for the agent's own commands, and the file system for the proof.
+ */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Invoke } from '../contract.ts';
+import { CliError } from '../failure.ts';
+import { type LocalSandboxes, placeOf } from '../sandboxes.ts';
+import { formatBytes, plural } from '../terminal/text.ts';
+import { timelineText } from '../view/timeline-print.ts';
+import { type Comparison, compare, type Fingerprint, fingerprint } from './fingerprint.ts';
+import { formatSeconds, type Screen, timed } from './screen.ts';
+import {
+  BUILD_REPOSITORIES,
+  GOOD_MESSAGE,
+  INCLUDED,
+  NEW_PATH,
+  NOT_CAPTURED,
+  type Operation,
+  PROJECTS_ROOT,
+  REPOSITORIES,
+  WORK,
+} from './workspace.ts';
+
+export const SESSION = 'demo';
+
+export interface Stage {
+  invoke: Invoke;
+  sandboxes: LocalSandboxes;
+  screen: Screen;
+  now: () => Date;
+}
+
+export interface Proof {
+  /** The state when the sandbox was killed, against the rehydrated one. */
+  rehydrated: Comparison[];
+  /** The state at the message rolled back to, against the one after the rollback. */
+  rolledBack: Comparison[];
+}
+
+type Fingerprints = Map<string, Fingerprint>;
+
+const projectsOf = async (stage: Stage, sandboxId: string): Promise<string> =>
+  placeOf(await stage.sandboxes.places(sandboxId), PROJECTS_ROOT);
+
+const fingerprintAll = async (stage: Stage, sandboxId: string): Promise<Fingerprints> => {
+  const root = await projectsOf(stage, sandboxId);
+  const skip = NOT_CAPTURED.map((path) => join(root, path));
+  const entries = REPOSITORIES.map(
+    async (name): Promise<[string, Fingerprint]> => [name, await fingerprint(join(root, name), skip)],
+  );
+  return new Map(await Promise.all(entries));
+};
+
+const compareAll = (before: Fingerprints, after: Fingerprints): Comparison[] =>
+  REPOSITORIES.map((name) => {
+    const [was, is] = [before.get(name), after.get(name)];
+    if (was === undefined || is === undefined)
+      throw new CliError('InternalError', `No fingerprint of ${name}.`);
+    return compare(name, was, is);
+  });
+
+const begin = async ({ invoke, sandboxes, screen }: Stage): Promise<string> => {
+  const { paint } = screen;
+  screen.chapter('An agent gets a sandbox with four repositories');
+  const sandboxId = await sandboxes.create({ 'walkback-demo': 'first' });
+  // The home directory is where commands start.
+  await sandboxes.run(sandboxId, `mkdir -p ${basename(PROJECTS_ROOT)}`);
+  await sandboxes.run(sandboxId, BUILD_REPOSITORIES, PROJECTS_ROOT);
+  const { ms } = await timed(() =>
+    invoke('walkback-start-session', {
+      sessionId: SESSION,
+      sandboxId,
+      projectsRoot: PROJECTS_ROOT,
+      include: INCLUDED,
+    }),
+  );
+  screen.line(`${paint.bold(REPOSITORIES.join(' · '))}  ${paint.dim(`in sandbox ${sandboxId}`)}`);
+  screen.line(paint.dim('with history, symlinks, executables, 0600 files, an empty directory,'));
+  screen.line(paint.dim('untracked, ignored, staged and unstaged work'));
+  screen.line(
+    `${paint.green('✔')} session ${SESSION} started, baseline taken ${paint.dim(formatSeconds(ms))}`,
+  );
+  return sandboxId;
+};
+
+/** A checkpoint before the operation with this tool id, for the last message whose work is there. */
+const checkpointBefore = async ({ invoke }: Stage, messageId: string, tool: string): Promise<string> => {
+  const { value, ms } = await timed(() =>
+    invoke('walkback-checkpoint', {
+      sessionId: SESSION,
+      messageId,
+      toolExecutionId: tool,
+      reason: 'before-tool',
+    }),
+  );
+  if (!value.complete) throw new CliError('CaptureFailed', `Checkpoint ${value.checkpointId} is incomplete.`);
+  const bytes = value.repositories.reduce((sum, repository) => sum + repository.bundleBytes, 0);
+  return `cp-${value.seq}  ${formatBytes(bytes).padStart(8)}  ${formatSeconds(ms)}`;
+};
+
+/** The agent works through the operations; answers what the repositories looked like after every message. */
+const work = async (
+  stage: Stage,
+  sandboxId: string,
+  operations: readonly Operation[],
+  lastTool: string,
+): Promise<Map<string, Fingerprints>> => {
+  const states = new Map<string, Fingerprints>();
+  for (const [index, { messageId, says, script }] of operations.entries()) {
+    await stage.sandboxes.run(sandboxId, script, PROJECTS_ROOT);
+    states.set(messageId, await fingerprintAll(stage, sandboxId));
+    const note = await checkpointBefore(stage, messageId, operations[index + 1]?.tool ?? lastTool);
+    stage.screen.operation({ messageId, says, note });
+  }
+  return states;
+};
+
+const showTimeline = async ({ invoke, screen, now }: Stage): Promise<void> => {
+  const timeline = await invoke('walkback-timeline', { sessionId: SESSION, limit: 50 });
+  screen.line();
+  screen.block(timelineText(timeline, { paint: screen.paint, width: screen.width, now: now() }));
+};
+
+const killSandbox = async (stage: Stage, sandboxId: string): Promise<void> => {
+  const { screen } = stage;
+  const root = await projectsOf(stage, sandboxId);
+  await stage.sandboxes.kill(sandboxId);
+  if (existsSync(root)) throw new CliError('InternalError', `${root} is still there after the kill.`);
+  screen.chapter('The sandbox is killed');
+  screen.line(`${screen.paint.red('✘')} ${sandboxId} is gone, and every file in it with it`);
+};
+
+const rehydrate = async ({ invoke, screen }: Stage): Promise<string> => {
+  screen.chapter('The session resumes in a fresh sandbox');
+  const { value, ms } = await timed(() =>
+    screen.progress('Rehydrating', () =>
+      invoke('walkback-rehydrate', { sessionId: SESSION, mode: 'resume', requestId: 'demo-resume' }),
+    ),
+  );
+  const count = plural(value.repositories.length, 'repository', 'repositories');
+  screen.line(
+    `${screen.paint.green('✔')} ${count} rebuilt from S3 in ${value.sandboxId} ${screen.paint.dim(formatSeconds(ms))}`,
+  );
+  screen.line(screen.paint.dim('as they were when it died: with the damage of msg-4, which is undone next'));
+  return value.sandboxId;
+};
+
+const rollBack = async ({ invoke, screen }: Stage): Promise<void> => {
+  const { paint } = screen;
+  screen.chapter(`All repositories go back to ${GOOD_MESSAGE}, or none`);
+  const { value, ms } = await timed(() =>
+    screen.progress('Rolling back', () =>
+      invoke('walkback-rollback', {
+        sessionId: SESSION,
+        messageId: GOOD_MESSAGE,
+        requestId: 'demo-rollback',
+      }),
+    ),
+  );
+  for (const { path, written, deleted } of value.repositories) {
+    screen.line(`${paint.bold(path.padEnd(6))} ${paint.dim(`${written} written, ${deleted} deleted`)}`);
+  }
+  screen.line(`${paint.green('✔')} rolled back and verified ${paint.dim(formatSeconds(ms))}`);
+  screen.line(paint.dim(`left behind, still reachable: ${value.discardedMessageIds.join(', ')}`));
+};
+
+const stateAt = (states: Map<string, Fingerprints>, messageId: string): Fingerprints => {
+  const state = states.get(messageId);
+  if (state === undefined) throw new CliError('InternalError', `The demo recorded nothing at ${messageId}.`);
+  return state;
+};
+
+/** Tells the story; throws when a function does. The proof says whether everything came back. */
+export const tellStory = async (stage: Stage): Promise<Proof> => {
+  const first = await begin(stage);
+  stage.screen.chapter('It works; before every operation, a checkpoint of all repositories');
+  const states = await work(stage, first, WORK, NEW_PATH.tool);
+  await showTimeline(stage);
+  const beforeKill = await fingerprintAll(stage, first);
+  await killSandbox(stage, first);
+  const second = await rehydrate(stage);
+  const afterRehydrate = await fingerprintAll(stage, second);
+  await rollBack(stage);
+  const afterRollback = await fingerprintAll(stage, second);
+  stage.screen.chapter('The agent goes on, on a new path');
+  await work(stage, second, [NEW_PATH], 'call-6');
+  await showTimeline(stage);
+  return {
+    rehydrated: compareAll(beforeKill, afterRehydrate),
+    rolledBack: compareAll(stateAt(states, GOOD_MESSAGE), afterRollback),
+  };
+};

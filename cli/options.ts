@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { ID_PATTERN } from '../core/ids.ts';
+
+/** Parsers of option values. What they refuse is wrong usage (exit code 2). */
+
+export const parseId = (text: string): string => {
+  if (ID_PATTERN.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Use up to 64 letters, digits and . _ : -, starting with a letter or digit.',
+  );
+};
+
+export const parseWholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
+  };
+
+const BYTES = /^(\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?$/i;
+
+/** `5242880`, `5M`, `5MiB`: powers of 1024. */
+export const parseBytes = (text: string): number => {
+  const match = BYTES.exec(text);
+  if (match === null) throw new InvalidArgumentError('Use a number of bytes, like 5242880 or 5MiB.');
+  const power = match[2] === undefined ? 0 : 'kmgt'.indexOf(match[2].toLowerCase()) + 1;
+  return Math.floor(Number(match[1]) * 1024 ** power);
+};
+
+/** Collects `--metadata key=value` given several times. */
+export const collectMetadata = (
+  text: string,
+  before: Record<string, string> | undefined,
+): Record<string, string> => {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Use key=value.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+};
+
+/** An id nobody used yet: the prefix and 8 random hex digits. */
+export const freshId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
+
+/** A session id that a person recognises: the directory's name and a few random digits. */
+export const sessionIdFor = (root: string): string => {
+  const name = basename(root)
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 40);
+  return freshId(name === '' ? 'session' : name);
+};
+
+/** Quotes a word for a POSIX shell, for commands we tell a person to run. */
+export const shellWord = (text: string): string =>
+  /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,74 @@
+import { Command, Option } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import type { App } from './app.ts';
+import { addCheckpoint } from './commands/checkpoint.ts';
+import { addContext } from './commands/context.ts';
+import { addDemo } from './commands/demo.ts';
+import { addDiff } from './commands/diff.ts';
+import { addLog } from './commands/log.ts';
+import { addRehydrate } from './commands/rehydrate.ts';
+import { addRollback } from './commands/rollback.ts';
+import { addSession } from './commands/session.ts';
+import { addUp } from './commands/up.ts';
+import { EXIT_CODE_MEANINGS } from './exit-codes.ts';
+import { paintFor } from './terminal/terminal.ts';
+
+const exitCodeHelp = (): string =>
+  EXIT_CODE_MEANINGS.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`).join('\n');
+
+const GENERAL_HELP = `
+Where the functions run:
+  By default in the embedded cloud on this machine: a running "walkback up" of
+  the data directory, else one that starts for the command. With the usual AWS
+  environment set (AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_REGION ...), the deployed
+  functions. --local and --aws force it.
+
+Which session:
+  --session, else WALKBACK_SESSION, else (embedded cloud) the newest session
+  whose root holds the current directory.
+
+Exit codes:
+${exitCodeHelp()}
+
+Try it:
+  walkback demo                                the whole story in under a minute
+  walkback session start --root ~/work         a session over your own repositories
+  walkback checkpoint --message msg-1
+  walkback log`;
+
+/** The whole command line. Errors are thrown (`CommanderError`, `CliError`), never printed here. */
+export const createProgram = (app: App): Command => {
+  const paint = paintFor(app.terminal);
+  const program = new Command('walkback')
+    .description('The undo layer for AI agents: checkpoints of all repositories, rollback, rehydrate.')
+    .version(manifest.version)
+    .option('--json', 'machine-readable answer on stdout, errors as JSON on stderr')
+    .addOption(new Option('--local', 'use the embedded cloud').conflicts('aws'))
+    .option('--aws', 'use the deployed functions')
+    .option('--data <dir>', "the embedded cloud's data directory (WALKBACK_DATA)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void app.terminal.stdout.write(text),
+      writeErr: (text) => void app.terminal.stderr.write(text),
+      // The message comes once, from main.ts.
+      outputError: () => undefined,
+      getOutHelpWidth: () => Math.min(app.terminal.stdout.columns ?? 80, 110),
+      getOutHasColors: () => paint.isColorSupported,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      styleTitle: (text) => paint.bold(text),
+      styleCommandText: (text) => paint.cyan(text),
+    })
+    .addHelpText('after', GENERAL_HELP);
+  addUp(program, app);
+  addDemo(program, app);
+  addSession(program, app);
+  addCheckpoint(program, app);
+  addLog(program, app);
+  addDiff(program, app);
+  addRollback(program, app);
+  addRehydrate(program, app);
+  addContext(program, app);
+  return program;
+};

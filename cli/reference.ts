@@ -1,0 +1,72 @@
+import type { SessionAnswer, TimelineCheckpoint } from '../core/checkpoint/answers.ts';
+import type { Invoke } from './contract.ts';
+import { CliError } from './failure.ts';
+
+const FULL_ID = /^cp-\d{8,}-[0-9a-f]{8}$/;
+const SHORT_ID = /^cp-(\d{1,7})$/;
+
+/** What a person typed for a point of the timeline, by its shape alone. */
+export type Reference =
+  | { kind: 'checkpoint'; checkpointId: string }
+  | { kind: 'seq'; seq: number }
+  | { kind: 'head' }
+  | { kind: 'now' }
+  | { kind: 'message'; messageId: string };
+
+export const parseReference = (text: string): Reference => {
+  if (FULL_ID.test(text)) return { kind: 'checkpoint', checkpointId: text };
+  const short = SHORT_ID.exec(text);
+  if (short?.[1] !== undefined) return { kind: 'seq', seq: Number(short[1]) };
+  if (text === 'head') return { kind: 'head' };
+  if (text === 'now') return { kind: 'now' };
+  return { kind: 'message', messageId: text };
+};
+
+/** Walks the timeline back, page by page, until a checkpoint is the one asked for. */
+const findCheckpoint = async (
+  invoke: Invoke,
+  sessionId: string,
+  isIt: (checkpoint: TimelineCheckpoint, session: Pick<SessionAnswer, 'headSeq'>) => boolean,
+): Promise<string | undefined> => {
+  let cursor: string | undefined;
+  do {
+    const timeline = await invoke('walkback-timeline', {
+      sessionId,
+      limit: 100,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const found = timeline.checkpoints.find((checkpoint) => isIt(checkpoint, timeline.session));
+    if (found !== undefined) return found.checkpointId;
+    cursor = timeline.cursor;
+  } while (cursor !== undefined);
+  return undefined;
+};
+
+/** The input a function takes for it. `now` is not a place to go to: `InvalidInput`. */
+export const resolveTarget = async (
+  invoke: Invoke,
+  sessionId: string,
+  text: string,
+): Promise<{ messageId: string } | { checkpointId: string }> => {
+  const reference = parseReference(text);
+  if (reference.kind === 'checkpoint') return { checkpointId: reference.checkpointId };
+  if (reference.kind === 'message') return { messageId: reference.messageId };
+  if (reference.kind === 'now') {
+    throw new CliError(
+      'InvalidInput',
+      '"now" is where the sandbox stands already; name a message or checkpoint.',
+    );
+  }
+  const checkpointId = await findCheckpoint(invoke, sessionId, (checkpoint, session) =>
+    reference.kind === 'head' ? checkpoint.seq === session.headSeq : checkpoint.seq === reference.seq,
+  );
+  if (checkpointId !== undefined) return { checkpointId };
+  throw new CliError('CheckpointNotFound', `Session ${sessionId} has no checkpoint ${text}.`);
+};
+
+/** As `resolveTarget`, for `walkback diff`, whose function knows `head` and `now` itself. */
+export const resolveDiffSide = async (invoke: Invoke, sessionId: string, text: string): Promise<string> => {
+  if (parseReference(text).kind !== 'seq') return text;
+  const target = await resolveTarget(invoke, sessionId, text);
+  return 'checkpointId' in target ? target.checkpointId : target.messageId;
+};

@@ -1,0 +1,90 @@
+import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
+import { z } from 'zod';
+import type { Contract, FunctionName, Invoke } from '../contract.ts';
+import { CliError } from '../failure.ts';
+
+/** A Lambda function may run for 15 minutes; wait a little longer than that. */
+const REQUEST_TIMEOUT_MS = 15 * 60_000 + 10_000;
+
+const functionErrorSchema = z.object({
+  errorType: z.string().default('InternalError'),
+  errorMessage: z.string().default('The function failed without a message.'),
+});
+
+const CREDENTIAL_ERRORS = new Set([
+  'CredentialsProviderError',
+  'UnrecognizedClientException',
+  'ExpiredTokenException',
+  'InvalidSignatureException',
+  'TokenProviderError',
+]);
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'EHOSTUNREACH', 'ETIMEDOUT']);
+
+/** What a failed call of the Lambda service itself means to the person at the terminal. */
+const serviceError = (name: FunctionName, error: unknown): CliError => {
+  const known = error instanceof Error ? error : new Error(String(error));
+  const code = 'code' in known && typeof known.code === 'string' ? known.code : '';
+  if (known.name === 'ResourceNotFoundException') {
+    return new CliError('ConfigurationError', `The function ${name} is not deployed here.`, {
+      cause: error,
+      hint: 'deploy it with npx cdk deploy, check AWS_REGION, or use the embedded cloud with --local',
+    });
+  }
+  if (CREDENTIAL_ERRORS.has(known.name) || known.message.includes('Region is missing')) {
+    return new CliError('ConfigurationError', known.message, {
+      cause: error,
+      hint: 'check the AWS credentials and region, or use the embedded cloud with --local',
+    });
+  }
+  if (known.name === 'AccessDeniedException') {
+    return new CliError('ConfigurationError', known.message, { cause: error });
+  }
+  if (known.name === 'TooManyRequestsException') {
+    return new CliError('Throttled', known.message, { cause: error });
+  }
+  if (UNREACHABLE.has(code) || known.name === 'TimeoutError') {
+    return new CliError('CloudUnavailable', `The functions cannot be reached: ${known.message}`, {
+      cause: error,
+    });
+  }
+  return new CliError(known.name, known.message, { cause: error });
+};
+
+const text = (payload: Uint8Array | undefined): string => Buffer.from(payload ?? []).toString('utf8');
+
+/** The payload is our own function's, so its shape is the contract's and is not checked again. */
+const parseAnswer = <Name extends FunctionName>(
+  name: Name,
+  payload: Uint8Array | undefined,
+): Contract[Name]['answer'] => {
+  try {
+    const answer: Contract[Name]['answer'] = JSON.parse(text(payload));
+    return answer;
+  } catch (cause) {
+    throw new CliError('InternalError', `${name} answered something that is not JSON.`, { cause });
+  }
+};
+
+/** Calls functions through the Lambda Invoke API; a function's error is a `CliError` with its literal name. */
+export const createInvoke = (config: LambdaClientConfig): { invoke: Invoke; close: () => void } => {
+  const client = new LambdaClient({
+    ...config,
+    requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: 5000 },
+  });
+  const invoke = async <Name extends FunctionName>(
+    name: Name,
+    input: Contract[Name]['input'],
+  ): Promise<Contract[Name]['answer']> => {
+    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(input)) });
+    const response = await client.send(command).catch((error: unknown) => {
+      throw serviceError(name, error);
+    });
+    if (response.FunctionError !== undefined) {
+      const { errorType, errorMessage } = functionErrorSchema.parse(JSON.parse(text(response.Payload)));
+      throw new CliError(errorType, errorMessage);
+    }
+    return parseAnswer(name, response.Payload);
+  };
+  return { invoke, close: () => client.destroy() };
+};

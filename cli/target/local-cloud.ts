@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startCloud } from '../../local/cloud.ts';
+import { findRunningCloud } from '../../local/data-dir.ts';
+import { CliError } from '../failure.ts';
+import type { Progress } from '../terminal/progress.ts';
+
+/** An embedded cloud to talk to: `walkback up`, or one that lives as long as this command. */
+export interface LocalCloud {
+  environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+const POLL_MS = 100;
+const PATIENCE_MS = 120_000;
+
+type Found = LocalCloud | 'free' | { heldBy: number };
+
+/** Who has the directory. One that answers nothing (yet) is starting, or is another command's own. */
+const look = async (dataDir: string): Promise<Found> => {
+  const running = await findRunningCloud(dataDir);
+  if (running === undefined) return 'free';
+  if (Object.keys(running.environment).length === 0) return { heldBy: running.pid };
+  return { environment: running.environment, close: async () => undefined };
+};
+
+const isHeld = (error: unknown): boolean =>
+  error instanceof Error &&
+  'details' in error &&
+  typeof error.details === 'object' &&
+  error.details !== null &&
+  'pid' in error.details;
+
+const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
+  try {
+    // Not announced: others must not lean on a cloud that goes away with this command.
+    return await startCloud({ dataDir, announce: false });
+  } catch (error) {
+    if (isHeld(error)) return undefined;
+    throw error;
+  }
+};
+
+/** Waits its turn while another command holds the directory; `DataDirInUse` when that takes too long. */
+const waitForTurn = async (dataDir: string, signal: AbortSignal): Promise<LocalCloud> => {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await look(dataDir);
+    if (found !== 'free' && !('heldBy' in found)) return found;
+    const started = found === 'free' ? await tryStart(dataDir) : undefined;
+    if (started !== undefined) return started;
+    if (Date.now() > deadline) {
+      const holder = found === 'free' ? '' : ` (process ${found.heldBy})`;
+      throw new CliError('DataDirInUse', `Another walkback command${holder} still works in ${dataDir}.`, {
+        hint: 'try again when it is done; walkback up lets any number of commands work at once',
+      });
+    }
+    await delay(POLL_MS, undefined, { signal });
+  }
+};
+
+/** The running cloud of a data directory, or one started for this command, waiting politely for its turn. */
+export const openLocalCloud = async (
+  dataDir: string,
+  { progress, signal }: { progress: Progress; signal: AbortSignal },
+): Promise<LocalCloud> => {
+  const found = await look(dataDir);
+  if (found === 'free') {
+    const started = await progress('Starting the embedded cloud', () => tryStart(dataDir));
+    if (started !== undefined) return started;
+  } else if (!('heldBy' in found)) return found;
+  return progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
+};

@@ -1,0 +1,51 @@
+import { E2B } from 'e2b';
+import { z } from 'zod';
+import { CliError } from '../failure.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
+
+const HOUR_MS = 3_600_000;
+
+const placesSchema = z.object({
+  rootfs: z.string(),
+  mounts: z.record(z.string(), z.string()).default({}),
+});
+
+export interface E2bSettings {
+  apiKey: string;
+  apiUrl: string;
+  sandboxUrl: string;
+}
+
+/** The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only it has. */
+export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
+  const { Sandbox } = new E2B(settings);
+  return {
+    createOver: async (directory, tags) => {
+      const sandbox = await Sandbox.create({
+        volumeMounts: { [directory]: directory },
+        metadata: tags,
+      });
+      return sandbox.sandboxId;
+    },
+    create: async (tags) => (await Sandbox.create({ metadata: tags, timeoutMs: HOUR_MS })).sandboxId,
+    run: async (sandboxId, script, cwd) => {
+      const sandbox = await Sandbox.connect(sandboxId);
+      await sandbox.commands.run(script, { timeoutMs: 60_000, ...(cwd === undefined ? {} : { cwd }) });
+    },
+    places: async (sandboxId) => {
+      const url = new URL(`/local/sandboxes/${encodeURIComponent(sandboxId)}`, settings.apiUrl);
+      const response = await fetch(url, { headers: { 'X-API-KEY': settings.apiKey } });
+      if (response.status === 404) {
+        throw new CliError('SandboxNotFound', `The sandbox ${sandboxId} is gone.`);
+      }
+      if (!response.ok) {
+        throw new CliError(
+          'CloudUnavailable',
+          `The embedded cloud answered ${response.status} for ${url.pathname}.`,
+        );
+      }
+      return placesSchema.parse(await response.json());
+    },
+    kill: (sandboxId) => Sandbox.kill(sandboxId),
+  };
+};

@@ -1,0 +1,36 @@
+import picocolors from 'picocolors';
+
+/** The part of a stream the CLI writes to; tests give one that collects. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Everything the CLI knows of the process it runs in, read once in main.ts. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly now: () => Date;
+}
+
+export type Paint = ReturnType<typeof picocolors.createColors>;
+
+/** NO_COLOR wins over FORCE_COLOR, and both over what the stream is. */
+export const wantsColour = (env: Terminal['env'], output: Output): boolean => {
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '') return env['FORCE_COLOR'] !== '0';
+  return output.isTTY === true && env['TERM'] !== 'dumb';
+};
+
+export const paintFor = (terminal: Terminal, output: Output = terminal.stdout): Paint =>
+  picocolors.createColors(wantsColour(terminal.env, output));
+
+/** Columns to lay out for: the terminal's, else `COLUMNS`, else 80; never so few that nothing fits. */
+export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): number => {
+  const asked = output.columns ?? Number(terminal.env['COLUMNS'] ?? 80);
+  return Number.isFinite(asked) && asked > 0 ? Math.max(asked, 40) : 80;
+};

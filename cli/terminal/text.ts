@@ -1,0 +1,81 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Text that came from a repository or a model, made safe to print: control characters become visible, so a
+ * file name can neither move the cursor nor recolour the screen.
+ */
+export const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+    if (character === '\n' || character === '\t') return character;
+    const code = character.charCodeAt(0);
+    return code < 32 ? `^${String.fromCharCode(code + 64)}` : `<${code.toString(16)}>`;
+  });
+
+/** As `printable`, for something that must stay on one line. */
+export const printableLine = (text: string): string =>
+  printable(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
+
+const segmenter = new Intl.Segmenter();
+
+/** What a person sees as characters. */
+const characters = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
+
+/** Columns of a text without its colours, one per character. */
+export const visibleLength = (text: string): number => characters(stripVTControlCharacters(text)).length;
+
+/** Cuts plain text (no colour codes in it) to `width`, marking the cut. */
+export const truncate = (text: string, width: number): string => {
+  const all = characters(text);
+  if (all.length <= width) return text;
+  return width <= 1 ? '…'.slice(0, width) : `${all.slice(0, width - 1).join('')}…`;
+};
+
+/** As `truncate`, keeping the end: of a path that says more than its beginning. */
+export const truncateStart = (text: string, width: number): string => {
+  const all = characters(text);
+  return all.length <= width ? text : `…${all.slice(all.length - width + 1).join('')}`;
+};
+
+export const padEnd = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - visibleLength(text)));
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `1234` -> `1.2 KiB`. */
+export const formatBytes = (bytes: number): string => {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1023.5 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 99.5 ? 0 : 1;
+  return `${value.toFixed(digits)} ${UNITS[unit] ?? ''}`;
+};
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** Local time: only the clock when it is the same day as `now`, else date and minute. */
+export const formatTime = (iso: string, now: Date): string => {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (at.toDateString() === now.toDateString()) return `${clock}:${two(at.getSeconds())}`;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+};
+
+/** `24 h`, `90 min`, `10 s`: the largest unit that stays whole. */
+export const formatDuration = (ms: number): string => {
+  const seconds = Math.round(ms / 1000);
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+};
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** Joins the names, naming at most `most` and counting the others. */
+export const listSome = (names: readonly string[], most: number): string => {
+  const more = names.length - most;
+  return more > 0 ? `${names.slice(0, most).join(', ')} and ${more} more` : names.join(', ');
+};

@@ -1,0 +1,35 @@
+import type { CheckpointAnswer } from '../../core/checkpoint/answers.ts';
+import type { Uncaptured } from '../../core/checkpoint/model.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatBytes, plural, printableLine } from '../terminal/text.ts';
+
+const MOST_LINES = 8;
+
+const uncapturedLines = (label: string, list: readonly Uncaptured[]): string[] => {
+  const lines = list.slice(0, MOST_LINES).map(({ path, reason, sizeBytes }) => {
+    const size = sizeBytes === undefined ? '' : ` (${formatBytes(sizeBytes)})`;
+    return `  ${label}  ${printableLine(path)}${size}: ${printableLine(reason)}`;
+  });
+  const more = list.length - lines.length;
+  return more > 0 ? [...lines, `  ${label}  ${more} more`] : lines;
+};
+
+/** The answer of `walkback checkpoint`. */
+export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, paint: Paint): string => {
+  const changed = answer.repositories.filter((repository) => repository.changed);
+  const mark = answer.complete ? paint.green('✔') : paint.yellow('!');
+  const summary =
+    changed.length === 0
+      ? 'nothing changed'
+      : `${changed.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} changed`;
+  const lines = changed.map(
+    ({ path, bundleBytes }) => `  ${paint.bold(printableLine(path))}  ${paint.dim(formatBytes(bundleBytes))}`,
+  );
+  const incomplete = answer.complete ? '' : paint.yellow(' incomplete:');
+  return `${[
+    `${mark} ${paint.bold(`cp-${answer.seq}`)} ${paint.dim(answer.checkpointId)} of ${paint.yellow(messageId)}: ${summary}${incomplete}`,
+    ...lines,
+    ...uncapturedLines(paint.yellow('missing'), answer.failures),
+    ...uncapturedLines(paint.dim('left out'), answer.skipped),
+  ].join('\n')}\n`;
+};

@@ -1,0 +1,54 @@
+import type { RehydrateResult } from '../../core/checkpoint/model.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatDuration, plural, printableLine } from '../terminal/text.ts';
+
+interface Facts {
+  sessionId: string;
+  mode: 'review' | 'resume';
+  /** Where the files are on this machine, when they are. */
+  directory: string | undefined;
+  /** How long the sandbox lives; undefined when the function decides. */
+  lifetimeMs: number | undefined;
+  paint: Paint;
+}
+
+const fact = (paint: Paint, name: string, value: string): string =>
+  `  ${paint.dim(name.padEnd(10))}  ${value}`;
+
+/** Where the new sandbox is, how long it lives, and what becomes of the old place. */
+const whereLines = (result: RehydrateResult, facts: Facts): string[] => {
+  const { paint, mode, directory, lifetimeMs } = facts;
+  const root = printableLine(result.projectsRoot);
+  return [
+    fact(paint, 'sandbox', paint.bold(result.sandboxId)),
+    fact(paint, 'checkpoint', result.checkpointId),
+    directory === undefined ? fact(paint, 'root', root) : fact(paint, 'directory', printableLine(directory)),
+    ...(lifetimeMs === undefined
+      ? []
+      : [fact(paint, 'lives', `${formatDuration(lifetimeMs)}, then its files go`)]),
+    ...(mode === 'resume' && directory !== undefined
+      ? [paint.dim(`  The session works there from now on; ${root} itself stays as it is.`)]
+      : []),
+  ];
+};
+
+/** The answer of `walkback rehydrate`. */
+export const rehydratedSession = (result: RehydrateResult, facts: Facts): string => {
+  const { paint, sessionId, mode } = facts;
+  const count = plural(result.repositories.length, 'repository', 'repositories');
+  const what =
+    mode === 'resume' ? `${sessionId} goes on in a fresh sandbox` : `A review copy of ${sessionId} is ready`;
+  const rows = result.repositories.map(({ path, branch, head }) => [
+    paint.bold(printableLine(path)),
+    printableLine(branch ?? (head === undefined ? '-' : 'detached')),
+    paint.yellow(head?.slice(0, 9) ?? 'no commit'),
+  ]);
+  return [
+    `${paint.green('✔')} ${what}: ${count}, verified.`,
+    ...whereLines(result, facts),
+    '',
+    table([{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }], rows, paint),
+    ...result.warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`)),
+  ].join('\n');
+};

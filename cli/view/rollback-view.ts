@@ -1,0 +1,81 @@
+import type { RollbackResult } from '../../core/checkpoint/model.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { listSome, padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
+
+type Restored = RollbackResult['repositories'][number];
+
+const MOST_PATHS = 10;
+
+const ACTIONS: Readonly<Record<Restored['action'], string>> = {
+  unchanged: 'as it is',
+  restored: 'restored',
+  created: 'created',
+  parked: 'set aside',
+};
+
+/** One line per repository: path, what happens to it, how many files. Plain text. */
+export const restoredRows = (repositories: readonly Restored[]): string[][] =>
+  repositories.map(({ path, action, written, deleted }) => [
+    printableLine(path),
+    ACTIONS[action],
+    written + deleted === 0 ? '' : `${written} written, ${deleted} deleted`,
+  ]);
+
+const repositoryLines = (repositories: readonly Restored[], paint: Paint, width: number): string[] => {
+  const rows = restoredRows(repositories);
+  const nameWidth = Math.min(40, Math.max(0, ...rows.map(([name = '']) => name.length)));
+  return repositories.flatMap((repository, index) => {
+    const [name = '', action = '', counts = ''] = rows[index] ?? [];
+    const idle = repository.action === 'unchanged';
+    const shown = padEnd(truncate(name, nameWidth), nameWidth);
+    const line = `  ${idle ? paint.dim(shown) : paint.bold(shown)}  ${padEnd(idle ? paint.dim(action) : action, 9)}  ${paint.dim(counts)}`;
+    return [line.trimEnd(), ...pathLines(repository.paths ?? [], paint, width)];
+  });
+};
+
+const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint, width: number): string[] => {
+  const lines = paths.slice(0, MOST_PATHS).map(({ path, change }) => {
+    const shown = truncate(printableLine(path), width - 8);
+    return change === 'delete' ? `    ${paint.red(`- ${shown}`)}` : `    ${paint.green(`~ ${shown}`)}`;
+  });
+  const more = paths.length - lines.length;
+  return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
+};
+
+const messageLines = (result: RollbackResult, verb: string): string[] =>
+  result.discardedMessageIds.length === 0
+    ? []
+    : [
+        `  ${verb} ${plural(result.discardedMessageIds.length, 'message')}: ${listSome(result.discardedMessageIds, 6)}`,
+      ];
+
+const warningLines = (result: RollbackResult, paint: Paint): string[] =>
+  result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
+
+/** The plan of a dry run. */
+export const plannedRollback = (plan: RollbackResult, to: string, paint: Paint, width: number): string =>
+  `${[
+    `${paint.bold('Plan')}: back to ${paint.yellow(to)} ${paint.dim(plan.checkpointId)}`,
+    ...repositoryLines(plan.repositories, paint, width),
+    ...messageLines(plan, 'leaves behind'),
+    ...warningLines(plan, paint),
+  ].join('\n')}\n`;
+
+/** What a rollback did, and how to undo it. */
+export const appliedRollback = (
+  result: RollbackResult,
+  { to, undo, paint, width }: { to: string; undo: string | undefined; paint: Paint; width: number },
+): string => {
+  const count = plural(result.repositories.length, 'repository', 'repositories');
+  const undoLines = undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`];
+  return `${[
+    `${paint.green('✔')} Back at ${paint.yellow(to)} ${paint.dim(result.checkpointId)} in ${count}, epoch ${result.epoch}.`,
+    ...repositoryLines(result.repositories, paint, width),
+    ...messageLines(result, 'left behind'),
+    ...(result.trimAfterMessageId === null
+      ? []
+      : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),
+    ...warningLines(result, paint),
+    ...undoLines,
+  ].join('\n')}\n`;
+};

@@ -1,0 +1,70 @@
+import type { StartSessionAnswer } from '../../core/checkpoint/answers.ts';
+import type { ListedSession } from '../../core/checkpoint/list-sessions.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatTime, plural, printableLine, truncate, truncateStart } from '../terminal/text.ts';
+
+/** Everything but id and root, with the gaps. */
+const FIXED_COLUMNS = 37;
+
+/** Rows of `walkback session list`: plain text, one array per session. */
+export const sessionRows = (sessions: readonly ListedSession[], width: number, now: Date): string[][] => {
+  const idWidth = Math.min(32, Math.max(0, ...sessions.map((session) => session.sessionId.length)));
+  const rootWidth = Math.max(12, width - FIXED_COLUMNS - idWidth);
+  return sessions.map((session) => [
+    truncate(session.sessionId, idWidth),
+    session.status,
+    `cp-${session.seq}`,
+    formatTime(session.updatedAt, now),
+    truncateStart(printableLine(session.projectsRoot), rootWidth),
+  ]);
+};
+
+export const sessionTable = (
+  sessions: readonly ListedSession[],
+  paint: Paint,
+  width: number,
+  now: Date,
+): string => {
+  if (sessions.length === 0) return 'No sessions. Start one: walkback session start --root DIR\n';
+  const columns = [
+    { head: 'SESSION' },
+    { head: 'STATUS' },
+    { head: 'NEWEST' },
+    { head: 'UPDATED' },
+    { head: 'ROOT' },
+  ];
+  return table(columns, sessionRows(sessions, width, now), paint);
+};
+
+const repositoryRow = (repository: StartSessionAnswer['repositories'][number], paint: Paint): string[] => [
+  paint.bold(printableLine(repository.path)),
+  printableLine(repository.branch ?? (repository.head === null ? '-' : 'detached')),
+  paint.yellow(repository.head?.slice(0, 9) ?? 'no commit'),
+  plural(repository.commits, 'commit'),
+];
+
+/** The answer of `walkback session start`. */
+export const startedSession = (
+  answer: StartSessionAnswer,
+  where: { sandboxId: string; projectsRoot: string },
+  paint: Paint,
+): string => {
+  const count = plural(answer.repositories.length, 'repository', 'repositories');
+  const columns = [{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }, { head: '' }];
+  return [
+    `${paint.green('✔')} Session ${paint.bold(answer.sessionId)} started over ${count}.`,
+    `  ${paint.dim('root')}      ${printableLine(where.projectsRoot)}`,
+    `  ${paint.dim('sandbox')}   ${where.sandboxId}`,
+    `  ${paint.dim('baseline')}  ${answer.checkpointId}`,
+    '',
+    table(
+      columns,
+      answer.repositories.map((repository) => repositoryRow(repository, paint)),
+      paint,
+    ),
+    ...answer.warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`)),
+    `${paint.dim('next')}  walkback checkpoint --session ${answer.sessionId} --message MESSAGE_ID`,
+    '',
+  ].join('\n');
+};

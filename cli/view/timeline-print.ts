@@ -1,0 +1,107 @@
+import type { TimelineAnswer } from '../../core/checkpoint/timeline.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
+import type { Cell } from './graph.ts';
+import { NODE } from './graph.ts';
+import { buildTimeline, type Standing, type TimelineRow, type TimelineView } from './timeline-rows.ts';
+
+const GLYPHS: Readonly<Record<Standing, string>> = { head: '◉', current: '●', abandoned: '○', copy: '◇' };
+
+const paintLane = (paint: Paint, lane: number, text: string): string => {
+  const colours = [paint.green, paint.magenta, paint.blue, paint.yellow, paint.cyan];
+  return (colours[lane % colours.length] ?? paint.green)(text);
+};
+
+const drawCells = (paint: Paint, cells: readonly Cell[], standing: Standing): string =>
+  cells
+    .map(({ glyph, lane }) => {
+      const shown = glyph === NODE ? GLYPHS[standing] : glyph;
+      const painted = paintLane(paint, lane, shown);
+      return shown.length >= 2 ? painted : `${painted} `;
+    })
+    .join('');
+
+const MOST_MESSAGE_WIDTH = 22;
+
+interface Layout {
+  /** Columns right of the graph. */
+  room: number;
+  idWidth: number;
+  messageWidth: number;
+}
+
+const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
+
+const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth }: Layout): string => {
+  const marks = [
+    ...(row.standing === 'head' ? [paint.bold(paint.green('head'))] : []),
+    ...(row.standing === 'copy' ? [paint.dim('review copy')] : []),
+    ...(row.discarded ? [paint.dim('discarded')] : []),
+  ].join(' ');
+  const marksWidth = [row.standing === 'head' ? 4 : row.standing === 'copy' ? 11 : 0, row.discarded ? 9 : 0]
+    .filter((width) => width > 0)
+    .reduce((sum, width) => sum + width + 1, 0);
+  const fixed = idWidth + messageWidth + 1 + row.time.length + 1 + marksWidth;
+  const why = truncate(row.why, Math.max(0, room - fixed));
+  const message = truncate(row.message, messageWidth);
+  const off = row.standing === 'abandoned' || row.standing === 'copy';
+  const id = padEnd(row.shortId, idWidth);
+  return [
+    off ? paint.dim(id) : paint.bold(id),
+    padEnd(off ? paint.dim(message) : paint.yellow(message), messageWidth + 1),
+    paint.dim(row.time),
+    why === '' ? '' : ` ${off ? paint.dim(why) : why}`,
+    marks === '' ? '' : ` ${marks}`,
+  ].join('');
+};
+
+/** The lines of the tree, laid out for `width` columns. */
+export const timelineLines = (view: TimelineView, paint: Paint, width: number): string[] => {
+  const graphWidth = Math.min(view.graphWidth, Math.floor(width / 2));
+  const room = width - graphWidth;
+  const messageRoom = Math.min(MOST_MESSAGE_WIDTH, Math.floor(room / 4));
+  const layout = {
+    room,
+    idWidth: widest(view.rows.map((row) => row.shortId)) + 2,
+    messageWidth: Math.min(messageRoom, widest(view.rows.map((row) => row.message))),
+  };
+  const detailRoom = layout.room - layout.idWidth;
+  const lines = view.rows.flatMap((row) => {
+    const beside = padEnd(drawCells(paint, row.below, row.standing), graphWidth + layout.idWidth);
+    const details = [
+      paint.dim(truncate(row.changes, detailRoom)),
+      ...row.warnings.map((warning) => paint.yellow(truncate(warning, detailRoom))),
+    ];
+    return [
+      ...row.above.map((cells) => drawCells(paint, cells, row.standing).trimEnd()),
+      padEnd(drawCells(paint, row.node, row.standing), graphWidth) + headline(paint, row, layout),
+      ...details.map((detail) => beside + detail),
+    ];
+  });
+  if (view.open.length === 0) return lines;
+  return [...lines, drawCells(paint, view.open, 'current').trimEnd()];
+};
+
+/** Header and tree of `walkback log`. */
+export const timelineText = (
+  timeline: TimelineAnswer,
+  { paint, width, now }: { paint: Paint; width: number; now: Date },
+): string => {
+  const { session } = timeline;
+  const facts = [
+    session.status,
+    `epoch ${session.epoch}`,
+    plural(session.seq, 'checkpoint'),
+    plural(timeline.messages.length, 'message'),
+  ];
+  const header = [
+    `${paint.bold(session.sessionId)}  ${facts.join(' · ')}`,
+    paint.dim(truncate(`${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}`, width)),
+    '',
+  ];
+  const rest =
+    timeline.cursor === undefined
+      ? []
+      : [paint.dim(`older checkpoints: walkback log --limit ${session.seq}`)];
+  return `${[...header, ...timelineLines(buildTimeline(timeline, now), paint, width), ...rest].join('\n')}\n`;
+};

@@ -1,0 +1,120 @@
+import type { SessionAnswer, TimelineCheckpoint } from '../../core/checkpoint/answers.ts';
+import type { TimelineMessage } from '../../core/checkpoint/timeline.ts';
+import { formatBytes, formatTime, listSome, plural, printableLine } from '../terminal/text.ts';
+import type { Cell } from './graph.ts';
+import { layOutTree } from './graph.ts';
+
+export type Standing = 'head' | 'current' | 'abandoned' | 'copy';
+
+/** One checkpoint of `walkback log`, ready to print. */
+export interface TimelineRow {
+  above: Cell[][];
+  node: Cell[];
+  below: Cell[];
+  standing: Standing;
+  /** `cp-7`, accepted wherever a checkpoint is asked for. */
+  shortId: string;
+  checkpointId: string;
+  message: string;
+  discarded: boolean;
+  why: string;
+  time: string;
+  /** What it holds beside the checkpoint before it, in one line. */
+  changes: string;
+  warnings: string[];
+}
+
+export interface TimelineView {
+  rows: TimelineRow[];
+  open: Cell[];
+  graphWidth: number;
+}
+
+export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
+
+/** Why the checkpoint was taken, in words. It precedes the tool it is named after. */
+export const whyTaken = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId'>): string => {
+  switch (checkpoint.reason) {
+    case 'baseline':
+      return 'session start';
+    case 'rollback':
+      return 'undo point of a rollback';
+    case 'manual':
+      return 'by hand';
+    case 'before-tool':
+      return `before ${checkpoint.toolExecutionId}`;
+    default:
+      return checkpoint.reason;
+  }
+};
+
+/** `api 1.2 KiB · web 310 B`, or what can be said instead. */
+export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repositories'>): string => {
+  const changed = checkpoint.repositories.filter((repository) => repository.changed);
+  if (checkpoint.reason === 'baseline') {
+    const bytes = checkpoint.repositories.reduce((sum, repository) => sum + repository.bundleBytes, 0);
+    const names = checkpoint.repositories.map((repository) => printableLine(repository.path));
+    return `${plural(names.length, 'repository', 'repositories')}: ${listSome(names, 6)} · ${formatBytes(bytes)}`;
+  }
+  if (changed.length === 0) return 'nothing changed';
+  const parts = changed.map((repository) =>
+    repository.state === 'absent'
+      ? `${printableLine(repository.path)} removed`
+      : `${printableLine(repository.path)} ${formatBytes(repository.bundleBytes)}`,
+  );
+  return parts.length > 6 ? `${parts.slice(0, 6).join(' · ')} · ${parts.length - 6} more` : parts.join(' · ');
+};
+
+/** One line per thing the checkpoint does not hold; empty when it is complete. */
+export const warningsOf = (checkpoint: Pick<TimelineCheckpoint, 'complete' | 'failures'>): string[] => {
+  if (checkpoint.complete) return [];
+  const shown = checkpoint.failures
+    .slice(0, 3)
+    .map((failure) => `incomplete: ${printableLine(failure.path)}: ${printableLine(failure.reason)}`);
+  const more = checkpoint.failures.length - shown.length;
+  return more > 0 ? [...shown, `incomplete: ${more} more`] : shown.length > 0 ? shown : ['incomplete'];
+};
+
+const standingOf = (checkpoint: TimelineCheckpoint, headSeq: number): Standing => {
+  if (checkpoint.detached) return 'copy';
+  if (checkpoint.seq === headSeq) return 'head';
+  return checkpoint.onHeadPath ? 'current' : 'abandoned';
+};
+
+/** Builds what `walkback log` prints from what `walkback-timeline` answers. */
+export const buildTimeline = (
+  timeline: {
+    session: Pick<SessionAnswer, 'headSeq'>;
+    checkpoints: TimelineCheckpoint[];
+    messages: Pick<TimelineMessage, 'messageId' | 'discarded'>[];
+  },
+  now: Date,
+): TimelineView => {
+  const { headSeq } = timeline.session;
+  const graph = layOutTree(timeline.checkpoints, headSeq);
+  const bySeq = new Map(timeline.checkpoints.map((checkpoint) => [checkpoint.seq, checkpoint]));
+  const discarded = new Set(
+    timeline.messages.flatMap((message) => (message.discarded ? [message.messageId] : [])),
+  );
+  const rows = graph.rows.flatMap((row): TimelineRow[] => {
+    const checkpoint = bySeq.get(row.seq);
+    if (checkpoint === undefined) return [];
+    return [
+      {
+        above: row.above,
+        node: row.node,
+        below: row.below,
+        standing: standingOf(checkpoint, headSeq),
+        shortId: shortCheckpointId(checkpoint.seq),
+        checkpointId: checkpoint.checkpointId,
+        message: checkpoint.messageId ?? '',
+        discarded: checkpoint.messageId !== null && discarded.has(checkpoint.messageId),
+        why: printableLine(whyTaken(checkpoint)),
+        time: formatTime(checkpoint.createdAt, now),
+        changes: changesOf(checkpoint),
+        warnings: warningsOf(checkpoint),
+      },
+    ];
+  });
+  return { rows, open: graph.open, graphWidth: graph.width };
+};

@@ -1,0 +1,33 @@
+import { shellWord } from '../options.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { padEnd } from '../terminal/text.ts';
+
+interface Facts {
+  dataDir: string;
+  endpoints: Readonly<Record<string, string>>;
+  environment: Readonly<Record<string, string>>;
+}
+
+/** `export` lines for a POSIX shell, sorted by name. */
+export const exportLines = (environment: Facts['environment']): string[] =>
+  Object.entries(environment)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, value]) => `export ${name}=${shellWord(value)}`);
+
+/** What `walkback up` prints when it answers. */
+export const cloudIsUp = ({ dataDir, endpoints, environment }: Facts, paint: Paint): string => {
+  const width = Math.max(0, ...Object.keys(endpoints).map((name) => name.length));
+  const lines = Object.entries(endpoints).map(
+    ([name, url]) => `  ${padEnd(name, width)}  ${paint.cyan(url)}`,
+  );
+  return [
+    `${paint.green('✔')} The embedded cloud is up. ${paint.dim('Ctrl-C stops it; its data stays.')}`,
+    `  ${paint.dim(dataDir)}`,
+    '',
+    ...lines,
+    '',
+    paint.dim('# for your own code (the walkback command finds it by itself)'),
+    ...exportLines(environment),
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,85 @@
+/** The text that tells an agent's model which repositories it works in. Pure. */
+import type { DirectoryListing, RepositoryInfo, SurveyReport } from '../ports.ts';
+
+/** More repositories than this are only summarised. */
+export const MAX_DETAILED = 3;
+
+const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+const headText = (info: RepositoryInfo): string => {
+  const at = info.head === undefined ? '' : ` at ${info.head.slice(0, 12)}`;
+  switch (info.headKind) {
+    case 'branch':
+      return `branch ${info.branch ?? '?'}${at}`;
+    case 'unborn':
+      return `branch ${info.branch ?? '?'}, no commits yet`;
+    case 'detached':
+      return `detached HEAD${at}`;
+    case 'unreadable':
+      return 'HEAD can not be read';
+  }
+};
+
+const statusText = (info: RepositoryInfo): string => {
+  const facts = [headText(info)];
+  if (info.headKind !== 'unborn') facts.push(plural(info.commits, 'commit'));
+  if (info.dirty !== undefined) {
+    facts.push(info.dirty === 0 ? 'working tree clean' : plural(info.dirty, 'uncommitted change'));
+  }
+  if (info.shallow) facts.push('shallow clone');
+  if (info.partial) facts.push('partial clone');
+  return facts.join(', ');
+};
+
+const absolute = (root: string, path: string): string => (path === '.' ? root : `${root}/${path}`);
+
+const detailed = (root: string, info: RepositoryInfo, listing: DirectoryListing | undefined): string => {
+  const lines = [`## ${absolute(root, info.path)}`, statusText(info)];
+  if (info.remote !== undefined) lines.push(`Remote: ${info.remote}`);
+  if (info.recent !== undefined && info.recent.length > 0) {
+    lines.push('Recent commits:', ...info.recent.map(({ commit, subject }) => `- ${commit} ${subject}`));
+  }
+  if (listing !== undefined && listing.entries.length > 0) {
+    lines.push('Files:', ...listing.entries.map((entry) => `- ${entry}`));
+    if (listing.truncated) lines.push('- ... (more)');
+  }
+  return lines.join('\n');
+};
+
+const summarised = (root: string, infos: readonly RepositoryInfo[]): string =>
+  [
+    '## Other repositories',
+    ...infos.map((info) => `- ${absolute(root, info.path)}: ${statusText(info)}`),
+  ].join('\n');
+
+/** The repositories worth detail: those with uncommitted work first, then by path. */
+export const chooseDetailed = (infos: readonly RepositoryInfo[]): RepositoryInfo[] =>
+  [...infos]
+    .toSorted((a, b) => Number((b.dirty ?? 0) > 0) - Number((a.dirty ?? 0) > 0) || (a.path < b.path ? -1 : 1))
+    .slice(0, MAX_DETAILED);
+
+export const contextPrompt = (
+  projectsRoot: string,
+  survey: SurveyReport,
+  listings: readonly DirectoryListing[],
+): string => {
+  const { repositories, skipped } = survey;
+  const inDetail = chooseDetailed(repositories);
+  const others = repositories.filter((info) => !inDetail.includes(info));
+  const listingOf = (path: string) => listings.find((listing) => listing.path === path);
+  const sections = [
+    [
+      '# Workspace',
+      `You work in ${plural(repositories.length, 'git repository', 'git repositories')} below ${projectsRoot}.`,
+      'Every state is captured before each change and can be restored. Leave directories named .agent-shadow alone.',
+    ].join('\n'),
+    ...inDetail.map((info) => detailed(projectsRoot, info, listingOf(info.path))),
+  ];
+  if (others.length > 0) sections.push(summarised(projectsRoot, others));
+  if (skipped.length > 0) {
+    const shown = skipped.slice(0, 10).map(({ path, reason }) => `- ${path}: ${reason}`);
+    sections.push(['## Not covered', ...shown].join('\n'));
+  }
+  return `${sections.join('\n\n')}\n`;
+};

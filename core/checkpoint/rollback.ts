@@ -1,0 +1,161 @@
+/**
+ * Rolls every repository of a session (or of one review copy) back to a checkpoint, by `requestId`. This part
+ * decides what is meant and begins it: C9, the epoch goes up in the transaction that creates the journal.
+ */
+import { WalkbackError } from '../errors.ts';
+import { createRecovery } from './abandoned.ts';
+import { createBundleSources } from './bundle-sources.ts';
+import { createDryCapture } from './capture.ts';
+import { commandTimeout, type Invocation } from './deadline.ts';
+import type { Checkpoint, RollbackJournal, RollbackResult } from './model.ts';
+import { busyOf, findPlace, headSeqOf, movePlace, type Place, sandboxOf } from './place.ts';
+import { requestHash } from './request-hash.ts';
+import { restoreError } from './restore-errors.ts';
+import { planRestore, requireUndoable, restoreRequest, statesToBring, targetsOf } from './restore-plan.ts';
+import { expiryOf } from './retention.ts';
+import { rollbackResult } from './rollback-result.ts';
+import { createRollbackRun, type RollbackDeps } from './rollback-run.ts';
+import type { RollbackInput } from './schemas.ts';
+import { conflictingRequest, requireActive, withSandboxAdvice } from './session-rules.ts';
+import { findTarget, requireComplete } from './targets.ts';
+
+const MAX_ATTEMPTS = 6;
+
+const hashOf = (input: RollbackInput): string =>
+  requestHash({
+    messageId: input.messageId,
+    checkpointId: input.checkpointId,
+    sandboxId: input.sandboxId,
+    filesOnly: input.filesOnly ?? false,
+    allowPartial: input.allowPartial ?? false,
+  });
+
+export const createRollback = (deps: RollbackDeps) => {
+  const { store, sandboxes, repositories, clock } = deps;
+  const run = createRollbackRun(deps);
+  const finishAbandoned = createRecovery(deps);
+  const dryCapture = createDryCapture(deps);
+  const bundleSources = createBundleSources(deps);
+
+  const chooseTarget = async (input: RollbackInput): Promise<Checkpoint> => {
+    const target = await findTarget(store, input.sessionId, input);
+    if (input.allowPartial !== true) await requireComplete(store, target);
+    return target;
+  };
+
+  const begin = async (input: RollbackInput, place: Place, target: Checkpoint, invocation: Invocation) => {
+    const { session, copy } = place;
+    const now = clock.now().toISOString();
+    const detached = copy !== undefined;
+    const epoch = detached ? session.epoch : session.epoch + 1;
+    const journal: RollbackJournal = {
+      sessionId: session.sessionId,
+      requestId: input.requestId,
+      requestHash: hashOf(input),
+      phase: 'started',
+      epoch,
+      sandboxId: sandboxOf(place),
+      detached,
+      filesOnly: input.filesOnly ?? false,
+      allowPartial: input.allowPartial ?? false,
+      targetSeq: target.seq,
+      captures: 0,
+      startedAt: now,
+      updatedAt: now,
+      expiresAt: expiryOf(session, clock),
+    };
+    const busy = { kind: 'rollback', requestId: input.requestId, untilMs: invocation.deadlineMs } as const;
+    return store.beginRollback(journal, movePlace(place, { busy, epoch }, clock));
+  };
+
+  /** What a rollback would do. Nothing is written into working files or tables; the capture is not indexed. */
+  const plan = async (
+    input: RollbackInput,
+    place: Place,
+    target: Checkpoint,
+    invocation: Invocation,
+  ): Promise<RollbackResult> => {
+    const { session } = place;
+    const [sandbox, head] = await Promise.all([
+      sandboxes.open(sandboxOf(place)),
+      findTarget(store, session.sessionId, {}, headSeqOf(place)),
+    ]);
+    const captured = await dryCapture(
+      {
+        session,
+        sandbox,
+        head,
+        toolExecutionId: `walkback-plan-${hashOf(input).slice(0, 24)}`,
+        messageId: head.messageId,
+        reason: 'rollback',
+        targets: targetsOf(target),
+      },
+      invocation,
+    );
+    requireUndoable(captured);
+    const wanted = statesToBring(target.repositories, captured);
+    const sources = await bundleSources(session.sessionId, wanted);
+    const now = captured.repositories;
+    const planned = planRestore({ target: target.repositories, now, undo: now, sources });
+    const how = {
+      requestId: input.requestId,
+      filesOnly: input.filesOnly ?? false,
+      dryRun: true,
+      timeoutMs: commandTimeout(invocation, clock),
+    };
+    const report = await repositories.restore(sandbox, restoreRequest(session, how, planned.repositories));
+    if (report.outcome !== 'planned') throw restoreError(report);
+    const tree = await store.listTree(session.sessionId);
+    const warnings = [...planned.warnings, ...report.warnings];
+    return rollbackResult({
+      status: 'PLANNED',
+      journal: { epoch: session.epoch },
+      target,
+      undo: head,
+      tree,
+      report,
+      warnings,
+    });
+  };
+
+  /** An answer, or undefined when the timeline moved and everything must be asked again. */
+  const attempt = async (
+    input: RollbackInput,
+    invocation: Invocation,
+  ): Promise<RollbackResult | undefined> => {
+    const { sessionId, requestId } = input;
+    const journal = await store.getRollback(sessionId, requestId);
+    if (journal !== undefined) {
+      if (journal.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
+      return run(sessionId, requestId, invocation);
+    }
+    const place = await findPlace(store, sessionId, input.sandboxId);
+    if (place.copy === undefined) requireActive(place.session);
+    const target = await chooseTarget(input);
+    if (busyOf(place) !== undefined) {
+      await finishAbandoned(place.session, invocation, place.copy);
+      return undefined;
+    }
+    const work = async () => {
+      if (input.dryRun === true) return plan(input, place, target, invocation);
+      // A sandbox that is gone is found out before the epoch moves.
+      await sandboxes.open(sandboxOf(place));
+      const begun = await begin(input, place, target, invocation);
+      return begun.written ? run(sessionId, requestId, invocation) : undefined;
+    };
+    return withSandboxAdvice(place.session, work, sandboxOf(place));
+  };
+
+  return async (input: RollbackInput, invocation: Invocation): Promise<RollbackResult> => {
+    for (let count = 0; count < MAX_ATTEMPTS; count++) {
+      const result = await attempt(input, invocation);
+      if (result !== undefined) return result;
+      await clock.sleep(20 * 2 ** count);
+    }
+    throw new WalkbackError(
+      'Throttled',
+      `Session "${input.sessionId}" is being written by others all the time; the rollback was not begun. Call again.`,
+      { retryable: true, details: { sessionId: input.sessionId } },
+    );
+  };
+};

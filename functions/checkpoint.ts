@@ -1,0 +1,8 @@
+import { checkpointInput } from '../core/checkpoint/schemas.ts';
+import { createTakeCheckpoint } from '../core/checkpoint/take-checkpoint.ts';
+import { createHandler } from './handler.ts';
+import { checkpointPorts } from './runtime.ts';
+
+export const handler = createHandler('checkpoint', checkpointInput, async (runtime) =>
+  createTakeCheckpoint(await checkpointPorts(runtime)),
+);

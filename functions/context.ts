@@ -1,0 +1,13 @@
+import { createContext } from '../core/checkpoint/context.ts';
+import { sessionInput } from '../core/checkpoint/schemas.ts';
+import { createHandler } from './handler.ts';
+import { e2bSandboxes, gitRepositories, sessionStore } from './runtime.ts';
+
+export const handler = createHandler('context', sessionInput, async (runtime) =>
+  createContext({
+    ...runtime,
+    store: sessionStore(runtime),
+    repositories: gitRepositories(),
+    sandboxes: await e2bSandboxes(runtime),
+  }),
+);

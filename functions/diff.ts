@@ -1,0 +1,13 @@
+import { createDiff } from '../core/checkpoint/diff.ts';
+import { diffInput } from '../core/checkpoint/schemas.ts';
+import { createHandler } from './handler.ts';
+import { e2bSandboxes, gitRepositories, sessionStore } from './runtime.ts';
+
+export const handler = createHandler('diff', diffInput, async (runtime) =>
+  createDiff({
+    ...runtime,
+    store: sessionStore(runtime),
+    repositories: gitRepositories(),
+    sandboxes: await e2bSandboxes(runtime),
+  }),
+);

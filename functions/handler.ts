@@ -1,0 +1,120 @@
+/**
+ * What every function has around it: parse the input, call one use case, and answer; errors leave with their
+ * literal name and a message that says what to do, without stack or secret. Logs, metrics and traces are Powertools'
+ * with its own settings (`POWERTOOLS_*`).
+ */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { Tracer } from '@aws-lambda-powertools/tracer';
+import type { Context } from 'aws-lambda';
+import type * as z from 'zod';
+import type { Invocation } from '../core/checkpoint/deadline.ts';
+import { parseInput } from '../core/checkpoint/schemas.ts';
+import { isWalkbackError } from '../core/errors.ts';
+import { createRuntime, type Runtime } from './runtime.ts';
+
+const SERVICE = 'walkback';
+
+/** What the caller sees. Lambda takes `name` for `errorType`; the stack would be in its answer. */
+class FunctionError extends Error {
+  override readonly name: string;
+
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+    this.stack = `${name}: ${message}`;
+  }
+}
+
+const publicError = (error: unknown, requestId: string): FunctionError =>
+  isWalkbackError(error) && error.name !== 'InternalError'
+    ? new FunctionError(error.name, error.message)
+    : new FunctionError(
+        'InternalError',
+        `Something went wrong inside Walkback. Call again; if it repeats, look for request ${requestId} in the function's log.`,
+      );
+
+export type UseCase<Input, Output> = (input: Input, invocation: Invocation) => Promise<Output>;
+
+/** A handler without input schema, for events that come from AWS itself. */
+export const createEventHandler = <Input, Output>(
+  name: string,
+  wire: (runtime: Runtime) => Promise<UseCase<Input, Output>>,
+) => {
+  const logger = new Logger({ serviceName: SERVICE });
+  const metrics = new Metrics({
+    namespace: SERVICE,
+    serviceName: SERVICE,
+    defaultDimensions: { function: name },
+  });
+  const tracer = new Tracer({ serviceName: SERVICE });
+  let wired: Promise<UseCase<Input, Output>> | undefined;
+
+  const useCase = () => {
+    wired ??= wire(
+      createRuntime(process.env, {
+        info: (message, facts = {}) => logger.info(message, { ...facts, function: name }),
+        warn: (message, facts = {}) => logger.warn(message, { ...facts, function: name }),
+      }),
+    );
+    return wired;
+  };
+
+  const traced = async <T>(work: () => Promise<T>): Promise<T> => {
+    const parent = tracer.getSegment();
+    const segment = parent?.addNewSubsegment(`## ${name}`);
+    if (segment !== undefined) tracer.setSegment(segment);
+    tracer.annotateColdStart();
+    tracer.addServiceNameAnnotation();
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Error) tracer.addErrorAsMetadata(error);
+      throw error;
+    } finally {
+      segment?.close();
+      if (parent !== undefined) tracer.setSegment(parent);
+    }
+  };
+
+  return async (event: Input, context: Context): Promise<Output> => {
+    const startedMs = Date.now();
+    const deadlineMs = startedMs + context.getRemainingTimeInMillis();
+    logger.addContext(context);
+    metrics.captureColdStartMetric();
+    try {
+      const output = await traced(async () => (await useCase())(event, { deadlineMs }));
+      metrics.addMetric('Succeeded', MetricUnit.Count, 1);
+      return output;
+    } catch (error) {
+      const shown = publicError(error, context.awsRequestId);
+      metrics.addMetric('Failed', MetricUnit.Count, 1);
+      metrics.addMetadata('error', shown.name);
+      logger[shown.name === 'InternalError' ? 'error' : 'warn'](`${name} failed`, { error });
+      throw shown;
+    } finally {
+      metrics.addMetric('DurationMs', MetricUnit.Milliseconds, Date.now() - startedMs);
+      metrics.publishStoredMetrics();
+    }
+  };
+};
+
+/** A handler whose input a caller wrote: parsed by its schema, typed from there on. */
+export const createHandler = <Input, Output>(
+  name: string,
+  schema: z.ZodType<Input>,
+  wire: (runtime: Runtime) => Promise<UseCase<Input, Output>>,
+) =>
+  createEventHandler<unknown, Output>(name, async (runtime) => {
+    // Wiring waits for nothing the input could be refused without.
+    let wired: Promise<UseCase<Input, Output>> | undefined;
+    return async (event, invocation) => {
+      const input = parseInput(schema, event);
+      const wiring = (wired ??= wire(runtime));
+      // What could not be wired (a secret that was not there yet) is tried again by the next call.
+      wiring.catch(() => {
+        wired = undefined;
+      });
+      return (await wiring)(input, invocation);
+    };
+  });

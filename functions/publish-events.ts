@@ -1,0 +1,24 @@
+import { type StreamRecord, toChange } from '../adapters/aws/stream-records.ts';
+import { createPublishChanges } from '../core/checkpoint/publish-changes.ts';
+import { createEventHandler } from './handler.ts';
+import { bundleStore, eventBus, sessionStore } from './runtime.ts';
+
+interface StreamBatch {
+  Records: StreamRecord[];
+}
+
+/** Internal: fed by the Sessions table's stream. Answers where in the batch to go on after a failure. */
+export const handler = createEventHandler('publish-events', async (runtime) => {
+  const store = sessionStore(runtime);
+  const publish = createPublishChanges({
+    ...runtime,
+    store,
+    bundles: bundleStore(runtime),
+    events: eventBus(runtime),
+  });
+  return async ({ Records }: StreamBatch) => {
+    const failedAt = await publish(Records.map(toChange));
+    const itemIdentifier = failedAt === undefined ? undefined : Records[failedAt]?.dynamodb?.SequenceNumber;
+    return { batchItemFailures: itemIdentifier === undefined ? [] : [{ itemIdentifier }] };
+  };
+});

@@ -1,0 +1,8 @@
+import { createRehydrate } from '../core/checkpoint/rehydrate.ts';
+import { rehydrateInput } from '../core/checkpoint/schemas.ts';
+import { createHandler } from './handler.ts';
+import { checkpointPorts } from './runtime.ts';
+
+export const handler = createHandler('rehydrate', rehydrateInput, async (runtime) =>
+  createRehydrate(await checkpointPorts(runtime)),
+);

@@ -1,0 +1,8 @@
+import { timelineInput } from '../core/checkpoint/schemas.ts';
+import { createTimeline } from '../core/checkpoint/timeline.ts';
+import { createHandler } from './handler.ts';
+import { sessionStore } from './runtime.ts';
+
+export const handler = createHandler('timeline', timelineInput, async (runtime) =>
+  createTimeline({ store: sessionStore(runtime) }),
+);

@@ -1,0 +1,153 @@
+/**
+ * The embedded cloud: every service the functions use, on loopback, provisioned from the synthesised template.
+ * Owns, while it runs: its data directory, the services, and the environment of this process (functions run in
+ * it). What it leaves behind is the data.
+ */
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import type { Log } from '../core/ports.ts';
+import { type CloudCredentials, loadCredentials } from './credentials.ts';
+import { lockDataDir } from './data-dir.ts';
+import { type JournalRecord, openJournal } from './events/journal.ts';
+import { installEnvironment } from './lambda/environment.ts';
+import { createFunctions } from './lambda/functions.ts';
+import { type CloudPlan, mergeEnvironments, planCloud } from './plan.ts';
+import { provision } from './provision.ts';
+import { REGION } from './resolve.ts';
+import { type Endpoints, startServices } from './services.ts';
+import { startBackground } from './streams/start.ts';
+import { loadTemplate } from './template.ts';
+
+/** How long `close` waits for invocations that are under way. */
+const GRACE_MS = 5_000;
+
+export interface CloudOptions {
+  /** Everything the cloud keeps; made if missing. One running cloud per directory. */
+  dataDir: string;
+  /** The services listen on `port`, `port + 1`, ... Absent: any free ports. */
+  port?: number;
+  log?: Log;
+  /** False: other processes see that the directory is taken, but not where the cloud answers. */
+  announce?: boolean;
+}
+
+export interface Cloud {
+  dataDir: string;
+  endpoints: Endpoints;
+  /** What to export to reach it with any SDK, and the names of table, bucket and bus. Holds its keys. */
+  environment: Readonly<Record<string, string>>;
+  /** What was published to buses and topics, oldest first. */
+  events(): readonly JournalRecord[];
+  /** Resolves when no function runs and every change of a table has reached its stream's function. */
+  settled(): Promise<void>;
+  /** Deletes items whose time to live is over by `now`; happens every minute by itself. Answers how many. */
+  expireItems(now?: Date): Promise<number>;
+  /** Changes the functions' environment and starts them afresh, like an update of their configuration. */
+  reconfigure(variables: Record<string, string>): void;
+  /** Stops everything and leaves no process. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined };
+
+const describeEnvironment = (
+  endpoints: Endpoints,
+  credentials: CloudCredentials,
+  plan: CloudPlan,
+): Record<string, string> => ({
+  AWS_REGION: REGION,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+  AWS_ENDPOINT_URL_S3: endpoints.s3,
+  AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+  AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.events,
+  AWS_ENDPOINT_URL_SNS: endpoints.events,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secrets,
+  E2B_API_URL: endpoints.e2b,
+  E2B_SANDBOX_URL: endpoints.e2b,
+  E2B_API_KEY: credentials.e2bApiKey,
+  ...mergeEnvironments(plan.functions),
+});
+
+const clientsFor = (endpoints: Endpoints, credentials: CloudCredentials) => {
+  const shared = { region: REGION, credentials };
+  return {
+    dynamodb: new DynamoDBClient({ ...shared, endpoint: endpoints.dynamodb }),
+    s3: new S3Client({ ...shared, endpoint: endpoints.s3, forcePathStyle: true }),
+  };
+};
+
+/**
+ * Starts the cloud and waits until every service answers. `ConfigurationError` says what is in the way: a taken
+ * port, another cloud in the directory, no DynamoDB, a table of another shape. Then nothing is left running.
+ */
+export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
+  const { log = SILENT, announce = true, port } = options;
+  const dataDir = resolve(options.dataDir);
+  await using starting = new AsyncDisposableStack();
+
+  const lock = await lockDataDir(dataDir);
+  starting.defer(() => lock.release());
+  const [template, credentials, journal] = await Promise.all([
+    loadTemplate(),
+    loadCredentials(dataDir),
+    openJournal(dataDir),
+  ]);
+  const plan = planCloud(template);
+  const functions = createFunctions(plan.functions);
+
+  const services = await startServices({ dataDir, port, plan, credentials, functions, journal, log });
+  starting.defer(() => services.close());
+  const { endpoints } = services;
+  const environment = describeEnvironment(endpoints, credentials, plan);
+
+  const clients = clientsFor(endpoints, credentials);
+  starting.defer(() => {
+    clients.dynamodb.destroy();
+    clients.s3.destroy();
+  });
+  await provision(plan, clients);
+
+  const { E2B_API_KEY: _secret, ...forFunctions } = environment;
+  const installed = installEnvironment(forFunctions);
+  starting.defer(() => installed.remove());
+  const background = await startBackground({
+    dataDir,
+    plan,
+    functions,
+    dynamodb: clients.dynamodb,
+    endpoint: endpoints.dynamodb,
+    credentials,
+    log,
+  });
+  starting.defer(() => background.close());
+  starting.defer(() => Promise.race([functions.idle(), delay(GRACE_MS, undefined, { ref: false })]));
+  if (announce) await lock.publish({ endpoints, environment });
+  log.info('cloud started', { dataDir, endpoints });
+
+  const running = starting.move();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= running.disposeAsync());
+  return {
+    dataDir,
+    endpoints,
+    environment,
+    events: () => journal.list(),
+    settled: async () => {
+      await functions.idle();
+      await background.drained();
+      await functions.idle();
+    },
+    expireItems: (now) => background.expireItems(now),
+    reconfigure: (variables) => {
+      installed.set(variables);
+      functions.coldStart();
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};

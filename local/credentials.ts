@@ -1,0 +1,30 @@
+/** The keys of one embedded cloud: random, made once, kept beside its data. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writePrivately } from './private-file.ts';
+
+const credentialsSchema = z.object({
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  e2bApiKey: z.string(),
+});
+export type CloudCredentials = z.infer<typeof credentialsSchema>;
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+const makeCredentials = (): CloudCredentials => ({
+  accessKeyId: `LKIA${Array.from({ length: 16 }, () => BASE32[randomInt(32)]).join('')}`,
+  secretAccessKey: randomBytes(30).toString('base64'),
+  e2bApiKey: `e2b_${randomBytes(20).toString('hex')}`,
+});
+
+/** The keys of this cloud: random, made once, kept. */
+export const loadCredentials = async (dataDir: string): Promise<CloudCredentials> => {
+  const path = join(dataDir, 'credentials.json');
+  const existing = await readJson(path, credentialsSchema);
+  if (existing !== undefined) return existing;
+  const made = makeCredentials();
+  await writePrivately(path, made);
+  return made;
+};

@@ -1,0 +1,140 @@
+/**
+ * The data directory of one embedded cloud. Owns `cloud.json`, which says who runs here and
+ * where: at most one live process owns a directory.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants, readFileSync } from 'node:fs';
+import { access, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { WalkbackError } from '../core/errors.ts';
+import {
+  isExisting,
+  isMissing,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  readJson,
+  writePrivately,
+} from './private-file.ts';
+
+const cloudFileSchema = z.object({
+  pid: z.number().int(),
+  /** When the process started, as the kernel counts it: a pid alone may belong to somebody else by now. */
+  processStart: z.string(),
+  startedAt: z.string(),
+  /** Present once the cloud answers: urls by service. */
+  endpoints: z.record(z.string(), z.string()).default({}),
+  /** What to export to talk to it. */
+  environment: z.record(z.string(), z.string()).default({}),
+});
+export type CloudFile = z.infer<typeof cloudFileSchema>;
+
+/** Field 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
+const processStart = (pid: number): string => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+};
+
+const isAlive = (file: CloudFile): boolean => {
+  try {
+    process.kill(file.pid, 0);
+  } catch (error) {
+    // EPERM: it is there, and somebody else's.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+  }
+  return processStart(file.pid) === file.processStart;
+};
+
+const cloudFilePath = (dataDir: string): string => join(dataDir, 'cloud.json');
+
+/** Nobody alive leaves half a file (see `lockDataDir`), so a damaged one is as good as none. */
+const readCloudFile = (path: string): Promise<CloudFile | undefined> =>
+  readJson(path, cloudFileSchema).catch(() => undefined);
+
+/** Who runs in this directory now, or undefined. */
+export const findRunningCloud = async (dataDir: string): Promise<CloudFile | undefined> => {
+  const file = await readCloudFile(cloudFilePath(dataDir));
+  return file !== undefined && isAlive(file) ? file : undefined;
+};
+
+const refuse = (dataDir: string, owner: CloudFile): WalkbackError => {
+  const places = Object.values(owner.endpoints).join(', ') || 'still starting';
+  return new WalkbackError(
+    'ConfigurationError',
+    `a cloud runs in ${dataDir} already: process ${owner.pid}, ${places}; use it, stop it, or choose another --data`,
+    { details: { pid: owner.pid, endpoints: owner.endpoints } },
+  );
+};
+
+/** Takes the name of a dead owner out of the way; false when somebody else was faster. */
+const removeStale = async (path: string): Promise<boolean> => {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+    const taken = await readCloudFile(aside);
+    if (taken === undefined || !isAlive(taken)) return true;
+    // It changed hands between looking and taking: give it back.
+    await link(aside, path);
+    return false;
+  } catch (error) {
+    if (isMissing(error) || isExisting(error)) return false;
+    throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+};
+
+const makeDataDir = async (dataDir: string): Promise<void> => {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+    await access(dataDir, constants.W_OK);
+  } catch (cause) {
+    throw new WalkbackError(
+      'ConfigurationError',
+      `${dataDir} can not be used as data directory (${String(cause)}); choose another with --data`,
+      { cause },
+    );
+  }
+};
+
+export interface DataDirLock {
+  /** Tells others where the cloud answers. */
+  publish(facts: Pick<CloudFile, 'endpoints' | 'environment'>): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Makes the directory if needed and owns it. `ConfigurationError` names the live owner, if there is one. */
+export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
+  await makeDataDir(dataDir);
+  const path = cloudFilePath(dataDir);
+  const mine = {
+    pid: process.pid,
+    processStart: processStart(process.pid),
+    startedAt: new Date().toISOString(),
+  };
+  const claim = `${path}.${randomUUID()}`;
+  await writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE });
+  try {
+    for (;;) {
+      try {
+        await link(claim, path);
+        break;
+      } catch (error) {
+        if (!isExisting(error)) throw error;
+        const owner = await findRunningCloud(dataDir);
+        if (owner !== undefined) throw refuse(dataDir, owner);
+        await removeStale(path);
+      }
+    }
+  } finally {
+    await rm(claim, { force: true });
+  }
+  return {
+    publish: (facts) => writePrivately(path, { ...mine, ...facts }),
+    release: () => rm(path, { force: true }),
+  };
+};

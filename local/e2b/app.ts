@@ -1,0 +1,40 @@
+/** The whole E2B server as one function from request to answer, so that tests can put something before it. */
+import { createControlPlane } from './control-plane.ts';
+import { createDataPlane, isDataPlane } from './data-plane.ts';
+import type { Environment } from './environment.ts';
+import { refusal, sameSecret } from './guard.ts';
+import { openRegistry } from './registry.ts';
+
+export interface E2bAppOptions {
+  /** Created when missing; holds one directory per sandbox. */
+  dataDir: string;
+  /** What clients send as `X-API-KEY`. */
+  apiKey: string;
+  /** Where commands get their PATH from; this process's environment when absent. */
+  environment?: Environment;
+}
+
+const refuse = (code: number, message: string): Response =>
+  Response.json({ code, message }, { status: code });
+
+export const createE2bApp = async ({
+  dataDir,
+  apiKey,
+  environment = process.env,
+}: E2bAppOptions): Promise<{ fetch(request: Request): Promise<Response>; close(): Promise<void> }> => {
+  const registry = await openRegistry(dataDir);
+  const control = createControlPlane(registry);
+  const data = createDataPlane(registry, environment);
+  return {
+    fetch: async (request) => {
+      const refused = refusal(request.headers);
+      if (refused !== undefined) return refuse(403, refused);
+      if (isDataPlane(new URL(request.url).pathname)) return data.fetch(request);
+      if (!sameSecret(request.headers.get('x-api-key'), apiKey))
+        return refuse(401, 'The API key is not valid');
+      return control.fetch(request);
+    },
+    /** Ends every process. Sandboxes stay on disk. */
+    close: () => registry.close(),
+  };
+};

@@ -1,0 +1,53 @@
+/** E2B's daemon in a sandbox: its processes, files and health, for whoever holds the sandbox's access token. */
+import { type Context, Hono } from 'hono';
+import { ConnectFailure } from './connect-rpc.ts';
+import { apiError } from './control-plane.ts';
+import type { Environment } from './environment.ts';
+import { readSandboxFile, writeSandboxFiles } from './files.ts';
+import { filesystemCall } from './filesystem-rpc.ts';
+import { sameSecret } from './guard.ts';
+import { processCall } from './process-rpc.ts';
+import type { Registry, Sandbox } from './registry.ts';
+
+const isFull = (error: Error): boolean =>
+  'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+
+const answerError = (error: Error, context: Context): Response => {
+  if (error instanceof ConnectFailure) {
+    if (context.req.path !== '/files') return context.json(error.body, error.status);
+    return context.json({ code: error.status, message: error.message }, error.status);
+  }
+  if (isFull(error)) return apiError(context, 507, 'There is not enough disk space');
+  console.error('local E2B:', error);
+  return context.json({ code: 'internal', message: 'The local sandbox failed' }, 500);
+};
+
+/** True for paths that E2B's daemon answers, in whatever sandbox the headers name. */
+export const isDataPlane = (path: string): boolean =>
+  path === '/health' || path === '/files' || /^\/(?:process\.Process|filesystem\.Filesystem)\//.test(path);
+
+export const createDataPlane = (registry: Registry, environment: Environment) => {
+  const app = new Hono<{ Variables: { sandbox: Sandbox } }>();
+
+  app.use(async (context, next) => {
+    const sandbox = registry.get(context.req.header('e2b-sandbox-id') ?? '');
+    // 502 is how E2B's proxy says that there is no such sandbox, or not now.
+    if (sandbox === undefined) return apiError(context, 502, 'The sandbox was not found');
+    if (!sameSecret(context.req.header('x-access-token'), sandbox.record.accessToken))
+      return context.json({ code: 'unauthenticated', message: 'The access token is not valid' }, 401);
+    if (sandbox.record.state === 'paused') return apiError(context, 502, 'The sandbox is paused');
+    context.set('sandbox', sandbox);
+    return next();
+  });
+  app.get('/health', (context) => context.body(null, 204));
+  app.get('/files', (context) => readSandboxFile(context.get('sandbox'), context.req.raw));
+  app.post('/files', (context) => writeSandboxFiles(context.get('sandbox'), context.req.raw));
+  app.post('/process.Process/:method', (context) =>
+    processCall(context.req.param('method'), context.get('sandbox'), environment, context.req.raw),
+  );
+  app.post('/filesystem.Filesystem/:method', (context) =>
+    filesystemCall(context.req.param('method'), context.get('sandbox'), context.req.raw),
+  );
+  app.onError(answerError);
+  return app;
+};

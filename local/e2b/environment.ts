@@ -1,0 +1,40 @@
+/** What a command finds in its environment: a fixed list, so that nothing of the server's own leaks in. */
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { HOME } from './paths.ts';
+import { MARKER } from './process-kill.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A mounted sandbox is the newcomer's own directory: their own git settings apply. */
+const OWN_CONFIGURATION = ['GIT_CONFIG_GLOBAL', 'XDG_CONFIG_HOME'];
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+const homeOf = (record: SandboxRecord, rootfs: string, server: Environment): Record<string, string> => {
+  const home = join(rootfs, HOME);
+  if (record.mounts.length === 0) return { HOME: home, GIT_CONFIG_GLOBAL: join(home, '.gitconfig') };
+  const own = OWN_CONFIGURATION.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
+  return { HOME: homedir(), ...Object.fromEntries(own) };
+};
+
+/** `envs` of the request override those of the sandbox, which override ours. */
+export const commandEnvironment = (
+  record: SandboxRecord,
+  rootfs: string,
+  server: Environment,
+  envs: Record<string, string>,
+): Record<string, string> => {
+  const { username } = userInfo();
+  return {
+    PATH: server['PATH'] ?? DEFAULT_PATH,
+    ...homeOf(record, rootfs, server),
+    TMPDIR: join(rootfs, 'tmp'),
+    USER: username,
+    LOGNAME: username,
+    ...record.envs,
+    ...envs,
+    [MARKER]: record.sandboxId,
+  };
+};

@@ -1,0 +1,93 @@
+/**
+ * The event stream of one process, as `process.Process/Start` answers it. A slow reader slows the process down;
+ * a reader that went away does not stop it: its output is thrown away and its deadline still holds.
+ */
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { ConnectFailure, endEnvelope, messageEnvelope } from './connect-rpc.ts';
+
+export type CommandProcess = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Bytes that may wait for a slow reader before the process has to wait. */
+const HIGH_WATER_BYTES = 1024 * 1024;
+
+/** How Go, in which E2B's daemon is written, spells the usual signals. */
+const SIGNAL_NAMES: Record<string, string> = {
+  SIGKILL: 'killed',
+  SIGTERM: 'terminated',
+  SIGINT: 'interrupt',
+  SIGHUP: 'hangup',
+  SIGSEGV: 'segmentation fault',
+  SIGABRT: 'aborted',
+  SIGPIPE: 'broken pipe',
+};
+
+const endEvent = (code: number | null, signal: NodeJS.Signals | null): unknown => {
+  const status = signal === null ? `exit status ${code}` : `signal: ${SIGNAL_NAMES[signal] ?? signal}`;
+  const end = { exitCode: code ?? -1, exited: signal === null, status };
+  return { event: { end: code === 0 ? end : { ...end, error: status } } };
+};
+
+export interface ProcessStream {
+  events: ReadableStream<Uint8Array>;
+  /** Breaks the connection, as when a sandbox goes away. */
+  abort(): void;
+}
+
+export const streamProcess = (
+  child: CommandProcess,
+  { timeoutMs, keepaliveMs }: { timeoutMs: number | undefined; keepaliveMs: number },
+): ProcessStream => {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const outputs = { stdout: child.stdout, stderr: child.stderr };
+  const flow = (): void => Object.values(outputs).forEach((output) => output.resume());
+  const hold = (): void => Object.values(outputs).forEach((output) => output.pause());
+
+  /** From here on nobody listens. */
+  const leave = (last?: (to: ReadableStreamDefaultController<Uint8Array>) => void): void => {
+    const to = controller;
+    controller = undefined;
+    clearInterval(keepalive);
+    flow();
+    if (to !== undefined) last?.(to);
+  };
+  const finish = (...envelopes: Uint8Array[]): void =>
+    leave((to) => {
+      for (const envelope of envelopes) to.enqueue(envelope);
+      to.close();
+    });
+  const send = (event: unknown): void => {
+    controller?.enqueue(messageEnvelope({ event }));
+    if (controller !== undefined && (controller.desiredSize ?? 0) <= 0) hold();
+  };
+
+  const expire = (): void => {
+    // Like E2B: only the process itself. What it started lives on.
+    child.kill('SIGKILL');
+    finish(endEnvelope(new ConnectFailure('deadline_exceeded', 'context deadline exceeded')));
+  };
+  const keepalive = setInterval(() => {
+    if ((controller?.desiredSize ?? 0) > 0) send({ keepalive: {} });
+  }, keepaliveMs);
+  const deadline = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs);
+
+  const events = new ReadableStream<Uint8Array>(
+    {
+      start: (created) => {
+        controller = created;
+        send({ start: { pid: child.pid } });
+        for (const [name, output] of Object.entries(outputs))
+          output.on('data', (chunk: Buffer) => send({ data: { [name]: chunk.toString('base64') } }));
+        // After the last byte of both outputs, which grandchildren may hold open.
+        child.on('close', (code, signal) => {
+          clearTimeout(deadline);
+          finish(messageEnvelope(endEvent(code, signal)), endEnvelope());
+        });
+      },
+      pull: flow,
+      cancel: () => leave(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_BYTES }),
+  );
+  return { events, abort: () => leave((to) => to.error(new Error('The sandbox went away.'))) };
+};

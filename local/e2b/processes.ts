@@ -1,0 +1,117 @@
+/**
+ * The processes of one sandbox. Owns every process group it started, from the start until the group is empty,
+ * also after the command that led it has ended.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { ConnectFailure } from './connect-rpc.ts';
+import { groupIsAlive, signal, signalSandbox } from './process-kill.ts';
+import { type CommandProcess, type ProcessStream, streamProcess } from './process-stream.ts';
+
+export interface ProcessConfig {
+  cmd: string;
+  args: string[];
+  envs: Record<string, string>;
+  cwd?: string;
+}
+
+export interface StartOptions {
+  /** Directory on this machine. */
+  directory: string;
+  environment: Record<string, string>;
+  timeoutMs: number | undefined;
+  keepaliveMs: number;
+}
+
+interface Running {
+  config: ProcessConfig;
+  child: CommandProcess;
+  stream: ProcessStream;
+  exited: Promise<unknown>;
+}
+
+const spawnCommand = async (config: ProcessConfig, options: StartOptions): Promise<CommandProcess> => {
+  const child = spawn(config.cmd, config.args, {
+    cwd: options.directory,
+    env: options.environment,
+    // A session and group of its own, so that the whole group can be signalled.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await once(child, 'spawn').catch((cause: unknown) => {
+    throw new ConnectFailure('invalid_argument', `Could not start ${config.cmd}.`, { cause });
+  });
+  return child;
+};
+
+export type Processes = ReturnType<typeof createProcesses>;
+
+export const createProcesses = (sandboxId: string) => {
+  const running = new Map<number, Running>();
+  const leaders = new Set<number>();
+  let closed = false;
+
+  // The id of an empty group may be given to somebody else's process: forget it before any signal.
+  const forgetEmptyGroups = (): void => {
+    for (const leader of leaders) if (!running.has(leader) && !groupIsAlive(leader)) leaders.delete(leader);
+  };
+  const signalAll = (name: NodeJS.Signals): Promise<void> => {
+    forgetEmptyGroups();
+    return signalSandbox(sandboxId, [...leaders], name);
+  };
+
+  const kill = async (): Promise<void> => {
+    const all = [...running.values()];
+    for (const { stream } of all) stream.abort();
+    await signalAll('SIGKILL');
+    await Promise.all(all.map(({ exited }) => exited));
+  };
+
+  return {
+    async start(config: ProcessConfig, options: StartOptions): Promise<ReadableStream<Uint8Array>> {
+      forgetEmptyGroups();
+      const child = await spawnCommand(config, options);
+      const pid = child.pid;
+      if (pid === undefined) throw new ConnectFailure('internal', 'The process has no id.');
+      if (closed) {
+        signal(-pid, 'SIGKILL');
+        throw new ConnectFailure('unavailable', 'The sandbox is going away.');
+      }
+      const exited = once(child, 'exit');
+      const stream = streamProcess(child, options);
+      running.set(pid, { config, child, stream, exited });
+      leaders.add(pid);
+      child.once('exit', () => {
+        running.delete(pid);
+        forgetEmptyGroups();
+      });
+      return stream.events;
+    },
+
+    list: (): { pid: number; config: ProcessConfig }[] =>
+      [...running].map(([pid, { config }]) => ({ pid, config })),
+
+    /** Signals one command, not what it started. */
+    signal(pid: number, name: NodeJS.Signals): void {
+      if (!running.has(pid) || !signal(pid, name))
+        throw new ConnectFailure('not_found', `There is no process ${pid}.`);
+    },
+
+    /** Ends every process and every stream. Settles when the commands themselves are gone. */
+    kill,
+
+    /** The same for good: nothing starts after it. */
+    close(): Promise<void> {
+      closed = true;
+      return kill();
+    },
+
+    /** Stops everything where it is; connections drop, as when E2B pauses a sandbox. */
+    async freeze(): Promise<void> {
+      for (const { stream } of running.values()) stream.abort();
+      await signalAll('SIGSTOP');
+    },
+
+    thaw: (): Promise<void> => signalAll('SIGCONT'),
+  };
+};

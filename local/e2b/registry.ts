@@ -1,0 +1,189 @@
+/**
+ * All sandboxes of the server. Owns `<dataDir>/<sandboxId>/`, the timers that end sandboxes, and their processes.
+ * The records on disk are the truth over a restart; a sandbox exists from the moment its record is written until
+ * its directory is renamed away.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SandboxRoot } from './paths.ts';
+import { createProcesses, type Processes } from './processes.ts';
+import { checkMounts, DELETED, type Mount, makeRootfs, removeSandboxDirectory } from './rootfs.ts';
+import { readRecord, type SandboxRecord, writeRecord } from './sandbox-record.ts';
+
+export interface Sandbox {
+  readonly id: string;
+  readonly root: SandboxRoot;
+  readonly processes: Processes;
+  record: SandboxRecord;
+}
+
+export interface NewSandbox {
+  templateId: string;
+  metadata: Record<string, string>;
+  envs: Record<string, string>;
+  onTimeout: 'kill' | 'pause';
+  mounts: Mount[];
+  /** Absent: 5 minutes, or for ever when something is mounted. */
+  timeoutMs?: number;
+}
+
+const SANDBOX_ID = /^wb[0-9a-f]{18}$/;
+const DEFAULT_TIMEOUT_MS = 300_000;
+/** The longest a timer can be set; an end further away is looked at again then. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+interface Kept extends Sandbox {
+  timer?: NodeJS.Timeout;
+  saved: Promise<void>;
+}
+
+export type Registry = Awaited<ReturnType<typeof openRegistry>>;
+
+export const openRegistry = async (directory: string) => {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const dataDir = await realpath(directory);
+  const sandboxes = new Map<string, Kept>();
+  const background = new Set<Promise<void>>();
+
+  const save = (sandbox: Kept): Promise<void> => {
+    sandbox.saved = sandbox.saved.then(() => writeRecord(join(dataDir, sandbox.id), sandbox.record));
+    return sandbox.saved;
+  };
+
+  const end = async (sandbox: Kept): Promise<void> => {
+    if (sandbox.record.onTimeout === 'pause') await pause(sandbox, true);
+    else await kill(sandbox);
+  };
+
+  const schedule = (sandbox: Kept): void => {
+    clearTimeout(sandbox.timer);
+    const { endAtMs, state } = sandbox.record;
+    if (endAtMs === null || state === 'paused' || sandboxes.get(sandbox.id) !== sandbox) return;
+    const leftMs = endAtMs - Date.now();
+    sandbox.timer = setTimeout(
+      () => (leftMs > MAX_TIMER_MS ? schedule(sandbox) : inBackground(end(sandbox))),
+      Math.max(0, Math.min(leftMs, MAX_TIMER_MS)),
+    );
+  };
+
+  const inBackground = (work: Promise<void>): void => {
+    const settled = work
+      .catch((error: unknown) => console.error('local E2B: a sandbox could not be ended:', error))
+      .finally(() => background.delete(settled));
+    background.add(settled);
+  };
+
+  const change = async (sandbox: Kept, changes: Partial<SandboxRecord>): Promise<void> => {
+    sandbox.record = { ...sandbox.record, ...changes };
+    schedule(sandbox);
+    await save(sandbox);
+  };
+
+  const keep = (record: SandboxRecord): Kept => {
+    const { sandboxId: id, mounts } = record;
+    const root = { rootfs: join(dataDir, id, 'rootfs'), mounts };
+    const sandbox = { id, root, processes: createProcesses(id), record, saved: Promise.resolve() };
+    sandboxes.set(id, sandbox);
+    schedule(sandbox);
+    return sandbox;
+  };
+
+  const kill = async (sandbox: Kept): Promise<void> => {
+    // First, so that nothing new can start in it.
+    sandboxes.delete(sandbox.id);
+    clearTimeout(sandbox.timer);
+    await sandbox.processes.close();
+    await sandbox.saved.catch(() => undefined);
+    await removeSandboxDirectory(dataDir, sandbox.id, sandbox.record.mounts);
+  };
+
+  const pause = async (sandbox: Kept, keepMemory: boolean): Promise<void> => {
+    await change(sandbox, { state: 'paused' });
+    await (keepMemory ? sandbox.processes.freeze() : sandbox.processes.kill());
+  };
+
+  const load = async (name: string): Promise<void> => {
+    const path = join(dataDir, name);
+    const record = SANDBOX_ID.test(name) ? await readRecord(path) : undefined;
+    if (record !== undefined) keep(record);
+    else if (SANDBOX_ID.test(name) || name.startsWith(DELETED))
+      await rm(path, { recursive: true, force: true });
+  };
+  for (const name of await readdir(dataDir)) await load(name);
+
+  return {
+    /** Throws `MountError` when a mount can not be made. */
+    async create(wanted: NewSandbox): Promise<Sandbox> {
+      await checkMounts(wanted.mounts);
+      const sandboxId = `wb${randomBytes(9).toString('hex')}`;
+      const unlimited = wanted.mounts.length > 0 && wanted.timeoutMs === undefined;
+      const startedAtMs = Date.now();
+      const record: SandboxRecord = {
+        sandboxId,
+        templateId: wanted.templateId,
+        accessToken: randomBytes(32).toString('hex'),
+        metadata: wanted.metadata,
+        envs: wanted.envs,
+        state: 'running',
+        onTimeout: wanted.onTimeout,
+        startedAtMs,
+        endAtMs: unlimited ? null : startedAtMs + (wanted.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+        mounts: wanted.mounts,
+      };
+      const path = join(dataDir, sandboxId);
+      await mkdir(path);
+      await makeRootfs(join(path, 'rootfs'), wanted.mounts);
+      await writeRecord(path, record);
+      return keep(record);
+    },
+
+    get: (id: string): Sandbox | undefined => sandboxes.get(id),
+
+    all: (): Sandbox[] => [...sandboxes.values()],
+
+    /** Extends its life (never shortens it) and resumes it; answers whether it was paused. */
+    async connect(
+      id: string,
+      timeoutMs: number = DEFAULT_TIMEOUT_MS,
+    ): Promise<'running' | 'resumed' | undefined> {
+      const sandbox = sandboxes.get(id);
+      if (sandbox === undefined) return undefined;
+      const { state, endAtMs } = sandbox.record;
+      const asked = Date.now() + timeoutMs;
+      const extended = endAtMs === null ? null : state === 'paused' ? asked : Math.max(asked, endAtMs);
+      await change(sandbox, { state: 'running', endAtMs: extended });
+      if (state === 'paused') await sandbox.processes.thaw();
+      return state === 'paused' ? 'resumed' : 'running';
+    },
+
+    async setTimeout(id: string, timeoutMs: number): Promise<boolean> {
+      const sandbox = sandboxes.get(id);
+      if (sandbox !== undefined) await change(sandbox, { endAtMs: Date.now() + timeoutMs });
+      return sandbox !== undefined;
+    },
+
+    async pause(id: string, keepMemory: boolean): Promise<'paused' | 'already' | undefined> {
+      const sandbox = sandboxes.get(id);
+      if (sandbox === undefined || sandbox.record.state === 'paused') return sandbox && 'already';
+      await pause(sandbox, keepMemory);
+      return 'paused';
+    },
+
+    /** False when there is none. */
+    async kill(id: string): Promise<boolean> {
+      const sandbox = sandboxes.get(id);
+      if (sandbox !== undefined) await kill(sandbox);
+      return sandbox !== undefined;
+    },
+
+    /** Ends every process; the sandboxes themselves are there again at the next start. */
+    async close(): Promise<void> {
+      const all = [...sandboxes.values()];
+      sandboxes.clear();
+      for (const sandbox of all) clearTimeout(sandbox.timer);
+      await Promise.all(all.map((sandbox) => sandbox.processes.close()));
+      await Promise.all([...all.map((sandbox) => sandbox.saved), ...background]);
+    },
+  };
+};

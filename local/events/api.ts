@@ -1,0 +1,137 @@
+/** EventBridge's PutEvents and SNS's Publish: accepted, kept, and shown at GET /local/events. */
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { refusal as refusalOfWebPages } from '../e2b/guard.ts';
+import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
+import type { EventJournal } from './journal.ts';
+
+const MAX_ENTRIES = 10;
+const MAX_TOTAL_BYTES = 256 * 1024;
+const DEFAULT_SHOWN = 100;
+
+const entrySchema = z.object({
+  Source: z.string().optional(),
+  DetailType: z.string().optional(),
+  Detail: z.string().optional(),
+  EventBusName: z.string().default('default'),
+});
+const putEventsSchema = z.object({ Entries: z.array(entrySchema).min(1).max(MAX_ENTRIES) });
+type Entry = z.infer<typeof entrySchema>;
+
+type EntryAnswer = { EventId: string } | { ErrorCode: string; ErrorMessage: string };
+
+const jsonError = (c: Context, type: string, message: string): Response =>
+  c.json({ __type: type, message }, 400, { 'x-amzn-ErrorType': type });
+
+const parseDetail = (text: string): { detail: unknown } | undefined => {
+  try {
+    const detail: unknown = JSON.parse(text);
+    return typeof detail === 'object' && detail !== null ? { detail } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const busName = (reference: string): string => /:event-bus\/(.+)$/.exec(reference)?.[1] ?? reference;
+
+const entryBytes = (entry: Entry): number =>
+  Buffer.byteLength(`${entry.Source ?? ''}${entry.DetailType ?? ''}${entry.Detail ?? ''}`);
+
+const createPutEvents = (journal: EventJournal, buses: readonly string[]) => {
+  const put = async (entry: Entry): Promise<EntryAnswer> => {
+    const { Source, DetailType, Detail } = entry;
+    const bus = busName(entry.EventBusName);
+    if (!buses.includes(bus)) {
+      // The service drops these silently; here somebody wants to know.
+      return { ErrorCode: 'ResourceNotFoundException', ErrorMessage: `Event bus ${bus} does not exist.` };
+    }
+    if (!Source || !DetailType || Detail === undefined) {
+      return { ErrorCode: 'InvalidArgument', ErrorMessage: 'Source, DetailType and Detail are required.' };
+    }
+    const parsed = parseDetail(Detail);
+    if (parsed === undefined) return { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
+    const [record] = await journal.append([
+      { kind: 'event', target: bus, source: Source, type: DetailType, body: parsed.detail },
+    ]);
+    return { EventId: record?.id ?? '' };
+  };
+
+  return async (c: Context, body: Uint8Array): Promise<Response> => {
+    const request = putEventsSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
+    if (!request.success) return jsonError(c, 'ValidationException', z.prettifyError(request.error));
+    const entries = request.data.Entries;
+    if (entries.reduce((sum, entry) => sum + entryBytes(entry), 0) > MAX_TOTAL_BYTES) {
+      return jsonError(
+        c,
+        'ValidationException',
+        'Total size of the entries in the request is over the limit.',
+      );
+    }
+    const answers: EntryAnswer[] = [];
+    for (const entry of entries) answers.push(await put(entry));
+    const failed = answers.filter((answer) => 'ErrorCode' in answer).length;
+    return c.json({ FailedEntryCount: failed, Entries: answers }, 200, {
+      'content-type': 'application/x-amz-json-1.1',
+    });
+  };
+};
+
+const xml = (c: Context, status: 200 | 400 | 403, body: string): Response =>
+  c.body(`<?xml version="1.0"?>${body}`, status, { 'content-type': 'text/xml' });
+
+const snsError = (c: Context, status: 400 | 403, code: string, message: string): Response =>
+  xml(
+    c,
+    status,
+    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
+  );
+
+const createPublish = (journal: EventJournal) => async (c: Context, body: Uint8Array) => {
+  const form = new URLSearchParams(Buffer.from(body).toString());
+  const target = form.get('TopicArn');
+  const message = form.get('Message');
+  if (form.get('Action') !== 'Publish') return snsError(c, 400, 'InvalidAction', 'Only Publish is offered');
+  if (!target || !message) return snsError(c, 400, 'InvalidParameter', 'TopicArn and Message are required');
+  const subject = form.get('Subject');
+  const [record] = await journal.append([
+    { kind: 'notification', target, body: message, ...(subject !== null && { type: subject }) },
+  ]);
+  const result = `<PublishResult><MessageId>${record?.id}</MessageId></PublishResult>`;
+  return xml(c, 200, `<PublishResponse>${result}</PublishResponse>`);
+};
+
+export const createEventsApi = (options: {
+  journal: EventJournal;
+  eventBuses: readonly string[];
+  credentials: AwsCredentials;
+}): Hono => {
+  const { journal, eventBuses, credentials } = options;
+  const verifyEvents = createVerifier({ credentials, service: 'events' });
+  const verifySns = createVerifier({ credentials, service: 'sns' });
+  const putEvents = createPutEvents(journal, [...eventBuses, 'default']);
+  const publish = createPublish(journal);
+
+  const app = new Hono();
+  app.post('/', async (c) => {
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    const signed = signedRequest(c.req.raw, body);
+    const target = c.req.header('x-amz-target');
+    if (target === undefined) {
+      const refusal = await verifySns(signed);
+      return refusal === undefined ? publish(c, body) : snsError(c, 403, refusal.code, refusal.message);
+    }
+    const refusal = await verifyEvents(signed);
+    if (refusal !== undefined) return jsonError(c, refusal.code, refusal.message);
+    if (target === 'AWSEvents.PutEvents') return putEvents(c, body);
+    return jsonError(c, 'UnknownOperationException', `${target} is not offered by the embedded cloud`);
+  });
+  // Unsigned, so that a person can look: from this machine, and not through a web page.
+  app.get('/local/events', (c) => {
+    const refused = refusalOfWebPages(c.req.raw.headers);
+    if (refused !== undefined) return c.json({ message: refused }, 403);
+    const limit = Number(c.req.query('limit') ?? DEFAULT_SHOWN);
+    const shown = Number.isInteger(limit) && limit > 0 ? limit : DEFAULT_SHOWN;
+    return c.json({ events: journal.list().slice(-shown) });
+  });
+  return app;
+};

@@ -1,0 +1,76 @@
+/** Lambda's Invoke API over the functions of this process. */
+import { randomUUID } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import type { Log } from '../../core/ports.ts';
+import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
+import type { LocalFunctions } from './functions.ts';
+
+const MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024;
+export const MAX_ASYNCHRONOUS_BYTES = 256 * 1024;
+/** Attempts after the first one that the service gives an asynchronous invocation. */
+const ASYNCHRONOUS_RETRIES = 2;
+
+const refuse = (c: Context, status: 400 | 403 | 404 | 413, type: string, message: string): Response => {
+  c.header('x-amzn-ErrorType', type);
+  return c.json({ Type: 'User', Message: message, message }, status);
+};
+
+const parseEvent = (body: Uint8Array): { event: unknown } | undefined => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return { event: text === '' ? {} : JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+};
+
+export const createLambdaApi = (options: {
+  functions: LocalFunctions;
+  credentials: AwsCredentials;
+  log: Log;
+}): Hono => {
+  const { functions, log } = options;
+  const verify = createVerifier({ credentials: options.credentials, service: 'lambda' });
+
+  const invokeLater = async (fn: NonNullable<ReturnType<LocalFunctions['find']>>, event: unknown) => {
+    for (let attempt = 0; attempt <= ASYNCHRONOUS_RETRIES; attempt += 1) {
+      const result = await functions.invoke(fn, event);
+      if (!result.failed) return;
+      log.warn(`${fn.name} failed`, { attempt: attempt + 1, payload: result.payload });
+    }
+  };
+
+  const app = new Hono();
+  app.post('/2015-03-31/functions/:name/invocations', async (c) => {
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    const refusal = await verify(signedRequest(c.req.raw, body));
+    if (refusal !== undefined) return refuse(c, 403, refusal.code, refusal.message);
+
+    const type = c.req.header('x-amz-invocation-type') ?? 'RequestResponse';
+    const limit = type === 'Event' ? MAX_ASYNCHRONOUS_BYTES : MAX_SYNCHRONOUS_BYTES;
+    if (body.byteLength > limit) {
+      const message = `${body.byteLength} byte payload is too large for the ${type} invocation type (limit ${limit} bytes)`;
+      return refuse(c, 413, 'RequestTooLargeException', message);
+    }
+    const name = c.req.param('name');
+    const fn = functions.find(name);
+    if (fn === undefined) return refuse(c, 404, 'ResourceNotFoundException', `Function not found: ${name}`);
+    const parsed = parseEvent(body);
+    if (parsed === undefined) {
+      return refuse(c, 400, 'InvalidRequestContentException', 'Could not parse request body into json');
+    }
+
+    const requestId = randomUUID();
+    c.header('x-amzn-RequestId', requestId);
+    c.header('X-Amz-Executed-Version', '$LATEST');
+    if (type === 'DryRun') return c.body(null, 204);
+    if (type === 'Event') {
+      void invokeLater(fn, parsed.event);
+      return c.body('', 202);
+    }
+    const result = await functions.invoke(fn, parsed.event, requestId);
+    if (result.failed) c.header('X-Amz-Function-Error', 'Unhandled');
+    return c.body(result.payload, 200, { 'content-type': 'application/json' });
+  });
+  return app;
+};

@@ -1,0 +1,73 @@
+/**
+ * The environment of all functions of one cloud. Deployed, every function has a process; here they share ours,
+ * and the SDKs read `process.env` whenever they like. So one cloud at a time owns it, from start to close.
+ */
+import { WalkbackError } from '../../core/errors.ts';
+
+/**
+ * What could make an SDK look elsewhere than at this cloud: a profile, a config file, an instance's role. And
+ * the E2B key, which deployed functions do not get either: they fetch the secret.
+ */
+const UNSET = [
+  'AWS_PROFILE',
+  'AWS_DEFAULT_PROFILE',
+  'AWS_SESSION_TOKEN',
+  'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS',
+  'AWS_USE_DUALSTACK_ENDPOINT',
+  'AWS_USE_FIPS_ENDPOINT',
+  'E2B_API_KEY',
+  'E2B_DEBUG',
+  'E2B_DOMAIN',
+  'E2B_ACCESS_TOKEN',
+];
+const HERMETIC = {
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_EC2_METADATA_DISABLED: 'true',
+};
+
+/** Unless the user set them: stdout belongs to whoever embeds the cloud; what went wrong inside goes to stderr. */
+const QUIET = {
+  POWERTOOLS_LOG_LEVEL: 'ERROR',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+  POWERTOOLS_TRACE_ENABLED: 'false',
+};
+
+export interface FunctionEnvironment {
+  /** Changes some variables until the environment is removed. */
+  set(variables: Record<string, string>): void;
+  /** Puts back what was there before. */
+  remove(): void;
+}
+
+let owned = false;
+
+/** `ConfigurationError` when another cloud of this process has not been closed. */
+export const installEnvironment = (variables: Record<string, string>): FunctionEnvironment => {
+  if (owned) {
+    throw new WalkbackError(
+      'ConfigurationError',
+      'another cloud runs in this process, and functions share its environment; close that one first',
+    );
+  }
+  owned = true;
+  const before = new Map<string, string | undefined>();
+  const put = (name: string, value: string | undefined): void => {
+    if (!before.has(name)) before.set(name, process.env[name]);
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  };
+  const set = (more: Record<string, string>): void => {
+    for (const [name, value] of Object.entries(more)) put(name, value);
+  };
+  for (const name of UNSET) put(name, undefined);
+  const quiet = Object.entries(QUIET).filter(([name]) => process.env[name] === undefined);
+  set({ ...Object.fromEntries(quiet), ...HERMETIC, ...variables });
+  return {
+    set,
+    remove: () => {
+      for (const [name, value] of before) put(name, value);
+      owned = false;
+    },
+  };
+};

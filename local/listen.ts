@@ -1,0 +1,74 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createProbe, type Server } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { WalkbackError } from '../core/errors.ts';
+
+export const HOST = '127.0.0.1';
+
+/** One loopback listener of the embedded cloud. */
+export interface Endpoint {
+  url: string;
+  port: number;
+  /** Stops accepting, drops what is open, and returns when the port is free. */
+  close(): Promise<void>;
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
+
+const portTaken = (port: number, cause: unknown): WalkbackError =>
+  new WalkbackError(
+    'ConfigurationError',
+    `port ${port} on ${HOST} can not be used (taken, or not allowed); choose another with --port`,
+    { cause, details: { port } },
+  );
+
+const listening = async (server: Server, port: number, host = HOST): Promise<number> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ port, host }, () => resolve());
+  try {
+    await promise;
+  } catch (error) {
+    throw isTaken(error) ? portTaken(port, error) : error;
+  }
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP listener');
+  return address.port;
+};
+
+/** Listens on loopback only. Port 0 is any free one; a taken one is a `ConfigurationError` that names it. */
+export const listen = async (listener: RequestListener, port = 0): Promise<Endpoint> => {
+  const server = createServer(listener);
+  // A command or an upload may be quiet for minutes.
+  server.requestTimeout = 0;
+  const bound = await listening(server, port);
+  return {
+    url: `http://${HOST}:${bound}`,
+    port: bound,
+    close: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      server.closeAllConnections();
+      await promise;
+    },
+  };
+};
+
+/** The same for a Hono app. */
+export const listenApp = (app: Hono, port = 0): Promise<Endpoint> => {
+  // The server must not replace the process's own Request and Response: functions use those.
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return listen((incoming, response) => void answer(incoming, response), port);
+};
+
+/** A port for a child process that must be told one: checked free now, though somebody could still be faster. */
+export const claimPort = async (port = 0, host = HOST): Promise<number> => {
+  const probe = createProbe();
+  const bound = await listening(probe, port, host);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  probe.close(() => resolve());
+  await promise;
+  return bound;
+};

@@ -1,0 +1,162 @@
+/** What the template asks of the embedded cloud, as data with local names. Pure. */
+import * as z from 'zod';
+import { WalkbackError } from '../core/errors.ts';
+import { createResolver, type Resolver } from './resolve.ts';
+import type { Resource, Template } from './template.ts';
+
+const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
+
+const tableSchema = z.object({
+  AttributeDefinitions: z.array(
+    z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) }),
+  ),
+  KeySchema: keySchema,
+  GlobalSecondaryIndexes: z
+    .array(
+      z.object({
+        IndexName: z.string(),
+        KeySchema: keySchema,
+        Projection: z.object({
+          ProjectionType: z.enum(['ALL', 'KEYS_ONLY', 'INCLUDE']),
+          NonKeyAttributes: z.array(z.string()).optional(),
+        }),
+      }),
+    )
+    .default([]),
+  TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
+  StreamSpecification: z
+    .object({ StreamViewType: z.enum(['NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES', 'KEYS_ONLY']) })
+    .optional(),
+});
+
+const functionSchema = z.object({
+  Timeout: z.number().int().positive().default(3),
+  MemorySize: z.number().int().positive().default(128),
+  Environment: z.object({ Variables: z.record(z.string(), z.string()) }).default({ Variables: {} }),
+});
+
+const mappingSchema = z.object({
+  EventSourceArn: z.string(),
+  FunctionName: z.string(),
+  BatchSize: z.number().int().positive().default(100),
+  MaximumRetryAttempts: z.number().int().default(-1),
+  BisectBatchOnFunctionError: z.boolean().default(false),
+  FunctionResponseTypes: z.array(z.string()).default([]),
+});
+
+export type TablePlan = z.infer<typeof tableSchema> & { name: string };
+
+export interface FunctionPlan {
+  name: string;
+  arn: string;
+  /** Path of the TypeScript entry, relative to the project. */
+  entry: string;
+  timeoutMs: number;
+  memoryMb: number;
+  environment: Record<string, string>;
+}
+
+/** A table's stream that feeds a function. */
+export interface StreamPlan {
+  tableName: string;
+  functionName: string;
+  batchSize: number;
+  /** -1: for as long as it takes. */
+  maxRetries: number;
+  bisects: boolean;
+  reportsItemFailures: boolean;
+}
+
+export interface CloudPlan {
+  tables: TablePlan[];
+  buckets: string[];
+  eventBuses: string[];
+  functions: FunctionPlan[];
+  streams: StreamPlan[];
+  /** Secrets that functions are given by reference; all of them are the E2B API key. */
+  secretIds: string[];
+}
+
+/** `arn:...:table/NAME/stream/LABEL` or `arn:...:function:NAME`, or a plain name. */
+const lastName = (reference: string): string =>
+  /:table\/([^/]+)/.exec(reference)?.[1] ?? /:function:([^:]+)/.exec(reference)?.[1] ?? reference;
+
+const planFunction = (logicalId: string, resource: Resource, resolver: Resolver): FunctionPlan => {
+  const entry = resource.Metadata['walkback:entry'];
+  if (typeof entry !== 'string') {
+    throw new WalkbackError('ConfigurationError', `function ${logicalId} has no walkback:entry metadata`);
+  }
+  const { Timeout, MemorySize, Environment } = resource.Properties;
+  const properties = functionSchema.parse(resolver.value({ Timeout, MemorySize, Environment }));
+  return {
+    name: resolver.nameOf(logicalId),
+    arn: resolver.arnOf(logicalId),
+    entry,
+    timeoutMs: properties.Timeout * 1000,
+    memoryMb: properties.MemorySize,
+    environment: properties.Environment.Variables,
+  };
+};
+
+const planStream = (resource: Resource, resolver: Resolver): StreamPlan => {
+  const { DestinationConfig: _, ...rest } = resource.Properties;
+  const mapping = mappingSchema.parse(resolver.value(rest));
+  return {
+    tableName: lastName(mapping.EventSourceArn),
+    functionName: lastName(mapping.FunctionName),
+    batchSize: mapping.BatchSize,
+    maxRetries: mapping.MaximumRetryAttempts,
+    bisects: mapping.BisectBatchOnFunctionError,
+    reportsItemFailures: mapping.FunctionResponseTypes.includes('ReportBatchItemFailures'),
+  };
+};
+
+const secretReferences = (functions: FunctionPlan[]): string[] => {
+  const ids = functions
+    .map((fn) => fn.environment['E2B_API_KEY_SECRET_ARN'])
+    .filter((id) => id !== undefined);
+  return [...new Set(ids)];
+};
+
+/** `ConfigurationError` when the template uses something the embedded cloud does not know. */
+export const planCloud = (template: Template): CloudPlan => {
+  const resolver = createResolver(template);
+  const of = (type: string): [string, Resource][] =>
+    Object.entries(template.Resources).filter(([, resource]) => resource.Type === type);
+  const names = (type: string): string[] => of(type).map(([logicalId]) => resolver.nameOf(logicalId));
+  const functions = of('AWS::Lambda::Function')
+    .filter(([, resource]) => 'walkback:entry' in resource.Metadata)
+    .map(([logicalId, resource]) => planFunction(logicalId, resource, resolver));
+  return {
+    tables: of('AWS::DynamoDB::Table').map(([logicalId, { Properties }]) => ({
+      name: resolver.nameOf(logicalId),
+      ...tableSchema.parse(Properties),
+    })),
+    buckets: names('AWS::S3::Bucket'),
+    eventBuses: names('AWS::Events::EventBus'),
+    functions,
+    secretIds: secretReferences(functions),
+    streams: of('AWS::Lambda::EventSourceMapping').map(([, resource]) => planStream(resource, resolver)),
+  };
+};
+
+/**
+ * One environment for all functions, because locally they share a process. `ConfigurationError` when two
+ * functions want different values under one name.
+ */
+export const mergeEnvironments = (functions: FunctionPlan[]): Record<string, string> => {
+  const merged = new Map<string, { value: string; setBy: string }>();
+  for (const { name: setBy, environment } of functions) {
+    for (const [name, value] of Object.entries(environment)) {
+      const before = merged.get(name);
+      if (before !== undefined && before.value !== value) {
+        throw new WalkbackError(
+          'ConfigurationError',
+          `${name} is ${before.value} in ${before.setBy} but ${value} in ${setBy}; functions share one environment locally`,
+        );
+      }
+      merged.set(name, { value, setBy });
+    }
+  }
+  return Object.fromEntries([...merged].map(([name, { value }]) => [name, value]));
+};

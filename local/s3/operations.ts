@@ -1,0 +1,185 @@
+/** The S3 operations Walkback uses. Each takes a request whose signature was checked and writes one answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { S3Error } from './errors.ts';
+import { listPage, parseListRequest } from './list.ts';
+import { parseRange } from './range.ts';
+import type { S3Request } from './request.ts';
+import type { ObjectInfo, ObjectStore } from './store.ts';
+import { parseExpectation, receiveUpload } from './upload.ts';
+import { parseDelete, type XmlNode, xmlDocument } from './xml.ts';
+
+export interface Exchange {
+  request: S3Request;
+  payloadHash: string;
+  incoming: IncomingMessage;
+  response: ServerResponse;
+  store: ObjectStore;
+}
+
+type Operation = (exchange: Exchange) => Promise<void>;
+
+const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
+
+export const sendXml = (response: ServerResponse, status: number, root: string, content: XmlNode): void => {
+  const body = Buffer.from(xmlDocument(root, content));
+  response.writeHead(status, { 'content-type': 'application/xml', 'content-length': body.length }).end(body);
+};
+
+/** A client that waits for `100 Continue` sends its body only after the request was found acceptable. */
+const openBody = ({ incoming, response }: Exchange): AsyncIterable<Buffer> => {
+  if (incoming.headers.expect !== undefined) response.writeContinue();
+  return incoming;
+};
+
+const readDocument = async (exchange: Exchange): Promise<string> => {
+  const { incoming, request, payloadHash } = exchange;
+  const header = (name: string) =>
+    name === 'content-length' ? String(MAX_DOCUMENT_BYTES) : request.header(name);
+  const expected = parseExpectation(header, payloadHash);
+  const chunks: Buffer[] = [];
+  const announced = Number(incoming.headers['content-length'] ?? MAX_DOCUMENT_BYTES + 1);
+  if (announced > MAX_DOCUMENT_BYTES) throw new S3Error('MalformedXML', 'The document is too long.');
+  const upload = receiveUpload(openBody(exchange), { ...expected, sizeBytes: announced }, {});
+  for await (const chunk of upload.body) chunks.push(chunk);
+  upload.describe('', announced);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const objectHeaders = (info: ObjectInfo): Record<string, string> => ({
+  'content-type': 'application/octet-stream',
+  ...info.headers,
+  etag: `"${info.etag}"`,
+  'last-modified': new Date(info.lastModified).toUTCString(),
+  'accept-ranges': 'bytes',
+});
+
+const checksumHeaders = (info: ObjectInfo): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(info.checksums).map(([name, value]) => [`x-amz-checksum-${name}`, value]),
+  ),
+  ...(Object.keys(info.checksums).length === 0 ? {} : { 'x-amz-checksum-type': 'FULL_OBJECT' }),
+});
+
+const createBucket: Operation = async ({ request, response, store }) => {
+  await store.createBucket(request.bucket);
+  response.writeHead(200, { location: `/${request.bucket}`, 'content-length': 0 }).end();
+};
+
+const headBucket: Operation = async ({ request, response, store }) => {
+  await store.requireBucket(request.bucket);
+  response.writeHead(200, { 'content-length': 0 }).end();
+};
+
+const putObject: Operation = async (exchange) => {
+  const { request, payloadHash, response, store } = exchange;
+  const condition = request.header('if-none-match');
+  for (const name of ['x-amz-copy-source', 'if-match', 'x-amz-write-offset-bytes'])
+    if (request.header(name) !== undefined)
+      throw new S3Error('NotImplemented', `${name} is not supported here.`);
+  if (condition !== undefined && condition !== '*')
+    throw new S3Error('NotImplemented', 'If-None-Match supports only *.');
+  const expected = parseExpectation((name) => request.header(name), payloadHash);
+  await store.requireBucket(request.bucket);
+  if (condition === '*') await refuseExisting(store, request);
+  const { body, describe } = receiveUpload(openBody(exchange), expected, request.headers);
+  const info = await store.put(request.bucket, request.key, body, (size) => describe(request.key, size), {
+    createOnly: condition === '*',
+  });
+  response.writeHead(200, { etag: `"${info.etag}"`, ...checksumHeaders(info), 'content-length': 0 }).end();
+};
+
+/** Only saves the client from sending a body in vain; the store decides when the object is published. */
+const refuseExisting = async (store: ObjectStore, { bucket, key }: S3Request): Promise<void> => {
+  const found = await store.open(bucket, key).catch((error: unknown) => {
+    if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined;
+    throw error;
+  });
+  await found?.close();
+  if (found !== undefined)
+    throw new S3Error('PreconditionFailed', 'The key exists already and If-None-Match is *.');
+};
+
+const getOrHeadObject: Operation = async ({ request, response, store }) => {
+  const object = await store.open(request.bucket, request.key);
+  try {
+    const { info } = object;
+    const range = parseRange(request.headers['range'], info.sizeBytes);
+    const { start, end } = range ?? { start: 0, end: info.sizeBytes - 1 };
+    // A checksum of the whole object would be taken for one of the part.
+    const checksums = range === undefined && request.header('x-amz-checksum-mode') === 'ENABLED';
+    response.writeHead(range === undefined ? 200 : 206, {
+      ...objectHeaders(info),
+      ...(checksums ? checksumHeaders(info) : {}),
+      ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${info.sizeBytes}` }),
+      'content-length': end - start + 1,
+    });
+    if (request.method === 'HEAD' || end < start) response.end();
+    else await pipeline(object.read(start, end), response);
+  } finally {
+    await object.close();
+  }
+};
+
+const deleteObject: Operation = async ({ request, response, store }) => {
+  await store.remove(request.bucket, request.key);
+  response.writeHead(204).end();
+};
+
+const deleteObjects: Operation = async (exchange) => {
+  const { request, response, store } = exchange;
+  const { keys, quiet } = parseDelete(await readDocument(exchange));
+  await store.requireBucket(request.bucket);
+  for (const key of keys) await store.remove(request.bucket, key);
+  sendXml(response, 200, 'DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) });
+};
+
+const listObjects: Operation = async ({ request, response, store }) => {
+  const page = listPage(
+    request.bucket,
+    await store.list(request.bucket),
+    parseListRequest(request.parameter),
+  );
+  sendXml(response, 200, 'ListBucketResult', page);
+};
+
+const LIST_PARAMETERS = [
+  'prefix',
+  'delimiter',
+  'max-keys',
+  'start-after',
+  'continuation-token',
+  'encoding-type',
+  'fetch-owner',
+];
+
+/** Query parameters that change what a request means must be known, or the request is refused. */
+const subresources = (request: S3Request): string[] =>
+  Object.keys(request.query).filter(
+    (name) => name !== 'x-id' && !name.toLowerCase().startsWith('x-amz-') && !LIST_PARAMETERS.includes(name),
+  );
+
+/** Finds the operation of a request; throws `NotImplemented` for everything Walkback has no use for. */
+export const operationOf = (request: S3Request): Operation => {
+  const target = request.key === '' ? 'bucket' : 'object';
+  const name = [request.method, target, ...subresources(request)].join(' ');
+  switch (name) {
+    case 'PUT bucket':
+      return createBucket;
+    case 'HEAD bucket':
+      return headBucket;
+    case 'GET bucket list-type':
+      return listObjects;
+    case 'POST bucket delete':
+      return deleteObjects;
+    case 'PUT object':
+      return putObject;
+    case 'GET object':
+    case 'HEAD object':
+      return getOrHeadObject;
+    case 'DELETE object':
+      return deleteObject;
+    default:
+      throw new S3Error('NotImplemented', `This local S3 does not support: ${name}.`);
+  }
+};

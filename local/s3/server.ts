@@ -1,0 +1,100 @@
+/**
+ * The embedded cloud's S3: the wire protocol over a directory, on loopback. What it accepts and refuses follows
+ * S3, so the functions use the real SDK with `AWS_ENDPOINT_URL_S3` and path-style addressing.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { S3Error } from './errors.ts';
+import { operationOf, sendXml } from './operations.ts';
+import { parseRequest } from './request.ts';
+import { verifySignature } from './signature.ts';
+import { type ObjectStore, openObjectStore } from './store.ts';
+
+export interface S3Options {
+  /** Created when missing; holds every bucket. */
+  dataDir: string;
+  /** 0 or absent: any free port. */
+  port?: number;
+  credentials: { accessKeyId: string; secretAccessKey: string };
+  region: string;
+}
+
+const sendError = (incoming: IncomingMessage, response: ServerResponse, error: S3Error): void => {
+  if (incoming.method === 'HEAD') {
+    response.writeHead(error.status, { 'content-length': 0 }).end();
+    return;
+  }
+  sendXml(response, error.status, 'Error', {
+    Code: error.code,
+    Message: error.message,
+    Resource: incoming.url?.split('?')[0],
+    RequestId: String(response.getHeader('x-amz-request-id')),
+  });
+};
+
+/** Answers a failure; once the answer has begun, the connection is cut so that nobody takes it for complete. */
+const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknown): void => {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const error =
+    cause instanceof S3Error ? cause : new S3Error('InternalError', 'The local S3 failed.', { cause });
+  if (error.code === 'InternalError') console.error('local S3:', cause);
+  sendError(incoming, response, error);
+  // Whatever the client still sends is thrown away, else it would never read the answer.
+  incoming.resume();
+};
+
+/** The protocol without a socket, so that tests can put something between. Settles when the exchange is over. */
+export const createS3Handler = (
+  store: ObjectStore,
+  { credentials, region }: Pick<S3Options, 'credentials' | 'region'>,
+) => {
+  const signer = { ...credentials, region };
+  return async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      response.setHeader('x-amz-request-id', randomUUID());
+      const request = parseRequest(incoming);
+      const { payloadHash } = verifySignature(request, signer, Date.now());
+      await operationOf(request)({ request, payloadHash, incoming, response, store });
+    } catch (error) {
+      fail(incoming, response, error);
+    }
+  };
+};
+
+export const startS3 = async (
+  options: S3Options,
+): Promise<{ url: string; port: number; close(): Promise<void> }> => {
+  const handle = createS3Handler(await openObjectStore(options.dataDir), options);
+  const exchanges = new Set<Promise<void>>();
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const exchange = handle(incoming, response).finally(() => exchanges.delete(exchange));
+    exchanges.add(exchange);
+  };
+  // No limit on the time of one request: a large upload takes as long as it takes.
+  const server = createServer({ requestTimeout: 0 }, listener).on('checkContinue', listener);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const stop = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    await Promise.all(exchanges);
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    close: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+};

@@ -1,0 +1,222 @@
+/**
+ * Objects in a directory. Owns `<dataDir>/buckets/<bucket>/<2 hex>/<sha256 of the key>` and `<dataDir>/tmp`.
+ * One object is one file: content, then its description as JSON, then the length of that JSON (8 bytes). So an
+ * object appears, is replaced and vanishes by one rename, link or unlink, a reader keeps the version it opened,
+ * and a crash leaves at most a file in `tmp`, which the next start removes. File names are hashes, so no key can
+ * leave the directory and keys differing only in case stay apart on any file system.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { S3Error } from './errors.ts';
+
+const objectInfo = z.object({
+  key: z.string(),
+  sizeBytes: z.int(),
+  /** Hex MD5, without quotes. */
+  etag: z.string(),
+  /** Base64, by algorithm, as far as the uploader sent them. */
+  checksums: z.record(z.string(), z.string()),
+  /** Headers given back with the object: content-type, x-amz-meta-* and the like. */
+  headers: z.record(z.string(), z.string()),
+  lastModified: z.string(),
+});
+
+export type ObjectInfo = z.infer<typeof objectInfo>;
+
+export interface OpenObject {
+  info: ObjectInfo;
+  /** The bytes `start` to `end` inclusive. */
+  read(start: number, end: number): AsyncIterable<Buffer>;
+  close(): Promise<void>;
+}
+
+const LENGTH_BYTES = 8;
+const READS_AT_ONCE = 16;
+const READ_BYTES = 256 * 1024;
+
+const isErrno = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+const fsyncDirectory = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const encodeFooter = (info: ObjectInfo): Buffer => {
+  const json = Buffer.from(JSON.stringify(info));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeBigUInt64BE(BigInt(json.length));
+  return Buffer.concat([json, length]);
+};
+
+const readFooter = async (handle: FileHandle): Promise<ObjectInfo> => {
+  const { size } = await handle.stat();
+  const length = Buffer.alloc(LENGTH_BYTES);
+  await handle.read(length, 0, LENGTH_BYTES, size - LENGTH_BYTES);
+  const json = Buffer.alloc(Number(length.readBigUInt64BE()));
+  await handle.read(json, 0, json.length, size - LENGTH_BYTES - json.length);
+  return objectInfo.parse(JSON.parse(json.toString('utf8')));
+};
+
+async function* readBytes(handle: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at <= end; ) {
+    const length = Math.min(READ_BYTES, end + 1 - at);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, at);
+    if (bytesRead === 0)
+      throw new S3Error('InternalError', 'An object file is shorter than its description.');
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** Writes everything `body` yields, then what `describe` answers after it. */
+const writeObjectFile = async (
+  path: string,
+  body: AsyncIterable<Buffer>,
+  describe: (sizeBytes: number) => ObjectInfo,
+): Promise<ObjectInfo> => {
+  const handle = await open(path, 'wx');
+  try {
+    let sizeBytes = 0;
+    const counted = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of body) {
+        sizeBytes += chunk.length;
+        yield chunk;
+      }
+    };
+    await handle.writeFile(counted());
+    const info = describe(sizeBytes);
+    await handle.appendFile(encodeFooter(info));
+    await handle.sync();
+    return info;
+  } finally {
+    await handle.close();
+  }
+};
+
+export type ObjectStore = Awaited<ReturnType<typeof openObjectStore>>;
+
+export const openObjectStore = async (dataDir: string) => {
+  const buckets = join(dataDir, 'buckets');
+  const temporary = join(dataDir, 'tmp');
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true });
+  await mkdir(buckets, { recursive: true });
+
+  const bucketDirectory = async (bucket: string): Promise<string> => {
+    const directory = join(buckets, bucket);
+    const found = await stat(directory).catch(() => undefined);
+    if (found === undefined) throw new S3Error('NoSuchBucket', `The bucket ${bucket} does not exist.`);
+    return directory;
+  };
+
+  const fileOf = async (bucket: string, key: string): Promise<{ directory: string; path: string }> => {
+    const name = createHash('sha256').update(key).digest('hex');
+    const directory = join(await bucketDirectory(bucket), name.slice(0, 2));
+    return { directory, path: join(directory, name) };
+  };
+
+  /** Makes a finished file visible; with `createOnly` never over an existing object. */
+  const publish = async (from: string, to: string, createOnly: boolean): Promise<void> => {
+    if (!createOnly) return rename(from, to);
+    await link(from, to).catch((cause: unknown) => {
+      if (!isErrno(cause, 'EEXIST')) throw cause;
+      throw new S3Error('PreconditionFailed', 'The key exists already and If-None-Match is *.', { cause });
+    });
+  };
+
+  const infoOf = async (path: string): Promise<ObjectInfo | undefined> => {
+    // Gone since the directory was read: deleted meanwhile.
+    const handle = await open(path, 'r').catch(() => undefined);
+    try {
+      return handle === undefined ? undefined : await readFooter(handle);
+    } finally {
+      await handle?.close();
+    }
+  };
+
+  return {
+    async createBucket(bucket: string): Promise<void> {
+      await mkdir(join(buckets, bucket)).catch((cause: unknown) => {
+        if (!isErrno(cause, 'EEXIST')) throw cause;
+        throw new S3Error('BucketAlreadyOwnedByYou', `The bucket ${bucket} exists already.`, { cause });
+      });
+      await fsyncDirectory(buckets);
+    },
+
+    async requireBucket(bucket: string): Promise<void> {
+      await bucketDirectory(bucket);
+    },
+
+    /** Stores what `body` yields, unless it or `describe` (called after the last byte) throws. */
+    async put(
+      bucket: string,
+      key: string,
+      body: AsyncIterable<Buffer>,
+      describe: (sizeBytes: number) => ObjectInfo,
+      options: { createOnly: boolean },
+    ): Promise<ObjectInfo> {
+      const { directory, path } = await fileOf(bucket, key);
+      const unfinished = join(temporary, randomUUID());
+      try {
+        const info = await writeObjectFile(unfinished, body, describe);
+        await mkdir(directory, { recursive: true });
+        await publish(unfinished, path, options.createOnly);
+        await fsyncDirectory(directory);
+        return info;
+      } finally {
+        await rm(unfinished, { force: true });
+      }
+    },
+
+    /** Opens one version of an object: it stays readable when it is replaced or deleted meanwhile. */
+    async open(bucket: string, key: string): Promise<OpenObject> {
+      const { path } = await fileOf(bucket, key);
+      const handle = await open(path, 'r').catch((cause: unknown) => {
+        if (!isErrno(cause, 'ENOENT')) throw cause;
+        throw new S3Error('NoSuchKey', 'The specified key does not exist.', { cause });
+      });
+      try {
+        const info = await readFooter(handle);
+        return {
+          info,
+          read: (start, end) => readBytes(handle, start, end),
+          close: () => handle.close(),
+        };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+
+    /** Deleting what is not there is a success, as in S3. */
+    async remove(bucket: string, key: string): Promise<void> {
+      const { directory, path } = await fileOf(bucket, key);
+      await rm(path, { force: true });
+      await fsyncDirectory(directory).catch((error: unknown) => {
+        if (!isErrno(error, 'ENOENT')) throw error;
+      });
+    },
+
+    /** Every object of a bucket, in no order. */
+    async list(bucket: string): Promise<ObjectInfo[]> {
+      const directory = await bucketDirectory(bucket);
+      const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+      const limit = pLimit(READS_AT_ONCE);
+      const infos = await Promise.all(
+        entries
+          .filter((entry) => entry.isFile())
+          .map((entry) => limit(() => infoOf(join(entry.parentPath, entry.name)))),
+      );
+      return infos.filter((info) => info !== undefined);
+    },
+  };
+};

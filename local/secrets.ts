@@ -1,0 +1,35 @@
+/** Secrets Manager's GetSecretValue over a fixed set of secrets: the functions fetch the E2B key as deployed. */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
+
+const requestSchema = z.object({ SecretId: z.string() });
+
+export const createSecretsApi = (options: {
+  /** By name or ARN, as functions ask for them. */
+  secrets: Record<string, string>;
+  credentials: AwsCredentials;
+}): Hono => {
+  const verify = createVerifier({ credentials: options.credentials, service: 'secretsmanager' });
+  const secrets = new Map(Object.entries(options.secrets));
+  const app = new Hono();
+  app.post('/', async (c) => {
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    const error = (type: string, message: string): Response =>
+      c.json({ __type: type, message }, 400, { 'x-amzn-ErrorType': type });
+    const refusal = await verify(signedRequest(c.req.raw, body));
+    if (refusal !== undefined) return error(refusal.code, refusal.message);
+    if (c.req.header('x-amz-target') !== 'secretsmanager.GetSecretValue') {
+      return error('UnknownOperationException', 'Only GetSecretValue is offered by the embedded cloud');
+    }
+    const request = requestSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
+    if (!request.success) return error('InvalidParameterException', z.prettifyError(request.error));
+    const { SecretId } = request.data;
+    const value = secrets.get(SecretId);
+    if (value === undefined) {
+      return error('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+    }
+    return c.json({ ARN: SecretId, Name: SecretId, SecretString: value, VersionStages: ['AWSCURRENT'] });
+  });
+  return app;
+};

@@ -1,0 +1,77 @@
+/** Starts every service of the cloud, in the order of their ports; all or none. */
+import { join } from 'node:path';
+import type { Log } from '../core/ports.ts';
+import type { CloudCredentials } from './credentials.ts';
+import { startDynamoDb } from './dynamodb/server.ts';
+import { startE2b } from './e2b/server.ts';
+import { createEventsApi } from './events/api.ts';
+import type { EventJournal } from './events/journal.ts';
+import { createLambdaApi } from './lambda/api.ts';
+import type { LocalFunctions } from './lambda/functions.ts';
+import { claimPort, type Endpoint, listenApp } from './listen.ts';
+import type { CloudPlan } from './plan.ts';
+import { REGION } from './resolve.ts';
+import { startS3 } from './s3/server.ts';
+import { createSecretsApi } from './secrets.ts';
+
+/** In the order of their ports: `--port N` gives the first one N. */
+const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets'] as const;
+export type Service = (typeof SERVICES)[number];
+export type Endpoints = Record<Service, string>;
+
+export interface ServiceParts {
+  dataDir: string;
+  port?: number;
+  plan: CloudPlan;
+  credentials: CloudCredentials;
+  functions: LocalFunctions;
+  journal: EventJournal;
+  log: Log;
+}
+
+type Start = (parts: ServiceParts, port: number) => Promise<Endpoint>;
+
+const START: Record<Service, Start> = {
+  e2b: ({ dataDir, credentials }, port) =>
+    startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey }),
+  s3: ({ dataDir, credentials }, port) =>
+    startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
+  dynamodb: ({ dataDir, credentials }, port) => startDynamoDb({ dataDir, credentials, port }),
+  lambda: ({ functions, credentials, log }, port) =>
+    listenApp(createLambdaApi({ functions, credentials, log }), port),
+  events: ({ journal, plan, credentials }, port) =>
+    listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, credentials }), port),
+  secrets: ({ plan, credentials }, port) => {
+    const secrets = plan.secretIds.map((id) => [id, credentials.e2bApiKey]);
+    return listenApp(createSecretsApi({ secrets: Object.fromEntries(secrets), credentials }), port);
+  },
+};
+
+const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
+  const { port } = parts;
+  if (port === undefined) return START[service](parts, 0);
+  // Looked at first, so that a taken port is the same clear error whichever service wants it.
+  return START[service](parts, await claimPort(port + SERVICES.indexOf(service)));
+};
+
+/** Answers the urls, and how to stop. `ConfigurationError` names a port that is taken; then nothing is left running. */
+export const startServices = async (
+  parts: ServiceParts,
+): Promise<{ endpoints: Endpoints; close(): Promise<void> }> => {
+  await using starting = new AsyncDisposableStack();
+  const start = async (service: Service): Promise<string> => {
+    const endpoint = await startOne(service, parts);
+    starting.defer(() => endpoint.close());
+    return endpoint.url;
+  };
+  const endpoints: Endpoints = {
+    e2b: await start('e2b'),
+    s3: await start('s3'),
+    dynamodb: await start('dynamodb'),
+    lambda: await start('lambda'),
+    events: await start('events'),
+    secrets: await start('secrets'),
+  };
+  const running = starting.move();
+  return { endpoints, close: () => running.disposeAsync() };
+};

@@ -1,0 +1,42 @@
+/** How one batch gets into a function: retries, bisection and partial failures, as an event source mapping does it. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 10_000;
+
+/** `failedFrom`: index of the first record that was not taken. */
+export type Attempt = { outcome: 'taken' } | { outcome: 'failed'; error: string; failedFrom?: number };
+
+export interface DeliveryOptions<T> {
+  invoke: (records: T[]) => Promise<Attempt>;
+  /** Keeps records that were given up. */
+  giveUp: (records: T[], error: string) => Promise<void>;
+  /** -1: for as long as it takes. */
+  maxRetries: number;
+  bisects: boolean;
+  signal: AbortSignal;
+}
+
+/** Resolves when every record was taken or given up, in order; rejects only when `signal` aborts. */
+export const createDelivery = <T>(options: DeliveryOptions<T>) => {
+  const { invoke, giveUp, maxRetries, bisects, signal } = options;
+
+  const deliver = async (batch: T[], attempt: number): Promise<void> => {
+    signal.throwIfAborted();
+    const result = await invoke(batch);
+    if (result.outcome === 'taken') return;
+
+    const rest = batch.slice(result.failedFrom ?? 0);
+    if (bisects && rest.length > 1) {
+      // Splitting is free; only the same records again count as a retry.
+      const middle = Math.ceil(rest.length / 2);
+      await deliver(rest.slice(0, middle), attempt);
+      return deliver(rest.slice(middle), attempt);
+    }
+    if (maxRetries >= 0 && attempt >= maxRetries) return giveUp(rest, result.error);
+    await delay(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), undefined, { signal });
+    return deliver(rest, attempt + 1);
+  };
+
+  return (batch: T[]): Promise<void> => deliver(batch, 0);
+};

@@ -1,0 +1,271 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposable, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { findRunningCloud } from '../../local/data-dir.ts';
+import { Sha256 } from '../../local/sigv4.ts';
+import { startTestCloud } from '../support/cloud.ts';
+
+const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-cloud-test-'));
+
+const variable = (cloud: Cloud, name: string): string => {
+  const value = cloud.environment[name];
+  if (value === undefined) throw new Error(`${name} is not in the environment`);
+  return value;
+};
+
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.unreachable('must be refused'),
+    (error: unknown) => error,
+  );
+
+test('SDK clients without any settings talk to the cloud, S3 in path style', async () => {
+  await using cloud = await startTestCloud();
+  const Bucket = variable(cloud, 'WALKBACK_BUCKET');
+  const TableName = variable(cloud, 'WALKBACK_SESSIONS_TABLE');
+
+  const s3 = new S3Client();
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'bases/a b', Body: 'bundle', IfNoneMatch: '*' }));
+  const object = await s3.send(new GetObjectCommand({ Bucket, Key: 'bases/a b' }));
+  expect(await object.Body?.transformToString()).toBe('bundle');
+  const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName }));
+  expect(Table?.TableName).toBe(TableName);
+});
+
+test('data, keys and names survive a restart; what was published too', async () => {
+  await using directory = await scratch();
+  const Item = { pk: { S: 'SESSION#1' }, sk: { S: 'META' } };
+  const first = await startTestCloud({ dataDir: directory.path });
+  const TableName = variable(first, 'WALKBACK_SESSIONS_TABLE');
+  await new DynamoDBClient().send(new PutItemCommand({ TableName, Item }));
+  const keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'E2B_API_KEY', 'WALKBACK_BUCKET'];
+  const before = keys.map((name) => variable(first, name));
+  await first.close();
+
+  await using second = await startTestCloud({ dataDir: directory.path });
+  expect(keys.map((name) => variable(second, name))).toEqual(before);
+  const found = await new DynamoDBClient().send(new GetItemCommand({ TableName, Key: Item }));
+  expect(found.Item).toEqual(Item);
+});
+
+test('two clouds have different keys', async () => {
+  const keysOf = async () => {
+    await using cloud = await startTestCloud();
+    return [variable(cloud, 'AWS_SECRET_ACCESS_KEY'), variable(cloud, 'E2B_API_KEY')];
+  };
+  const [first, second] = [await keysOf(), await keysOf()];
+  expect(new Set([...first, ...second]).size).toBe(4);
+});
+
+test('closing leaves no process, no lock and the environment as it was', async () => {
+  await using directory = await scratch();
+  const before = { ...process.env };
+  const cloud = await startTestCloud({ dataDir: directory.path });
+  await cloud.close();
+  await cloud.close();
+  expect({ ...process.env }).toEqual(before);
+  expect(await findRunningCloud(directory.path)).toBeUndefined();
+  expect(() => execFileSync('pgrep', ['-f', directory.path])).toThrow();
+});
+
+test('others find a running cloud, and only its owner may read its files', async () => {
+  await using directory = await scratch();
+  await using cloud = await startTestCloud({ dataDir: directory.path });
+  const running = await findRunningCloud(directory.path);
+  expect(running).toMatchObject({
+    pid: process.pid,
+    endpoints: cloud.endpoints,
+    environment: cloud.environment,
+  });
+  for (const file of ['cloud.json', 'credentials.json']) {
+    expect((await stat(join(directory.path, file))).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('a directory with a live cloud is refused, naming process and place', async () => {
+  await using directory = await scratch();
+  await using cloud = await startTestCloud({ dataDir: directory.path });
+  expect(await refusal(startCloud({ dataDir: directory.path }))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringMatching(new RegExp(`process ${process.pid}, .*${cloud.endpoints.s3}`)),
+  });
+});
+
+test('the lock of a process that is gone, or whose pid is somebody else’s now, is taken over', async () => {
+  await using directory = await scratch();
+  const lock = (pid: number, processStart: string) =>
+    writeFile(
+      join(directory.path, 'cloud.json'),
+      JSON.stringify({ pid, processStart, startedAt: new Date(0).toISOString() }),
+    );
+  const child = spawn('true');
+  await once(child, 'exit');
+  await lock(child.pid ?? 0, '1');
+  await (await startCloud({ dataDir: directory.path })).close();
+  await lock(process.ppid, 'another start');
+  await (await startCloud({ dataDir: directory.path })).close();
+});
+
+test('a damaged lock is nobody’s, and a data directory that can not be one is named', async () => {
+  await using directory = await scratch();
+  await writeFile(join(directory.path, 'cloud.json'), '{"pid":');
+  expect(await findRunningCloud(directory.path)).toBeUndefined();
+  await (await startCloud({ dataDir: directory.path })).close();
+  const file = join(directory.path, 'credentials.json');
+  expect(await refusal(startCloud({ dataDir: file }))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining(file),
+  });
+});
+
+test('of two starting at once in one directory, one wins and the other is told', async () => {
+  await using directory = await scratch();
+  const results = await Promise.allSettled([1, 2, 3].map(() => startCloud({ dataDir: directory.path })));
+  const started = results.filter((result) => result.status === 'fulfilled');
+  expect(started).toHaveLength(1);
+  await Promise.all(started.map((result) => result.value.close()));
+});
+
+test('with a port, the services take it and the ones after it; a taken one is named and nothing is left', async () => {
+  await using directory = await scratch();
+  const blocker = createServer();
+  blocker.listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  const address = blocker.address();
+  const taken = typeof address === 'object' && address !== null ? address.port : 0;
+  expect(await refusal(startCloud({ dataDir: directory.path, port: taken - 2 }))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining(`port ${taken} `),
+  });
+  blocker.close();
+  await once(blocker, 'close');
+  expect(() => execFileSync('pgrep', ['-f', directory.path])).toThrow();
+
+  await using cloud = await startCloud({ dataDir: directory.path, port: taken - 2 });
+  const ports = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port) - taken + 2);
+  expect(new Set(ports)).toEqual(new Set(ports.map((_, index) => index)));
+});
+
+test('a damaged credentials file is an error that names it', async () => {
+  await using directory = await scratch();
+  await writeFile(join(directory.path, 'credentials.json'), '{"accessKeyId":');
+  expect(await refusal(startCloud({ dataDir: directory.path }))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('credentials.json'),
+  });
+});
+
+test('a second cloud in the same process is refused, because functions share an environment', async () => {
+  await using first = await startTestCloud();
+  await using directory = await scratch();
+  expect(await refusal(startCloud({ dataDir: directory.path }))).toMatchObject({
+    name: 'ConfigurationError',
+  });
+  expect(process.env['AWS_ENDPOINT_URL_S3']).toBe(first.endpoints.s3);
+});
+
+test('events are kept in order and shown; one that could not arrive deployed is refused', async () => {
+  await using directory = await scratch();
+  await using cloud = await startTestCloud({ dataDir: directory.path });
+  const EventBusName = variable(cloud, 'WALKBACK_EVENT_BUS');
+  const events = new EventBridgeClient();
+  const entry = (DetailType: string, Detail = '{"sessionId":"s1"}', bus = EventBusName) => ({
+    Source: 'walkback',
+    DetailType,
+    Detail,
+    EventBusName: bus,
+  });
+  const answer = await events.send(
+    new PutEventsCommand({
+      Entries: [
+        entry('checkpoint.created'),
+        entry('bad', 'no json'),
+        entry('lost', '{}', 'nobody'),
+        entry('last'),
+      ],
+    }),
+  );
+  expect(answer.FailedEntryCount).toBe(2);
+  expect(answer.Entries?.map((one) => one.ErrorCode)).toEqual([
+    undefined,
+    'MalformedDetail',
+    'ResourceNotFoundException',
+    undefined,
+  ]);
+  expect(cloud.events().map((event) => event.type)).toEqual(['checkpoint.created', 'last']);
+
+  const shown = (await (await fetch(`${cloud.endpoints.events}/local/events?limit=1`)).json()) as {
+    events: unknown[];
+  };
+  expect(shown.events).toMatchObject([{ kind: 'event', type: 'last', body: { sessionId: 's1' } }]);
+  expect(await readFile(join(directory.path, 'events.jsonl'), 'utf8')).toContain('checkpoint.created');
+});
+
+test('events are shown to people on this machine, not to web pages', async () => {
+  await using cloud = await startTestCloud();
+  const answer = await fetch(`${cloud.endpoints.events}/local/events`, {
+    headers: { origin: 'https://example.com' },
+  });
+  expect(answer.status).toBe(403);
+});
+
+test('a notification to a topic is kept too', async () => {
+  await using cloud = await startTestCloud();
+  const { host, hostname } = new URL(cloud.endpoints.events);
+  const signer = new SignatureV4({
+    service: 'sns',
+    region: variable(cloud, 'AWS_REGION'),
+    credentials: {
+      accessKeyId: variable(cloud, 'AWS_ACCESS_KEY_ID'),
+      secretAccessKey: variable(cloud, 'AWS_SECRET_ACCESS_KEY'),
+    },
+    sha256: Sha256,
+  });
+  const TopicArn = 'arn:aws:sns:us-east-1:000000000000:alerts';
+  const body = new URLSearchParams({
+    Action: 'Publish',
+    TopicArn,
+    Message: 'help',
+    Subject: 'saga',
+  }).toString();
+  const { headers } = await signer.sign({
+    method: 'POST',
+    protocol: 'http:',
+    hostname,
+    path: '/',
+    query: {},
+    headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
+    body,
+  });
+  const answer = await fetch(cloud.endpoints.events, { method: 'POST', headers, body });
+  expect(await answer.text()).toMatch(/<MessageId>[0-9a-f-]{36}<\/MessageId>/);
+  expect(cloud.events()).toMatchObject([
+    { kind: 'notification', target: TopicArn, type: 'saga', body: 'help' },
+  ]);
+});
+
+test('the E2B key is a secret that functions fetch by its reference', async () => {
+  await using cloud = await startTestCloud();
+  const SecretId = variable(cloud, 'E2B_API_KEY_SECRET_ARN');
+  const secrets = new SecretsManagerClient();
+  const found = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  expect(found.SecretString).toBe(variable(cloud, 'E2B_API_KEY'));
+  await expect(secrets.send(new GetSecretValueCommand({ SecretId: 'other' }))).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+  });
+});

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { CommandExitError } from 'e2b';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { apiKey, errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
+
+const PATH = process.env['PATH'] ?? '';
+const server = {
+  PATH,
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  E2B_API_KEY: 'secret',
+  LD_PRELOAD: '',
+  NODE_OPTIONS: '',
+};
+
+let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
+let sandbox: Awaited<ReturnType<(typeof e2b.sdk)['create']>>;
+
+beforeAll(async () => {
+  e2b = await startLocalE2b(server);
+});
+
+afterAll(async () => {
+  await e2b[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  sandbox = await e2b.sdk.create();
+});
+
+const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+const inside = (path: string): string => e2b.rootfs(sandbox.sandboxId, path);
+
+/** The process writes its id there; that it runs is the signal. */
+const pidFrom = async (path: string): Promise<number> => {
+  await until(async () => expect(await readFile(inside(path), 'utf8')).toMatch(/^\d+\n$/));
+  return Number(await readFile(inside(path), 'utf8'));
+};
+
+const failureOf = async (promise: Promise<unknown>): Promise<CommandExitError> => {
+  const error = await promise.catch((caught: unknown) => caught);
+  if (!(error instanceof CommandExitError)) throw new Error('expected a CommandExitError', { cause: error });
+  return error;
+};
+
+describe('a command in a local sandbox, through the real SDK', () => {
+  it('gets a fixed environment and nothing of the server', async () => {
+    const { stdout } = await sandbox.commands.run('env -0', { envs: { POSIXLY_CORRECT: '1', EXTRA: 'a b' } });
+    const environment = Object.fromEntries(
+      stdout.split('\0').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
+    const { username } = userInfo();
+    expect(environment).toMatchObject({
+      PATH,
+      HOME: inside('home/user'),
+      TMPDIR: inside('tmp'),
+      GIT_CONFIG_GLOBAL: inside('home/user/.gitconfig'),
+      USER: username,
+      LOGNAME: username,
+      EXTRA: 'a b',
+      E2B_SANDBOX_ID: sandbox.sandboxId,
+    });
+    expect(Object.keys(environment).sort()).toEqual(
+      [
+        '',
+        'E2B_SANDBOX_ID',
+        'EXTRA',
+        'GIT_CONFIG_GLOBAL',
+        'HOME',
+        'LOGNAME',
+        'PATH',
+        'POSIXLY_CORRECT',
+        'PWD',
+        'SHLVL',
+        'TMPDIR',
+        'USER',
+        '_',
+      ].sort(),
+    );
+  });
+
+  it('sees the environment of the sandbox, and that of the request above it', async () => {
+    const other = await e2b.sdk.create({ envs: { A: 'sandbox', B: 'sandbox' } });
+    const { stdout } = await other.commands.run('echo $A $B', { envs: { B: 'request' } });
+    expect(stdout).toBe('sandbox request\n');
+  });
+
+  it('keeps the real home and git configuration when a directory is mounted', async () => {
+    const mounted = await e2b.sdk.create({ volumeMounts: { '/work': tmpdir() } });
+    const { stdout } = await mounted.commands.run('echo $HOME; echo ${GIT_CONFIG_GLOBAL-none}');
+    expect(stdout).toBe(`${homedir()}\nnone\n`);
+    await mounted.kill();
+  });
+
+  it('starts in the home, or where it is told, also through ..', async () => {
+    expect((await sandbox.commands.run('pwd')).stdout).toBe(`${inside('home/user')}\n`);
+    expect((await sandbox.commands.run('pwd', { cwd: '/tmp/../tmp' })).stdout).toBe(`${inside('tmp')}\n`);
+    expect((await sandbox.commands.run('pwd', { cwd: '/../../..' })).stdout).toBe(
+      `${inside('').replace(/\/$/, '')}\n`,
+    );
+  });
+
+  it.each(['/nowhere', '/home/user/file', '/home/user/outside'])('refuses the cwd %s', async (cwd) => {
+    await sandbox.files.write('/home/user/file', '');
+    await sandbox.commands.run('ln -s /etc outside');
+    expect(await errorName(sandbox.commands.run('pwd', { cwd }))).toBe('InvalidArgumentError');
+  });
+
+  it('reports how it ended', async () => {
+    const failed = await failureOf(sandbox.commands.run('echo out; echo err >&2; exit 7'));
+    expect(failed).toMatchObject({ exitCode: 7, stdout: 'out\n', stderr: 'err\n', error: 'exit status 7' });
+    expect(await failureOf(sandbox.commands.run('kill -9 $$'))).toMatchObject({
+      exitCode: -1,
+      error: 'signal: killed',
+    });
+    expect(await failureOf(sandbox.commands.run('no-such-command'))).toMatchObject({ exitCode: 127 });
+  });
+
+  it('ends only when both outputs are closed', async () => {
+    const script = '(while [ ! -e go ]; do sleep 0.05; done; echo late) & echo early';
+    const seen: string[] = [];
+    const running = sandbox.commands.run(script, { onStdout: (text) => void seen.push(text) });
+    await until(() => expect(seen).toEqual(['early\n']));
+    await writeFile(inside('home/user/go'), '');
+    expect((await running).stdout).toBe('early\nlate\n');
+  });
+
+  it('gives every byte of a large output to a slow reader, and waits for it meanwhile', async () => {
+    const script = 'head -c 8000000 /dev/zero | tr "\\0" x; echo end > /dev/stderr; touch done';
+    const hash = createHash('sha256');
+    let first = true;
+    const result = await sandbox.commands.run(script, {
+      onStdout: async (text) => {
+        if (first) await until(() => expect(existsSync(inside('home/user/never'))).toBe(false));
+        first = false;
+        hash.update(text);
+      },
+    });
+    expect(result.stdout.length).toBe(8_000_000);
+    expect(hash.digest('hex')).toBe(createHash('sha256').update('x'.repeat(8_000_000)).digest('hex'));
+  });
+
+  it('has only its own process killed by its deadline; what it started goes on', async () => {
+    const script = 'sleep 300 & echo $! > child; echo $$ > shell; wait';
+    const error = sandbox.commands.run(script, { timeoutMs: 1000 });
+    const [child, shell] = [await pidFrom('home/user/child'), await pidFrom('home/user/shell')];
+    await expect(error).rejects.toThrow(/deadline_exceeded/);
+    await until(() => expect(isAlive(shell)).toBe(false));
+    expect(isAlive(child)).toBe(true);
+    await sandbox.kill();
+    expect(isAlive(child)).toBe(false);
+  });
+
+  it('goes on when its client goes away, under its own deadline, and is still listed', async () => {
+    const script =
+      'echo $$ > pid; while [ ! -e go ]; do echo tick; sleep 0.05; done; echo finished > result; sleep 300';
+    const handle = await sandbox.commands.run(script, { background: true, timeoutMs: 4000 });
+    const pid = await pidFrom('home/user/pid');
+    await handle.disconnect();
+    expect((await sandbox.commands.list()).map((one) => one.pid)).toEqual([pid]);
+    await writeFile(inside('home/user/go'), '');
+    await until(() => expect(existsSync(inside('home/user/result'))).toBe(true));
+    await until(() => expect(isAlive(pid)).toBe(false));
+    expect(await sandbox.commands.list()).toEqual([]);
+  });
+
+  it('can be killed by its id, once', async () => {
+    const handle = await sandbox.commands.run('exec sleep 300', { background: true });
+    expect(await sandbox.commands.kill(handle.pid)).toBe(true);
+    expect(await failureOf(handle.wait())).toMatchObject({ error: 'signal: killed' });
+    expect(await sandbox.commands.kill(handle.pid)).toBe(false);
+  });
+
+  it('can not signal a process that is not its own', async () => {
+    expect(await sandbox.commands.kill(process.pid)).toBe(false);
+    expect(await sandbox.commands.kill(1)).toBe(false);
+  });
+
+  it('dies with the sandbox, together with its background jobs and daemons', async () => {
+    const script =
+      'sleep 300 >/dev/null 2>&1 & echo $! > job; (setsid sleep 300 >/dev/null 2>&1 & echo $! > daemon)';
+    await sandbox.commands.run(script);
+    const handle = await sandbox.commands.run('sleep 300', { background: true, timeoutMs: 0 });
+    const pids = [await pidFrom('home/user/job'), await pidFrom('home/user/daemon'), handle.pid];
+    expect(pids.map(isAlive)).toEqual([true, true, true]);
+    await sandbox.kill();
+    expect(pids.map(isAlive)).toEqual([false, false, false]);
+    expect(await errorName(handle.wait())).toBe('TimeoutError');
+    expect(await errorName(sandbox.commands.run('true'))).toBe('SandboxNotFoundError');
+  });
+
+  it('keeps a silent stream alive', async () => {
+    const { sandboxId } = sandbox;
+    const record = JSON.parse(await readFile(join(e2b.dataDir, sandboxId, 'sandbox.json'), 'utf8')) as {
+      accessToken: string;
+    };
+    const message = Buffer.from(
+      JSON.stringify({ process: { cmd: '/bin/bash', args: ['-c', 'exec sleep 300'] } }),
+    );
+    const header = Buffer.alloc(5);
+    header.writeUInt32BE(message.length, 1);
+    const answer = await fetch(`${e2b.url}/process.Process/Start`, {
+      method: 'POST',
+      body: Buffer.concat([header, message]),
+      headers: {
+        'content-type': 'application/connect+json',
+        'keepalive-ping-interval': '1',
+        'e2b-sandbox-id': sandboxId,
+        'x-access-token': record.accessToken,
+      },
+    });
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString('latin1');
+      if (text.includes('keepalive')) break;
+    }
+    expect(text).toContain('{"event":{"keepalive":{}}}');
+    expect(apiKey).not.toBe(record.accessToken);
+  });
+});

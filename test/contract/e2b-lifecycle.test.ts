@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { apiKey, errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
+
+let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
+
+beforeEach(async () => {
+  e2b = await startLocalE2b();
+});
+
+afterEach(async () => {
+  await e2b[Symbol.asyncDispose]();
+});
+
+const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+
+describe('the life of a local sandbox, through the real SDK', () => {
+  it('is created, described, found by its tags and killed', async () => {
+    const metadata = { session: 's1', odd: 'a b&c=d/ü %20' };
+    const sandbox = await e2b.sdk.create('my-template', { metadata, timeoutMs: 90_000 });
+    const info = await e2b.sdk.getInfo(sandbox.sandboxId);
+    expect(info).toMatchObject({
+      sandboxId: sandbox.sandboxId,
+      templateId: 'my-template',
+      metadata,
+      state: 'running',
+    });
+    expect(info.endAt.getTime() - info.startedAt.getTime()).toBe(90_000);
+    await e2b.sdk.create({ metadata: { session: 's2' } });
+    const found = await e2b.sdk.list({ query: { metadata } }).nextItems();
+    expect(found.map(({ sandboxId }) => sandboxId)).toEqual([sandbox.sandboxId]);
+    expect(await sandbox.isRunning()).toBe(true);
+    expect(await e2b.sdk.kill(sandbox.sandboxId)).toBe(true);
+    expect(await e2b.sdk.kill(sandbox.sandboxId)).toBe(false);
+    expect(await sandbox.isRunning()).toBe(false);
+    expect(await readdir(e2b.dataDir)).not.toContain(sandbox.sandboxId);
+  });
+
+  it('lists page by page, in order of start, by state', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) ids.push((await e2b.sdk.create({ metadata: { all: 'yes' } })).sandboxId);
+    await e2b.sdk.pause(ids[2] ?? '');
+    const all = async (query: object, order: 'asc' | 'desc') => {
+      const seen: string[] = [];
+      const pages = e2b.sdk.list({ query: { metadata: { all: 'yes' }, ...query }, limit: 2, order });
+      while (pages.hasNext) seen.push(...(await pages.nextItems()).map(({ sandboxId }) => sandboxId));
+      return seen;
+    };
+    const byStart = await all({}, 'asc');
+    expect([...byStart].sort()).toEqual([...ids].sort());
+    expect(await all({}, 'desc')).toEqual([...byStart].reverse());
+    expect(await all({ state: ['paused'] }, 'asc')).toEqual([ids[2]]);
+    expect(await all({ state: ['running'] }, 'asc')).toEqual(byStart.filter((id) => id !== ids[2]));
+  });
+
+  it('is not found when it never was', async () => {
+    const unknown = 'wb000000000000000000';
+    expect(await errorName(e2b.sdk.connect(unknown))).toBe('SandboxNotFoundError');
+    expect(await errorName(e2b.sdk.getInfo(unknown))).toBe('SandboxNotFoundError');
+    expect(await errorName(e2b.sdk.setTimeout(unknown, 1000))).toBe('SandboxNotFoundError');
+    expect(await errorName(e2b.sdk.pause(unknown))).toBe('SandboxNotFoundError');
+    expect(await e2b.sdk.kill('../../etc')).toBe(false);
+  });
+
+  it('lives at least as long as a connect asks, and exactly as long as setTimeout says', async () => {
+    const { sandboxId } = await e2b.sdk.create({ timeoutMs: 100_000 });
+    const leftMs = async () => (await e2b.sdk.getInfo(sandboxId)).endAt.getTime() - Date.now();
+    await e2b.sdk.connect(sandboxId, { timeoutMs: 10_000 });
+    expect(await leftMs()).toBeGreaterThan(90_000);
+    await e2b.sdk.connect(sandboxId, { timeoutMs: 500_000 });
+    expect(await leftMs()).toBeGreaterThan(450_000);
+    await e2b.sdk.setTimeout(sandboxId, 20_000);
+    expect(await leftMs()).toBeLessThanOrEqual(20_000);
+    expect(await errorName(e2b.sdk.setTimeout(sandboxId, 25 * 3_600_000))).toBe('SandboxError');
+  });
+
+  it('is killed with everything in it when its time is over', async () => {
+    const sandbox = await e2b.sdk.create({ timeoutMs: 1000 });
+    const handle = await sandbox.commands.run('exec sleep 300', { background: true, timeoutMs: 0 });
+    expect(isAlive(handle.pid)).toBe(true);
+    await until(async () =>
+      expect(await errorName(e2b.sdk.getInfo(sandbox.sandboxId))).toBe('SandboxNotFoundError'),
+    );
+    await until(() => expect(existsSync(e2b.rootfs(sandbox.sandboxId))).toBe(false));
+    expect(isAlive(handle.pid)).toBe(false);
+    expect(await errorName(handle.wait())).toBe('TimeoutError');
+  });
+
+  it('is paused instead when it was created so, and resumed by connect', async () => {
+    const sandbox = await e2b.sdk.create({ timeoutMs: 1000, lifecycle: { onTimeout: 'pause' } });
+    await until(async () => expect((await e2b.sdk.getInfo(sandbox.sandboxId)).state).toBe('paused'));
+    expect(await errorName(sandbox.commands.run('true'))).toBe('SandboxNotFoundError');
+    const again = await e2b.sdk.connect(sandbox.sandboxId, { timeoutMs: 60_000 });
+    expect((await again.commands.run('echo back')).stdout).toBe('back\n');
+  });
+
+  it('stands still while paused, and goes on after', async () => {
+    const sandbox = await e2b.sdk.create();
+    const loop = 'i=0; while :; do i=$((i+1)); echo $i > count; done';
+    const handle = await sandbox.commands.run(loop, { background: true, timeoutMs: 0 });
+    const counter = e2b.rootfs(sandbox.sandboxId, 'home/user/count');
+    await until(() => expect(existsSync(counter)).toBe(true));
+    expect(await e2b.sdk.pause(sandbox.sandboxId)).toBe(true);
+    expect(await e2b.sdk.pause(sandbox.sandboxId)).toBe(false);
+    expect(await sandbox.isRunning()).toBe(false);
+    expect(await errorName(handle.wait())).toBe('TimeoutError');
+    const state = await readFile(`/proc/${handle.pid}/stat`, 'utf8');
+    expect(state.split(') ').at(-1)?.[0]).toBe('T');
+    await e2b.sdk.connect(sandbox.sandboxId);
+    const before = await readFile(counter, 'utf8');
+    await until(async () => expect(await readFile(counter, 'utf8')).not.toBe(before));
+  });
+
+  it('survives a restart of the server with its files and tags', async () => {
+    const sandbox = await e2b.sdk.create({ metadata: { a: 'b' }, timeoutMs: 600_000 });
+    await sandbox.files.write('/home/user/kept', 'still here');
+    const before = await e2b.sdk.getInfo(sandbox.sandboxId);
+    await e2b.restart();
+    expect(await e2b.sdk.getInfo(sandbox.sandboxId)).toEqual(before);
+    const again = await e2b.sdk.connect(sandbox.sandboxId);
+    expect((await again.commands.run('cat kept')).stdout).toBe('still here');
+  });
+
+  it('is gone after a restart when its time ended meanwhile, as is what a crash left behind', async () => {
+    const { sandboxId } = await e2b.sdk.create({ timeoutMs: 600_000 });
+    const file = join(e2b.dataDir, sandboxId, 'sandbox.json');
+    await e2b.restart(async () => {
+      const record = JSON.parse(await readFile(file, 'utf8')) as object;
+      await writeFile(file, JSON.stringify({ ...record, endAtMs: Date.now() - 1 }));
+      await mkdir(join(e2b.dataDir, 'wb111111111111111111', 'rootfs'), { recursive: true });
+      await mkdir(join(e2b.dataDir, '.deleted-wb2'), { recursive: true });
+      await mkdir(join(e2b.dataDir, 'not-ours'));
+    });
+    await until(async () => expect(await readdir(e2b.dataDir)).toEqual(['not-ours']));
+    expect(await errorName(e2b.sdk.getInfo(sandboxId))).toBe('SandboxNotFoundError');
+  });
+
+  it('ends all processes when the server closes', async () => {
+    const sandbox = await e2b.sdk.create();
+    const script = 'sleep 300 >/dev/null 2>&1 & echo $!; setsid sleep 300 >/dev/null 2>&1 & echo $!';
+    const pids = (await sandbox.commands.run(script)).stdout.trim().split('\n').map(Number);
+    const handle = await sandbox.commands.run('sleep 300', { background: true, timeoutMs: 0 });
+    const all = [...pids, handle.pid];
+    expect(all.map(isAlive)).toEqual([true, true, true]);
+    await e2b.close();
+    expect(all.map(isAlive)).toEqual([false, false, false]);
+    expect(await errorName(handle.wait())).not.toBe('no error');
+  });
+});
+
+describe('a sandbox with a mounted directory', () => {
+  let own: string;
+
+  beforeEach(async () => {
+    own = await mkdtemp(join(tmpdir(), 'walkback-own-'));
+    await mkdir(join(own, 'repo'));
+    await writeFile(join(own, 'repo', 'file'), 'mine');
+    await symlink('repo/file', join(own, 'link'));
+  });
+
+  afterEach(async () => {
+    await rm(own, { recursive: true, force: true });
+  });
+
+  const describeLocal = async (sandboxId: string, key = apiKey) =>
+    fetch(`${e2b.url}/local/sandboxes/${sandboxId}`, { headers: { 'x-api-key': key } });
+
+  it('shows that directory, in commands and files, for as long as nobody ends it', async () => {
+    const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
+    expect((await e2b.sdk.getInfo(sandbox.sandboxId)).endAt.getFullYear()).toBe(9999);
+    const result = await sandbox.commands.run('pwd; cat repo/file; echo new > repo/new', {
+      cwd: '/work/project',
+    });
+    expect(result.stdout).toBe(`${own}\nmine`);
+    expect(await sandbox.files.read('/work/project/repo/new')).toBe('new\n');
+    expect(await sandbox.files.read('/work/project/link')).toBe('mine');
+    await sandbox.files.write('/work/project/deep/down', 'x');
+    expect(await readFile(join(own, 'deep', 'down'), 'utf8')).toBe('x');
+    expect((await sandbox.files.list('/work')).map(({ name, type }) => [name, type])).toEqual([
+      ['project', 'dir'],
+    ]);
+    expect(await (await describeLocal(sandbox.sandboxId)).json()).toEqual({
+      rootfs: e2b.rootfs(sandbox.sandboxId),
+      mounts: { '/work/project': own },
+    });
+    expect((await describeLocal(sandbox.sandboxId, 'wrong')).status).toBe(401);
+    expect((await describeLocal('unknown')).status).toBe(404);
+  });
+
+  it('can be at the same path inside and outside', async () => {
+    const sandbox = await e2b.sdk.create({ volumeMounts: { [own]: own } });
+    expect((await sandbox.commands.run('cat repo/file', { cwd: own })).stdout).toBe('mine');
+  });
+
+  it.each(['kill', 'timeout', 'restart and timeout'])('leaves it untouched on %s', async (how) => {
+    const sandbox = await e2b.sdk.create({ volumeMounts: { '/home/user': own, '/work/b': own } });
+    await sandbox.files.write('/tmp/inside', 'x');
+    if (how === 'kill') await sandbox.kill();
+    if (how === 'restart and timeout') await e2b.restart();
+    if (how !== 'kill') await e2b.sdk.setTimeout(sandbox.sandboxId, 0);
+    await until(() => expect(existsSync(join(e2b.dataDir, sandbox.sandboxId))).toBe(false));
+    await until(async () => expect(await readdir(e2b.dataDir)).toEqual([]));
+    expect((await readdir(own)).sort()).toEqual(['link', 'repo']);
+    expect(await readFile(join(own, 'repo', 'file'), 'utf8')).toBe('mine');
+  });
+
+  it('does not let the files API remove the mount or what holds it', async () => {
+    const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
+    for (const path of ['/', '/work', '/work/project', '/work/x/../project/'])
+      expect(await errorName(sandbox.files.remove(path))).not.toBe('no error');
+    await sandbox.files.remove('/work/project/repo/file');
+    expect(await readdir(join(own, 'repo'))).toEqual([]);
+  });
+
+  it.each([
+    ['no such directory', { '/a': '/no/such/directory' }],
+    ['a file', { '/a': '/etc/hostname' }],
+    ['a relative volume', { '/a': 'volume-name' }],
+    ['the root', { '/': tmpdir() }],
+    ['a relative place', { 'a/b': tmpdir() }],
+    ['a place with ..', { '/a/../b': tmpdir() }],
+    ['one inside another', { '/a': tmpdir(), '/a/b': tmpdir() }],
+  ])('refuses to mount %s', async (_, volumeMounts) => {
+    expect(await errorName(e2b.sdk.create({ volumeMounts }))).toBe('SandboxError');
+    expect(await readdir(e2b.dataDir)).toEqual([]);
+  });
+
+  it('keeps its records to its owner', async () => {
+    const { sandboxId } = await e2b.sdk.create();
+    expect((await stat(join(e2b.dataDir, sandboxId, 'sandbox.json'))).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import { type CloudPlan, planCloud } from '../../local/plan.ts';
+import { provision } from '../../local/provision.ts';
+import { startS3 } from '../../local/s3/server.ts';
+import { loadTemplate } from '../../local/template.ts';
+
+const credentials = { accessKeyId: 'LKIATEST', secretAccessKey: 'not a secret' };
+const region = 'us-east-1';
+const disposal = new AsyncDisposableStack();
+let plan: CloudPlan;
+let clients: { dynamodb: DynamoDBClient; s3: S3Client };
+
+beforeAll(async () => {
+  const { path: dataDir } = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-provision-')));
+  const tables = await startDynamoDb({ dataDir, credentials });
+  disposal.defer(() => tables.close());
+  const objects = await startS3({ dataDir: join(dataDir, 's3'), credentials, region });
+  disposal.defer(() => objects.close());
+  clients = {
+    dynamodb: new DynamoDBClient({ endpoint: tables.url, region, credentials }),
+    s3: new S3Client({ endpoint: objects.url, region, credentials, forcePathStyle: true }),
+  };
+  plan = planCloud(await loadTemplate());
+});
+afterAll(() => disposal.disposeAsync());
+
+test('the template’s tables and buckets exist afterwards, also when provisioned again', async () => {
+  await provision(plan, clients);
+  await provision(plan, clients);
+  const [sessions] = plan.tables;
+  expect(plan.tables).toHaveLength(1);
+  const { Table } = await clients.dynamodb.send(new DescribeTableCommand({ TableName: sessions?.name }));
+  expect(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName).sort()).toEqual([
+    'gsi_checkpoint',
+    'gsi_message',
+  ]);
+  expect(Table?.StreamSpecification).toMatchObject({ StreamViewType: 'NEW_AND_OLD_IMAGES' });
+  const ttl = await clients.dynamodb.send(new DescribeTimeToLiveCommand({ TableName: sessions?.name }));
+  expect(ttl.TimeToLiveDescription).toMatchObject({
+    AttributeName: 'expiresAt',
+    TimeToLiveStatus: 'ENABLED',
+  });
+  for (const Bucket of plan.buckets) await clients.s3.send(new HeadBucketCommand({ Bucket }));
+  expect(plan.buckets).toHaveLength(1);
+});
+
+test('a table of another shape is an error that names the difference', async () => {
+  await provision(plan, clients);
+  const changed: CloudPlan = {
+    ...plan,
+    tables: plan.tables.map((table) => ({
+      ...table,
+      GlobalSecondaryIndexes: table.GlobalSecondaryIndexes.slice(1),
+    })),
+  };
+  await expect(provision(changed, clients)).rejects.toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringMatching(/extra: index gsi_checkpoint.*--data/),
+  });
+});

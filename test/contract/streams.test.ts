@@ -1,0 +1,223 @@
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import type { InvocationResult } from '../../local/lambda/invoke.ts';
+import type { StreamPlan, TablePlan } from '../../local/plan.ts';
+import { provision } from '../../local/provision.ts';
+import { deleteExpired } from '../../local/streams/expiry.ts';
+import { startPump } from '../../local/streams/pump.ts';
+import type { EventRecord } from '../../local/streams/record.ts';
+
+const conf = { region: 'us-east-1', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } };
+const silent = { info: () => undefined, warn: () => undefined };
+const disposal = new AsyncDisposableStack();
+let dynamodb: DynamoDBClient;
+let streams: DynamoDBStreamsClient;
+let table: TablePlan;
+let dataDir: string;
+let tableNumber = 0;
+
+beforeAll(async () => {
+  const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-streams-')));
+  const server = await startDynamoDb({ dataDir: directory.path, credentials: conf.credentials });
+  disposal.defer(() => server.close());
+  dynamodb = new DynamoDBClient({ ...conf, endpoint: server.url });
+  streams = new DynamoDBStreamsClient({ ...conf, endpoint: server.url });
+});
+afterAll(() => disposal.disposeAsync());
+
+beforeEach(async () => {
+  tableNumber += 1;
+  table = {
+    name: `table-${tableNumber}`,
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    GlobalSecondaryIndexes: [],
+    TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  };
+  const plan = { tables: [table], buckets: [], eventBuses: [], functions: [], streams: [], secretIds: [] };
+  await provision(plan, { dynamodb, s3: new S3Client(conf) });
+  const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-streams-')));
+  dataDir = directory.path;
+});
+
+const put = (pk: string, more: Record<string, { N: string } | { B: Uint8Array }> = {}) =>
+  dynamodb.send(new PutItemCommand({ TableName: table.name, Item: { pk: { S: pk }, ...more } }));
+
+const keyOf = (record: EventRecord): string => record.dynamodb.Keys['pk']?.S ?? '';
+
+interface Consumer {
+  /** Keys of every batch the function took. */
+  taken: string[][];
+  attempts: string[][];
+  records: EventRecord[];
+  /** Says which batches fail. */
+  answer: (keys: string[], records: EventRecord[]) => InvocationResult;
+}
+
+const OK: InvocationResult = { failed: false, payload: 'null' };
+const FAILED: InvocationResult = { failed: true, payload: '{"errorType":"Broken"}' };
+
+const createConsumer = (answer: Consumer['answer'] = () => OK): Consumer => ({
+  taken: [],
+  attempts: [],
+  records: [],
+  answer,
+});
+
+const pumpInto = async (consumer: Consumer, more: Partial<StreamPlan> = {}) => {
+  const described = await dynamodb.send(new DescribeTableCommand({ TableName: table.name }));
+  return startPump({
+    plan: {
+      tableName: table.name,
+      functionName: 'consumer',
+      batchSize: 10,
+      maxRetries: 1,
+      bisects: true,
+      reportsItemFailures: true,
+      ...more,
+    },
+    ttlAttribute: 'expiresAt',
+    streamArn: described.Table?.LatestStreamArn ?? '',
+    streams,
+    dataDir,
+    invoke: async (event) => {
+      const { Records } = event as { Records: EventRecord[] };
+      const keys = Records.map(keyOf);
+      consumer.attempts.push(keys);
+      const answer = consumer.answer(keys, Records);
+      if (!answer.failed) {
+        consumer.taken.push(keys);
+        consumer.records.push(...Records);
+      }
+      return answer;
+    },
+    log: silent,
+  });
+};
+
+test('every change arrives in order, as the record Lambda is given', async () => {
+  await put('a', { bytes: { B: new Uint8Array([1, 2, 255]) } });
+  await put('b');
+  const consumer = createConsumer();
+  const pump = await pumpInto(consumer);
+  await dynamodb.send(
+    new UpdateItemCommand({
+      TableName: table.name,
+      Key: { pk: { S: 'a' } },
+      UpdateExpression: 'SET n = :n',
+      ExpressionAttributeValues: { ':n': { N: '7' } },
+    }),
+  );
+  await pump.drained();
+  await pump.close();
+
+  expect(consumer.taken.flat()).toEqual(['a', 'b', 'a']);
+  expect(consumer.records.map((record) => record.eventName)).toEqual(['INSERT', 'INSERT', 'MODIFY']);
+  const [first, , last] = consumer.records;
+  expect(first?.dynamodb.NewImage).toEqual({ pk: { S: 'a' }, bytes: { B: 'AQL/' } });
+  expect(first?.eventSourceARN).toContain(table.name);
+  expect(first?.dynamodb.ApproximateCreationDateTime).toBeCloseTo(Date.now() / 1000, -2);
+  expect(last?.dynamodb.OldImage).toEqual(first?.dynamodb.NewImage);
+  expect(last?.dynamodb.NewImage).toMatchObject({ n: { N: '7' } });
+});
+
+test('a restart goes on where the last one stopped', async () => {
+  const consumer = createConsumer();
+  await put('before');
+  const first = await pumpInto(consumer);
+  await first.drained();
+  await first.close();
+  await put('while nobody listened');
+  const second = await pumpInto(consumer);
+  await put('after');
+  await second.drained();
+  await second.close();
+  expect(consumer.taken.flat()).toEqual(['before', 'while nobody listened', 'after']);
+});
+
+test('what was being delivered when it stopped is delivered again', async () => {
+  await put('a');
+  const reached = Promise.withResolvers<void>();
+  const failing = createConsumer(() => {
+    reached.resolve();
+    return FAILED;
+  });
+  const first = await pumpInto(failing, { maxRetries: -1 });
+  await reached.promise;
+  await first.close();
+  const consumer = createConsumer();
+  const second = await pumpInto(consumer);
+  await second.drained();
+  await second.close();
+  expect(consumer.taken.flat()).toEqual(['a']);
+});
+
+test('one poisoned record is isolated, tried again, and kept; the others get through', async () => {
+  for (const key of ['a', 'b', 'poison', 'c']) await put(key);
+  const consumer = createConsumer((keys) => (keys.includes('poison') ? FAILED : OK));
+  const pump = await pumpInto(consumer);
+  await pump.drained();
+  await pump.close();
+  expect(consumer.taken.flat()).toEqual(['a', 'b', 'c']);
+  expect(consumer.attempts.filter((keys) => keys.join() === 'poison')).toHaveLength(2);
+  const letters = await readFile(join(dataDir, 'dead-letters.jsonl'), 'utf8');
+  const letter = JSON.parse(letters) as { error: string; records: EventRecord[] };
+  expect(letter.records.map(keyOf)).toEqual(['poison']);
+  expect(letter.error).toContain('Broken');
+});
+
+test('a function that says from which record on it failed gets those again', async () => {
+  for (const key of ['a', 'b', 'c']) await put(key);
+  let first = true;
+  const consumer = createConsumer((_, records) => {
+    if (!first) return OK;
+    first = false;
+    const itemIdentifier = records[1]?.dynamodb.SequenceNumber;
+    return { failed: false, payload: JSON.stringify({ batchItemFailures: [{ itemIdentifier }] }) };
+  });
+  const pump = await pumpInto(consumer, { bisects: false });
+  await pump.drained();
+  await pump.close();
+  expect(consumer.attempts).toEqual([
+    ['a', 'b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test('an expired item goes, and its removal is marked as the service’s; others stay', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  await put('expired', { expiresAt: { N: String(now - 10) } });
+  await put('alive', { expiresAt: { N: String(now + 3_600) } });
+  await put('forever');
+  await put('ancient', { expiresAt: { N: '1' } });
+  expect(await deleteExpired(dynamodb, table)).toBe(1);
+  expect(await deleteExpired(dynamodb, table)).toBe(0);
+
+  const gone = await dynamodb.send(
+    new GetItemCommand({ TableName: table.name, Key: { pk: { S: 'expired' } } }),
+  );
+  expect(gone.Item).toBeUndefined();
+  const consumer = createConsumer();
+  const pump = await pumpInto(consumer);
+  await pump.drained();
+  await pump.close();
+  const removals = consumer.records.filter((record) => record.eventName === 'REMOVE');
+  expect(removals.map(keyOf)).toEqual(['expired']);
+  expect(removals[0]).toMatchObject({
+    userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
+    dynamodb: { OldImage: { pk: { S: 'expired' } } },
+  });
+});

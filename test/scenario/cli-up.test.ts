@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openCliScene } from '../support/cli.ts';
+
+const upSchema = z.object({
+  dataDir: z.string(),
+  pid: z.number(),
+  endpoints: z.record(z.string(), z.string()),
+  environment: z.record(z.string(), z.string()),
+});
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    await fetch(url);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('walkback up', () => {
+  it('prints where everything answers, and stops cleanly on SIGTERM', async () => {
+    await using scene = await openCliScene();
+    const { child, firstLine, ended } = await scene.start(['up', '--json']);
+    const up = upSchema.parse(JSON.parse(firstLine));
+    expect(up.dataDir).toBe(scene.dataDir);
+    expect(up.environment).toMatchObject({
+      AWS_ENDPOINT_URL_LAMBDA: up.endpoints['lambda'],
+      AWS_REGION: expect.any(String),
+      E2B_API_KEY: expect.any(String),
+    });
+    for (const url of Object.values(up.endpoints)) expect(await answers(url)).toBe(true);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    for (const url of Object.values(up.endpoints)) expect(await answers(url)).toBe(false);
+    expect(existsSync(join(scene.dataDir, 'cloud.json'))).toBe(false);
+  });
+
+  it('refuses a port that is taken, by its number', async () => {
+    await using scene = await openCliScene();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const { code, stdout, stderr } = await scene.run(['up', '--port', String(port)]);
+    taken.close();
+    expect(code).toBe(7);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(`port ${port}`);
+    expect(stderr).toContain('--port');
+  });
+
+  it('refuses a data directory that another one works in, and names it', async () => {
+    await using scene = await openCliScene();
+    const { firstLine } = await scene.start(['up', '--json']);
+    const { pid } = upSchema.parse(JSON.parse(firstLine));
+    const { code, stderr } = await scene.run(['up', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { name: 'ConfigurationError', message: expect.stringContaining(String(pid)) },
+    });
+  });
+});

@@ -1,0 +1,328 @@
+/**
+ * Sandboxes and the repositories in them, as a small model: a repository is a map of files and a host HEAD, a
+ * capture is a snapshot of both, and an object exists in a sandbox only if it was captured or brought there.
+ */
+import { WalkbackError } from '../../../core/errors.ts';
+import { sha256Hex } from '../../../core/ids.ts';
+import type {
+  CapturedBundle,
+  CapturedRepository,
+  CapturedState,
+  CaptureReport,
+  CaptureRequest,
+  ExecutionAdapter,
+  KnownRepository,
+  Repositories,
+  RepositoryInfo,
+  RestoreReport,
+  RestoreRequest,
+  Sandboxes,
+  SandboxTags,
+  UploadTarget,
+} from '../../../core/ports.ts';
+import type { FakeBucket } from './fake-bucket.ts';
+import { makeBundle, readBundle, sha1 } from './fake-bundle.ts';
+
+export interface FakeRepository {
+  files: Record<string, string>;
+  head?: string;
+}
+
+interface Snapshot {
+  tree: string;
+  meta: string;
+  repository: FakeRepository;
+}
+
+export interface FakeSandbox {
+  sandboxId: string;
+  tags: SandboxTags;
+  startedAt: string;
+  repositories: Map<string, FakeRepository>;
+  /** Captures by `path`, tree and meta. */
+  snapshots: Map<string, Snapshot>;
+  commits: Set<string>;
+  parked: FakeRepository[];
+}
+
+export interface FakeWorld {
+  readonly running: Map<string, FakeSandbox>;
+  readonly sandboxes: Sandboxes;
+  readonly repositories: Repositories;
+  addSandbox(sandboxId: string, repositories: Record<string, FakeRepository>): FakeSandbox;
+  /** Files of every repository of a sandbox, for comparing. */
+  filesOf(sandboxId: string): Record<string, Record<string, string>>;
+  /** Called between the repositories of a restore; what it throws breaks the restore off right there. */
+  duringRestore: (index: number) => void;
+  /** Called in a capture before it answers; may change what it answers. */
+  beforeAnswer: (report: CaptureReport) => CaptureReport;
+  /** Called when a capture has looked and has not answered yet. */
+  duringCapture: () => Promise<void>;
+}
+
+const stateOf = (repository: FakeRepository): CapturedState => ({
+  tree: sha1(JSON.stringify(Object.entries(repository.files).toSorted())),
+  meta: sha1(`head ${repository.head ?? 'unborn'}`),
+});
+
+const nameOf = (path: string, state: CapturedState): string => `${path}\n${state.tree}\n${state.meta}`;
+const isSame = (a: CapturedState | null | undefined, b: CapturedState | null | undefined): boolean =>
+  a?.tree === b?.tree && a?.meta === b?.meta;
+
+const infoOf = (path: string, { head }: FakeRepository): RepositoryInfo => ({
+  path,
+  headKind: head === undefined ? 'unborn' : 'branch',
+  branch: 'main',
+  head,
+  commits: head === undefined ? 0 : 1,
+  shallow: false,
+  partial: false,
+  objectFormat: 'sha1',
+  base: head === undefined ? undefined : `sha1-${head}`,
+});
+
+export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
+  const running = new Map<string, FakeSandbox>();
+  let count = 0;
+
+  const addSandbox = (sandboxId: string, repositories: Record<string, FakeRepository>): FakeSandbox => {
+    const sandbox: FakeSandbox = {
+      sandboxId,
+      tags: {},
+      startedAt: String(count++).padStart(6, '0'),
+      repositories: new Map(Object.entries(structuredClone(repositories))),
+      snapshots: new Map(),
+      commits: new Set(),
+      parked: [],
+    };
+    running.set(sandboxId, sandbox);
+    return sandbox;
+  };
+
+  const need = (sandboxId: string): FakeSandbox => {
+    const sandbox = running.get(sandboxId);
+    if (sandbox === undefined) throw new WalkbackError('SandboxNotFound', `no sandbox ${sandboxId}`);
+    return sandbox;
+  };
+
+  const unused = (): never => {
+    throw new Error('the model has no commands and files');
+  };
+  const adapterOf = (sandboxId: string): ExecutionAdapter => ({
+    sandboxId,
+    run: unused,
+    writeFiles: unused,
+    writeStream: unused,
+    readFile: unused,
+    readStream: unused,
+  });
+
+  const sandboxes: Sandboxes = {
+    open: async (sandboxId) => adapterOf(need(sandboxId).sandboxId),
+    create: async ({ tags }) => {
+      const sandbox = addSandbox(`made${count}`, {});
+      sandbox.tags = tags;
+      return adapterOf(sandbox.sandboxId);
+    },
+    find: async (tags) =>
+      [...running.values()]
+        .filter((sandbox) => Object.entries(tags).every(([name, value]) => sandbox.tags[name] === value))
+        .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1)),
+    kill: async (sandboxId) => running.delete(sandboxId),
+  };
+
+  const chainOf = (sandbox: FakeSandbox, known: KnownRepository | undefined, head: string | undefined) => {
+    if (known === undefined) return 'rebase';
+    if (known.next === 'append' && sandbox.commits.has(known.commit)) return 'append';
+    return known.next === 'rebase' || known.baseCommit !== head ? 'rebase' : 'restart';
+  };
+
+  const captureOne = (
+    sandbox: FakeSandbox,
+    request: CaptureRequest,
+    path: string,
+    repository: FakeRepository,
+  ): { repository: CapturedRepository; bundles: CapturedBundle[] } => {
+    const known = request.known.find((one) => one.path === path);
+    const state = stateOf(repository);
+    const info = infoOf(path, repository);
+    sandbox.snapshots.set(nameOf(path, state), { ...state, repository: structuredClone(repository) });
+    const target = request.targets?.find((one) => one.path === path);
+    const missingTarget = target !== undefined && !sandbox.commits.has(target.commit);
+    if (isSame(known, state)) {
+      const { commit } = known ?? { commit: '' };
+      return {
+        repository: { path, state: 'captured', ...state, commit, changed: false, info, missingTarget },
+        bundles: [],
+      };
+    }
+    const chain = chainOf(sandbox, known, repository.head);
+    const isAppend = chain === 'append' && known !== undefined;
+    const baseCommit = isAppend ? known.baseCommit : repository.head;
+    const base = isAppend ? known.base : info.base;
+    const prerequisites = isAppend ? [known.commit] : baseCommit === undefined ? [] : [baseCommit];
+    const commit = sha1(`${path} ${state.tree} ${state.meta} ${prerequisites.join()} ${count++}`);
+    sandbox.commits.add(commit);
+    if (repository.head !== undefined) sandbox.commits.add(repository.head);
+    const bundles: CapturedBundle[] = [];
+    const add = (kind: 'base' | 'link', tip: string, needs: string[], content: unknown) => {
+      const bytes = makeBundle(tip, needs, content);
+      bundles.push({
+        repositoryPath: path,
+        kind,
+        commit: tip,
+        base: kind === 'base' ? base : undefined,
+        sizeBytes: bytes.length,
+        sha256: sha256Hex(bytes),
+        bytes,
+      });
+    };
+    if (!isAppend && base !== undefined && baseCommit !== undefined && !request.knownBases.includes(base)) {
+      add('base', baseCommit, [], { history: baseCommit });
+    }
+    add('link', commit, prerequisites, { path, ...state, repository });
+    const captured: CapturedRepository = {
+      path,
+      state: 'captured',
+      ...state,
+      commit,
+      changed: true,
+      chain,
+      base,
+      baseCommit,
+      info,
+      missingTarget,
+    };
+    return { repository: captured, bundles };
+  };
+
+  const sendLarge = async (bundles: CapturedBundle[], maxInlineBytes: number, upload: UploadTarget) => {
+    for (const bundle of bundles) {
+      const { bytes } = bundle;
+      if (bytes === undefined || bytes.length <= maxInlineBytes) continue;
+      const target = await upload({ ...bundle, bytes: undefined });
+      if (target !== null) bucket.send(target.url, target.headers, bytes);
+      bundle.bytes = undefined;
+    }
+  };
+
+  const bringIn = (sandbox: FakeSandbox, request: RestoreRequest): string | undefined => {
+    for (const source of request.repositories.flatMap(({ bundles }) => bundles)) {
+      const bytes = source.bytes ?? bucket.fetch(source.url ?? '');
+      if (sha256Hex(bytes) !== source.sha256) return 'a bundle is damaged';
+      const { commit, prerequisites, content } = readBundle(bytes);
+      if (!prerequisites.every((id) => sandbox.commits.has(id))) return 'a prerequisite is missing';
+      sandbox.commits.add(commit);
+      if (source.kind === 'link') {
+        const held = content as Snapshot & { path: string };
+        sandbox.snapshots.set(nameOf(held.path, held), held);
+      }
+    }
+    return undefined;
+  };
+
+  const refuse = (
+    kind: RestoreReport['problems'][number]['kind'],
+    path: string,
+    message: string,
+  ): RestoreReport => ({
+    outcome: 'refused',
+    repositories: [],
+    problems: [{ kind, path, message }],
+    warnings: [],
+    roundTrips: 1,
+  });
+
+  const standsAt = (sandbox: FakeSandbox, path: string): CapturedState | null => {
+    const repository = sandbox.repositories.get(path);
+    return repository === undefined ? null : stateOf(repository);
+  };
+
+  const put = (sandbox: FakeSandbox, path: string, state: CapturedState | null): void => {
+    const before = sandbox.repositories.get(path);
+    if (state === null) {
+      if (before !== undefined) sandbox.parked.push(before);
+      sandbox.repositories.delete(path);
+      // Its shadow went with it.
+      for (const name of sandbox.snapshots.keys()) {
+        if (name.startsWith(`${path}\n`)) sandbox.snapshots.delete(name);
+      }
+      return;
+    }
+    const snapshot = sandbox.snapshots.get(nameOf(path, state));
+    if (snapshot === undefined) throw new Error(`no snapshot of ${path}`);
+    sandbox.repositories.set(path, structuredClone(snapshot.repository));
+  };
+
+  const world: FakeWorld = {
+    running,
+    sandboxes,
+    addSandbox,
+    filesOf: (sandboxId) =>
+      Object.fromEntries(
+        [...need(sandboxId).repositories]
+          .toSorted()
+          .map(([path, { files }]) => [path, structuredClone(files)]),
+      ),
+    duringRestore: () => undefined,
+    beforeAnswer: (report) => report,
+    duringCapture: async () => undefined,
+    repositories: {
+      survey: async ({ sandboxId }) => ({
+        repositories: [...need(sandboxId).repositories].map(([path, one]) => infoOf(path, one)),
+        skipped: [],
+      }),
+      capture: async ({ sandboxId }, request, upload) => {
+        const sandbox = need(sandboxId);
+        const taken = [...sandbox.repositories].map(([path, one]) => captureOne(sandbox, request, path, one));
+        await world.duringCapture();
+        const bundles = taken.flatMap((one) => one.bundles);
+        await sendLarge(bundles, request.maxInlineBytes, upload);
+        const absent = request.known
+          .filter(({ path }) => !sandbox.repositories.has(path))
+          .map(({ path }): CapturedRepository => {
+            const target = request.targets?.find((one) => one.path === path);
+            const missingTarget = target !== undefined && !sandbox.commits.has(target.commit);
+            return { path, state: 'absent', changed: false, missingTarget };
+          });
+        return world.beforeAnswer({
+          repositories: [...taken.map((one) => one.repository), ...absent],
+          bundles,
+          failures: [],
+          skipped: [],
+          roundTrips: 1,
+        });
+      },
+      restore: async ({ sandboxId }, request) => {
+        const sandbox = need(sandboxId);
+        const problem = bringIn(sandbox, request);
+        if (problem !== undefined) return refuse('missing-objects', '.', problem);
+        for (const { path, target, now } of request.repositories) {
+          if (!isSame(standsAt(sandbox, path), now)) return refuse('changed', path, 'it changed meanwhile');
+          if (target !== null && !sandbox.snapshots.has(nameOf(path, target))) {
+            return refuse('missing-objects', path, 'its objects are missing');
+          }
+        }
+        const restored = request.repositories.map(({ path, target, now }) => ({
+          path,
+          action: isSame(target, now) ? ('unchanged' as const) : ('restored' as const),
+          written: isSame(target, now) ? 0 : 1,
+          deleted: 0,
+          tree: target?.tree ?? null,
+          paths: [],
+        }));
+        const answer = { repositories: restored, problems: [], warnings: [], roundTrips: 1 };
+        if (request.dryRun) return { ...answer, outcome: 'planned' };
+        for (const [index, { path, target }] of request.repositories.entries()) {
+          world.duringRestore(index);
+          put(sandbox, path, target);
+        }
+        return { ...answer, outcome: 'applied' };
+      },
+      diff: async () => [],
+      directories: async (_sandbox, { paths }) =>
+        paths.map((path) => ({ path, entries: ['README.md'], truncated: false })),
+    },
+  };
+  return world;
+};

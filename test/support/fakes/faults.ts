@@ -1,0 +1,63 @@
+/**
+ * Failures at the ports. A call is numbered when it is made; at number `at` it fails, before or after it had its
+ * effect. `death`: the process is gone, so nothing it calls afterwards happens either. `error`: one call fails with
+ * a retryable error and the rest work.
+ */
+import { WalkbackError } from '../../../core/errors.ts';
+
+export interface Fault {
+  at: number;
+  when: 'before' | 'after';
+  kind: 'death' | 'error';
+}
+
+export class Death extends Error {
+  override readonly name = 'Death';
+}
+
+export interface Counter {
+  calls: string[];
+  readonly fired: boolean;
+  wrap<T extends object>(name: string, port: T): T;
+}
+
+export const createCounter = (fault?: Fault): Counter => {
+  const state = { calls: [] as string[], dead: false, fired: false };
+
+  const fail = (name: string): never => {
+    state.fired = true;
+    if (fault?.kind === 'death') {
+      state.dead = true;
+      throw new Death(name);
+    }
+    throw new WalkbackError('StorageUnavailable', `${name} failed`, { retryable: true });
+  };
+
+  const call = async (name: string, work: () => unknown): Promise<unknown> => {
+    if (state.dead) throw new Death(name);
+    state.calls.push(name);
+    const isMine = state.calls.length === fault?.at;
+    if (isMine && fault?.when === 'before') fail(name);
+    const result = await work();
+    if (isMine && fault?.when === 'after') fail(name);
+    // It died while this call was under way: its answer reaches nobody.
+    if (state.dead) throw new Death(name);
+    return result;
+  };
+
+  return {
+    calls: state.calls,
+    get fired() {
+      return state.fired;
+    },
+    wrap: (name, port) =>
+      new Proxy(port, {
+        get: (target, property, receiver) => {
+          const value: unknown = Reflect.get(target, property, receiver);
+          if (typeof value !== 'function') return value;
+          return (...args: unknown[]) =>
+            call(`${name}.${String(property)}`, () => Reflect.apply(value, target, args) as unknown);
+        },
+      }),
+  };
+};

@@ -1,0 +1,115 @@
+/** Everything one test needs: fakes that remember, a clock that is moved by hand, and use cases over them. */
+import { createContext } from '../../../core/checkpoint/context.ts';
+import { createEndSession } from '../../../core/checkpoint/end-session.ts';
+import { createRehydrate } from '../../../core/checkpoint/rehydrate.ts';
+import { createRollback } from '../../../core/checkpoint/rollback.ts';
+import { createStartSession } from '../../../core/checkpoint/start-session.ts';
+import { createTakeCheckpoint } from '../../../core/checkpoint/take-checkpoint.ts';
+import { createTimeline } from '../../../core/checkpoint/timeline.ts';
+import { createFakeBucket } from './fake-bucket.ts';
+import { sha1 } from './fake-bundle.ts';
+import { createFakeStore } from './fake-store.ts';
+import { createFakeWorld, type FakeRepository } from './fake-world.ts';
+import { type Counter, createCounter } from './faults.ts';
+
+export const SESSION = 'session-1';
+export const SANDBOX = 'sandbox-1';
+const INVOCATION_MS = 900_000;
+
+export const createStage = () => {
+  const store = createFakeStore();
+  const bucket = createFakeBucket();
+  const world = createFakeWorld(bucket);
+  let nowMs = Date.UTC(2026, 0, 1);
+  let randoms = 0;
+  const clock = { now: () => new Date(nowMs), sleep: async () => undefined };
+  const log = { info: () => undefined, warn: () => undefined };
+
+  /** The use cases of one function instance; `counter` may kill it. */
+  const instance = (counter: Counter = createCounter()) => {
+    const deps = {
+      store: counter.wrap('store', store),
+      bundles: counter.wrap('bundles', bucket),
+      sandboxes: counter.wrap('sandboxes', world.sandboxes),
+      repositories: counter.wrap('repositories', world.repositories),
+      clock,
+      log,
+      random: () => sha1(String(randoms++)),
+    };
+    const invocation = () => ({ deadlineMs: nowMs + INVOCATION_MS });
+    const start = createStartSession(deps);
+    const checkpoint = createTakeCheckpoint(deps);
+    const rollback = createRollback(deps);
+    const rehydrate = createRehydrate(deps);
+    const context = createContext(deps);
+    return {
+      deps,
+      startSession: (input: Partial<Parameters<typeof start>[0]> = {}) =>
+        start({ sessionId: SESSION, sandboxId: SANDBOX, projectsRoot: '/work', ...input }, invocation()),
+      checkpoint: (
+        messageId: string,
+        toolExecutionId: string,
+        more: Partial<Parameters<typeof checkpoint>[0]> = {},
+      ) =>
+        checkpoint(
+          { sessionId: SESSION, messageId, toolExecutionId, reason: 'before-tool', ...more },
+          invocation(),
+        ),
+      rollback: (input: Omit<Parameters<typeof rollback>[0], 'sessionId'>) =>
+        rollback({ sessionId: SESSION, ...input }, invocation()),
+      rehydrate: (input: Omit<Parameters<typeof rehydrate>[0], 'sessionId'>) =>
+        rehydrate({ sessionId: SESSION, ...input }, invocation()),
+      timeline: createTimeline(deps),
+      context: () => context({ sessionId: SESSION }, invocation()),
+      endSession: () => createEndSession(deps)({ sessionId: SESSION }),
+    };
+  };
+
+  const edit = (path: string, files: Record<string, string>, sandboxId = SANDBOX): void => {
+    const sandbox = world.running.get(sandboxId);
+    const before = sandbox?.repositories.get(path);
+    sandbox?.repositories.set(path, { ...before, files: { ...before?.files, ...files } });
+  };
+
+  return {
+    store,
+    bucket,
+    world,
+    clock,
+    instance,
+    edit,
+    remove: (path: string, sandboxId = SANDBOX) => world.running.get(sandboxId)?.repositories.delete(path),
+    passMs: (ms: number) => {
+      nowMs += ms;
+    },
+    session: () => {
+      const session = store.tables.sessions.get(SESSION);
+      if (session === undefined) throw new Error('no session');
+      return session;
+    },
+    checkpoints: () => [...store.tables.checkpoints.values()].toSorted((a, b) => a.seq - b.seq),
+  };
+};
+
+export type Stage = ReturnType<typeof createStage>;
+
+export const REPOSITORIES: Record<string, FakeRepository> = {
+  api: { files: { 'a.txt': 'one' }, head: sha1('api') },
+  web: { files: { 'w.txt': 'one' }, head: sha1('web') },
+  notes: { files: { 'n.txt': 'one' } },
+};
+
+/** A session with two messages behind it and uncommitted work in the sandbox. */
+export const createWorkingStage = async (): Promise<Stage> => {
+  const stage = createStage();
+  stage.world.addSandbox(SANDBOX, REPOSITORIES);
+  const { startSession, checkpoint } = stage.instance();
+  await startSession();
+  stage.edit('api', { 'a.txt': 'two' });
+  await checkpoint('m1', 't1');
+  stage.edit('web', { 'w.txt': 'two', 'new.txt': 'new' });
+  stage.edit('late', { 'l.txt': 'made later' });
+  await checkpoint('m2', 't2');
+  stage.edit('api', { 'a.txt': 'three' });
+  return stage;
+};

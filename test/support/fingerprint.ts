@@ -1,0 +1,81 @@
+/** What a directory of repositories looks like to somebody who does not know Walkback: files by walking, git state by asking git. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+const HIDDEN = new Set(['.git', '.agent-shadow']);
+
+const walk = (directory: Buffer, prefix: Buffer, lines: string[], directories: boolean): void => {
+  for (const name of readdirSync(directory, { encoding: 'buffer' }).toSorted(Buffer.compare)) {
+    const shown = name.toString('latin1');
+    if (HIDDEN.has(shown)) continue;
+    const path = Buffer.concat([directory, Buffer.from('/'), name]);
+    const relative = Buffer.concat([prefix, name]);
+    const stat = lstatSync(path);
+    const label = relative.toString('latin1');
+    const mode = (stat.mode & 0o7777).toString(8);
+    if (stat.isDirectory()) {
+      if (directories) lines.push(`d ${mode} ${label}`);
+      walk(path, Buffer.concat([relative, Buffer.from('/')]), lines, directories);
+    } else if (stat.isSymbolicLink()) {
+      lines.push(`l ${label} -> ${readlinkSync(path, 'buffer').toString('latin1')}`);
+    } else if (stat.isFile()) {
+      lines.push(`f ${mode} ${label} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`);
+    }
+  }
+};
+
+/** Every file, symlink and directory below a path, with mode and content hash. */
+export const files = (root: string, options: { directories?: boolean } = {}): string[] => {
+  const lines: string[] = [];
+  walk(Buffer.from(root), Buffer.alloc(0), lines, options.directories ?? true);
+  return lines;
+};
+
+const STATE = [
+  'MERGE_HEAD',
+  'MERGE_MSG',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'rebase-merge/head-name',
+  'rebase-merge/onto',
+  'BISECT_LOG',
+];
+
+/** HEAD, branches, index with stages and flags, and the operation in progress of one repository. */
+export const gitState = (repository: string): string[] => {
+  if (!existsSync(`${repository}/.git`)) return ['no git'];
+  const git = (...args: string[]): string => {
+    try {
+      return execFileSync('git', ['-c', 'safe.directory=*', '-c', 'core.fsmonitor=false', ...args], {
+        cwd: repository,
+        encoding: 'latin1',
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: '/nonexistent',
+          GIT_CONFIG_NOSYSTEM: '1',
+          GIT_OPTIONAL_LOCKS: '0',
+        },
+        stdio: ['ignore', 'pipe', 'ignore'],
+        maxBuffer: 1 << 28,
+      });
+    } catch {
+      return 'failed';
+    }
+  };
+  const directory = git('rev-parse', '--absolute-git-dir').trim();
+  return [
+    `HEAD ${git('symbolic-ref', '-q', 'HEAD').trim()} ${git('rev-parse', '-q', '--verify', 'HEAD').trim()}`,
+    ...git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads').split('\n'),
+    `index ${createHash('sha256')
+      .update(git('ls-files', '-s', '-v', '-z'))
+      .digest('hex')}`,
+    `staged ${createHash('sha256')
+      .update(git('diff-index', '--cached', '--no-renames', 'HEAD'))
+      .digest('hex')}`,
+    ...STATE.flatMap((name) => {
+      const path = `${directory}/${name}`;
+      return existsSync(path) ? [`${name} ${readFileSync(path, 'latin1').trim()}`] : [];
+    }),
+  ];
+};

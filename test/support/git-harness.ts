@@ -1,0 +1,202 @@
+/**
+ * A session without a cloud: real git scripts on real repositories, bundles kept in memory in the order a store
+ * would hold them. For the case list of the git adapter.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRepositories } from '../../adapters/git/repositories.ts';
+import type { BundleSource, CapturedRepository, CaptureReport, RestoreReport } from '../../core/ports.ts';
+import { type ProcessSandbox, processSandbox } from './process-sandbox.ts';
+
+const IDENTITY = {
+  GIT_AUTHOR_NAME: 'Agent',
+  GIT_AUTHOR_EMAIL: 'agent@example.com',
+  GIT_COMMITTER_NAME: 'Agent',
+  GIT_COMMITTER_EMAIL: 'agent@example.com',
+};
+
+export interface Snapshot {
+  repositories: CapturedRepository[];
+  report: CaptureReport;
+  /** Every bundle a restore of a repository needs, base first. */
+  chains: Map<string, BundleSource[]>;
+}
+
+export interface HarnessOptions {
+  include?: string[];
+  exclude?: string[];
+  maxFileBytes?: number;
+  maxDepth?: number;
+  maxInlineBytes?: number;
+  env?: Record<string, string>;
+  prefix?: string[];
+}
+
+const captured = (snapshot: Snapshot | undefined, path: string) => {
+  const found = snapshot?.repositories.find((one) => one.path === path);
+  return found?.state === 'captured' && found.tree !== undefined && found.meta !== undefined
+    ? { tree: found.tree, meta: found.meta }
+    : null;
+};
+
+export const createHarness = async (options: HarnessOptions = {}) => {
+  const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
+  const home = join(top, 'home');
+  const repositories = createRepositories();
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
+  const common = {
+    sessionId: 's1',
+    include: options.include ?? [],
+    exclude: options.exclude ?? [],
+    maxFileBytes: options.maxFileBytes ?? 256 * 1024 * 1024,
+    maxDepth: options.maxDepth ?? 3,
+    timeoutMs: 60_000,
+  };
+  let executions = 0;
+  let last: Snapshot | undefined;
+  let root = join(top, 'projects');
+  await mkdir(root, { recursive: true });
+  await mkdir(home, { recursive: true });
+
+  const harness = {
+    top,
+    home,
+    sandbox: processSandbox(env, options.prefix) as ProcessSandbox,
+    get root() {
+      return root;
+    },
+    /** Bash in the projects root, or a directory below it, as the agent would run it. */
+    sh: (script: string, directory = '.'): string =>
+      execFileSync('/bin/bash', ['-euc', script], {
+        cwd: join(root, directory),
+        encoding: 'utf8',
+        env: { ...env, ...IDENTITY, GIT_CONFIG_NOSYSTEM: '1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    capture: async (target?: Snapshot): Promise<Snapshot> => {
+      executions += 1;
+      const known = (last?.repositories ?? []).flatMap((one) =>
+        one.state === 'captured' &&
+        one.commit !== undefined &&
+        one.tree !== undefined &&
+        one.meta !== undefined
+          ? [
+              {
+                path: one.path,
+                commit: one.commit,
+                tree: one.tree,
+                meta: one.meta,
+                base: one.base,
+                baseCommit: one.baseCommit,
+                next: 'append' as const,
+              },
+            ]
+          : [],
+      );
+      const uploads = new Map<string, Uint8Array>();
+      const report = await repositories.capture(
+        harness.sandbox,
+        {
+          ...common,
+          projectsRoot: root,
+          toolExecutionId: `t${executions}`,
+          messageId: `m${executions}`,
+          reason: 'manual',
+          known,
+          knownBases: [],
+          maxInlineBytes: options.maxInlineBytes ?? 8 * 1024 * 1024,
+          targets: (target?.repositories ?? []).flatMap((one) =>
+            one.commit === undefined ? [] : [{ path: one.path, commit: one.commit }],
+          ),
+        },
+        async () => null,
+      );
+      const chains = new Map<string, BundleSource[]>();
+      for (const one of report.repositories) {
+        const bundles = report.bundles.filter((bundle) => bundle.repositoryPath === one.path);
+        const before = last?.chains.get(one.path) ?? [];
+        const fresh = bundles.map((bundle) => ({
+          ...bundle,
+          bytes: bundle.bytes ?? uploads.get(bundle.sha256),
+        }));
+        const base =
+          one.chain === 'rebase'
+            ? fresh.filter((bundle) => bundle.kind === 'base')
+            : before.filter((bundle) => bundle.kind === 'base');
+        const links = fresh.filter((bundle) => bundle.kind === 'link');
+        chains.set(
+          one.path,
+          one.chain === undefined || one.chain === 'append' ? [...before, ...links] : [...base, ...links],
+        );
+      }
+      last = { repositories: report.repositories, report, chains };
+      return last;
+    },
+    /** Rolls back as the function does: capture now, then restore. Returns what undoes it. */
+    rollback: async (
+      target: Snapshot,
+      flags: { filesOnly?: boolean; dryRun?: boolean; fetch?: boolean } = {},
+    ): Promise<{ undo: Snapshot; report: RestoreReport }> => {
+      const undo = await harness.capture(target);
+      const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
+      const report = await repositories.restore(harness.sandbox, {
+        ...common,
+        projectsRoot: root,
+        requestId: `r${executions}`,
+        filesOnly: flags.filesOnly ?? false,
+        dryRun: flags.dryRun ?? false,
+        repositories: [...paths].map((path) => {
+          const goal = target.repositories.find((one) => one.path === path);
+          const present = undo.repositories.find((one) => one.path === path);
+          const missing = goal !== undefined && (present?.missingTarget !== false || flags.fetch === true);
+          return {
+            path,
+            target: captured(target, path),
+            now: captured(undo, path),
+            undo: captured(undo, path),
+            commit: goal?.commit ?? null,
+            objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
+            partial: goal?.info?.partial,
+            bundles: missing ? (target.chains.get(path) ?? []) : [],
+          };
+        }),
+      });
+      if (report.outcome === 'applied') last = target;
+      return { undo, report };
+    },
+    /** Restores a snapshot into an empty projects root elsewhere, and goes on there. */
+    rehydrate: async (target: Snapshot): Promise<RestoreReport> => {
+      root = join(top, `fresh-${executions}`, 'projects');
+      await mkdir(root, { recursive: true });
+      const report = await repositories.restore(harness.sandbox, {
+        ...common,
+        projectsRoot: root,
+        requestId: 'rehydrate',
+        filesOnly: false,
+        dryRun: false,
+        repositories: target.repositories
+          .filter((one) => one.state === 'captured')
+          .map((one) => ({
+            path: one.path,
+            target: captured(target, one.path),
+            now: null,
+            undo: null,
+            commit: one.commit ?? null,
+            objectFormat: one.info?.objectFormat ?? 'sha1',
+            partial: one.info?.partial,
+            bundles: target.chains.get(one.path) ?? [],
+          })),
+      });
+      last = target;
+      return report;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await rm(top, { recursive: true, force: true });
+    },
+  };
+  return harness;
+};
+
+export type Harness = Awaited<ReturnType<typeof createHarness>>;

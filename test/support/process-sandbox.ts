@@ -1,0 +1,55 @@
+/** An ExecutionAdapter over plain processes and files: for tests of the git scripts without a sandbox in between. */
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ExecutionAdapter } from '../../core/ports.ts';
+
+export interface ProcessSandbox extends ExecutionAdapter {
+  /** Number of calls so far: each is one round trip. */
+  calls: number;
+}
+
+export const processSandbox = (env: Record<string, string>, prefix: string[] = []): ProcessSandbox => {
+  const sandbox: ProcessSandbox = {
+    sandboxId: 'process',
+    calls: 0,
+    run: (command, options) => {
+      sandbox.calls += 1;
+      return new Promise((resolve, reject) => {
+        const words = [...prefix, '/bin/bash', '-c', command];
+        const child = spawn('/usr/bin/env', words, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+        let stdout = '';
+        let stderr = '';
+        let pending = '';
+        child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+          stdout += chunk;
+          pending += chunk;
+          const lines = pending.split('\n');
+          pending = lines.pop() ?? '';
+          for (const line of lines) options.onLine?.(line);
+        });
+        child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+          stderr += chunk;
+        });
+        child.on('error', reject);
+        child.on('close', (code) => resolve({ exitCode: code ?? -1, stdout, stderr }));
+      });
+    },
+    writeFiles: async (files) => {
+      sandbox.calls += 1;
+      for (const file of files) {
+        await mkdir(dirname(file.path), { recursive: true });
+        await writeFile(file.path, file.data);
+      }
+    },
+    writeStream: async (path, data) => {
+      await sandbox.writeFiles([{ path, data: new Uint8Array(await new Response(data).arrayBuffer()) }]);
+    },
+    readFile: async (path) => {
+      sandbox.calls += 1;
+      return new Uint8Array(await readFile(path));
+    },
+    readStream: async (path) => new Response(await sandbox.readFile(path, Number.MAX_SAFE_INTEGER)).body ?? new ReadableStream(),
+  };
+  return sandbox;
+};

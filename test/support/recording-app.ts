@@ -1,0 +1,55 @@
+import { PassThrough } from 'node:stream';
+import type { App } from '../../cli/app.ts';
+import type { FunctionName } from '../../cli/contract.ts';
+import { describeFailure, type Failure } from '../../cli/failure.ts';
+import { createProgram } from '../../cli/program.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
+
+export interface Recorded {
+  calls: { name: string; input: unknown }[];
+  stdout: string;
+  stderr: string;
+  failure: Failure | undefined;
+}
+
+interface Scene {
+  /** What each function answers; an error is thrown. */
+  answers?: Partial<Record<FunctionName, unknown>>;
+  sandboxes?: LocalSandboxes;
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+/** Runs the real command line against functions that answer what the test says, recording what they were asked. */
+export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Recorded> => {
+  const recorded: Recorded = { calls: [], stdout: '', stderr: '', failure: undefined };
+  const invoke = async (name: FunctionName, input: unknown): Promise<unknown> => {
+    recorded.calls.push({ name, input });
+    const answer = scene.answers?.[name];
+    if (answer instanceof Error) throw answer;
+    if (answer === undefined) throw new Error(`the test has no answer for ${name}`);
+    return answer;
+  };
+  const app: App = {
+    terminal: {
+      env: scene.env ?? {},
+      cwd: scene.cwd ?? '/work',
+      stdin: new PassThrough(),
+      stdout: { write: (text) => (recorded.stdout += text), columns: 80 },
+      stderr: { write: (text) => (recorded.stderr += text), columns: 80 },
+      now: () => new Date(2026, 0, 2, 12),
+    },
+    signal: new AbortController().signal,
+    connect: async () => ({
+      invoke: invoke as Awaited<ReturnType<App['connect']>>['invoke'],
+      ...(scene.sandboxes === undefined ? {} : { sandboxes: scene.sandboxes }),
+      close: async () => undefined,
+    }),
+  };
+  try {
+    await createProgram(app).parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    recorded.failure = describeFailure(error);
+  }
+  return recorded;
+};

@@ -1,0 +1,220 @@
+/** C1, C3, C9 under every crash: at each port call of each operation, before and after it had its effect. */
+import { describe, expect, test } from 'vitest';
+import { createCounter, type Fault } from '../support/fakes/faults.ts';
+import {
+  createStage,
+  createWorkingStage,
+  REPOSITORIES,
+  SANDBOX,
+  SESSION,
+  type Stage,
+} from '../support/fakes/stage.ts';
+
+type Run = (instance: ReturnType<Stage['instance']>) => Promise<unknown>;
+
+const FAULTS: Omit<Fault, 'at'>[] = [
+  { when: 'before', kind: 'death' },
+  { when: 'after', kind: 'death' },
+  { when: 'before', kind: 'error' },
+  { when: 'after', kind: 'error' },
+];
+
+/** What must be the same however often an operation was interrupted. Ids of captures may differ. */
+const outcome = (stage: Stage) => {
+  const { epoch, headSeq, sandboxId, busy, status, messageCount } = stage.session();
+  const checkpoints = stage.checkpoints();
+  const head = checkpoints.find(({ seq }) => seq === headSeq);
+  return {
+    epoch,
+    status,
+    busy,
+    messageCount,
+    sandboxes: stage.world.running.size,
+    files: stage.world.filesOf(sandboxId),
+    headTool: head?.toolExecutionId,
+    headTrees: head?.repositories.map(({ path, state, tree }) => ({ path, state, tree })),
+    tools: checkpoints.filter(({ reason }) => reason !== 'rollback').map((one) => one.toolExecutionId),
+    messages: [...stage.store.tables.messages.values()].map(({ messageId, order }) => ({ messageId, order })),
+  };
+};
+
+/** Every bundle that a stored checkpoint names is in the bucket (C1). */
+const expectDurable = (stage: Stage) => {
+  const { links, bases } = stage.store.tables;
+  for (const { repositories } of stage.checkpoints()) {
+    for (const { state, commit, base, chainId } of repositories) {
+      if (state !== 'captured') continue;
+      const link = [...links.values()].find((one) => one.commit === commit && one.chainId === chainId);
+      expect(link && stage.bucket.objects.has(link.bundle.key)).toBe(true);
+      if (base !== undefined) expect(stage.bucket.objects.has(bases.get(base)?.key ?? '')).toBe(true);
+    }
+  }
+};
+
+/** Interrupts `run` at every call it makes, repeats it, and hands each repeated stage to `check`. */
+const interruptEverywhere = async (
+  prepare: () => Promise<Stage>,
+  run: Run,
+  check: (stage: Stage, plain: Stage, name: string) => void | Promise<void>,
+) => {
+  const plain = await prepare();
+  await run(plain.instance());
+  let total = 0;
+  for (const fault of FAULTS) {
+    for (let at = 1; ; at++) {
+      const stage = await prepare();
+      const counter = createCounter({ ...fault, at });
+      const first = await run(stage.instance(counter)).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (!counter.fired) break;
+      total++;
+      const name = `${fault.kind} ${fault.when} call ${at}, ${counter.calls[at - 1]}`;
+      if (first !== undefined) expect((first as Error).name, name).toMatch(/^(Death|StorageUnavailable)$/);
+      await run(stage.instance()).catch((error: unknown) => {
+        throw new Error(`repeating after ${name} failed: ${String(error)}`, { cause: error });
+      });
+      await check(stage, plain, name);
+      expectDurable(stage);
+    }
+  }
+  return total;
+};
+
+describe('an interrupted operation that is called again', () => {
+  test('starts a session once', async () => {
+    const prepare = async () => {
+      const stage = createStage();
+      stage.world.addSandbox(SANDBOX, REPOSITORIES);
+      return stage;
+    };
+    const total = await interruptEverywhere(
+      prepare,
+      (instance) => instance.startSession(),
+      (stage, plain, name) => expect(outcome(stage), name).toEqual(outcome(plain)),
+    );
+    expect(total).toBeGreaterThan(20);
+  });
+
+  test('takes a checkpoint once', async () => {
+    const total = await interruptEverywhere(
+      createWorkingStage,
+      (instance) => instance.checkpoint('m3', 't3'),
+      (stage, plain, name) => expect(outcome(stage), name).toEqual(outcome(plain)),
+    );
+    expect(total).toBeGreaterThan(20);
+  });
+
+  test('rolls back once, and can be undone', async () => {
+    const before = (await createWorkingStage()).world.filesOf(SANDBOX);
+    const total = await interruptEverywhere(
+      createWorkingStage,
+      (instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' }),
+      async (stage, plain, name) => {
+        expect(outcome(stage), name).toEqual(outcome(plain));
+        const journal = stage.store.tables.rollbacks.get(`${SESSION}\nr1`);
+        const checkpointId = journal?.result?.undoCheckpointId ?? '';
+        await stage.instance().rollback({ checkpointId, requestId: 'undo' });
+        expect(stage.world.filesOf(SANDBOX), name).toEqual(before);
+      },
+    );
+    expect(total).toBeGreaterThan(40);
+  });
+
+  test('rolls back although the sandbox lost every capture', async () => {
+    const prepare = async () => {
+      const stage = await createWorkingStage();
+      stage.world.running.get(SANDBOX)?.commits.clear();
+      stage.world.running.get(SANDBOX)?.snapshots.clear();
+      return stage;
+    };
+    await interruptEverywhere(
+      prepare,
+      (instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' }),
+      (stage, plain, name) => expect(outcome(stage), name).toEqual(outcome(plain)),
+    );
+  });
+
+  test('resumes in one sandbox, however many were made', async () => {
+    const prepare = async () => {
+      const stage = await createWorkingStage();
+      await stage.instance().checkpoint('m3', 't3');
+      stage.world.running.delete(SANDBOX);
+      return stage;
+    };
+    const total = await interruptEverywhere(
+      prepare,
+      (instance) => instance.rehydrate({ mode: 'resume', messageId: 'm2', requestId: 'h1' }),
+      (stage, plain, name) => expect(outcome(stage), name).toEqual(outcome(plain)),
+    );
+    expect(total).toBeGreaterThan(30);
+  });
+
+  test('makes one review copy, and leaves the session alone', async () => {
+    await interruptEverywhere(
+      createWorkingStage,
+      (instance) => instance.rehydrate({ requestId: 'h1' }),
+      (stage, plain, name) => {
+        expect(outcome(stage), name).toEqual(outcome(plain));
+        expect(stage.store.tables.copies.size, name).toBe(1);
+        const [copy] = stage.store.tables.copies.values();
+        const [other] = plain.store.tables.copies.values();
+        expect(stage.world.filesOf(copy?.sandboxId ?? ''), name).toEqual(
+          plain.world.filesOf(other?.sandboxId ?? ''),
+        );
+      },
+    );
+  });
+});
+
+describe('a rollback whose function died for good', () => {
+  test('is driven to its end by the next checkpoint, wherever it died', async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; ; at++) {
+        const stage = await createWorkingStage();
+        const counter = createCounter({ at, when, kind: 'death' });
+        await stage
+          .instance(counter)
+          .rollback({ messageId: 'm1', requestId: 'r1' })
+          .catch(() => undefined);
+        if (!counter.fired) break;
+        const name = `${when} ${counter.calls[at - 1]} (${at})`;
+        const begun = stage.store.tables.rollbacks.has(`${SESSION}\nr1`);
+        stage.passMs(1_000_000);
+        await stage.instance().checkpoint('m4', 't4');
+        expect(stage.session().busy, name).toBeUndefined();
+        const phase = stage.store.tables.rollbacks.get(`${SESSION}\nr1`)?.phase;
+        expect(phase, name).toBe(begun ? 'done' : undefined);
+        const api = stage.world.filesOf(SANDBOX).api;
+        expect(api, name).toEqual({ 'a.txt': begun ? 'two' : 'three' });
+        const head = stage.checkpoints().find(({ seq }) => seq === stage.session().headSeq);
+        expect(head?.toolExecutionId, name).toBe('t4');
+        expectDurable(stage);
+      }
+    }
+  });
+});
+
+describe('a resume whose function died for good', () => {
+  test('is given up by the next checkpoint, and its sandbox is gone', async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; ; at++) {
+        const stage = await createWorkingStage();
+        const counter = createCounter({ at, when, kind: 'death' });
+        await stage
+          .instance(counter)
+          .rehydrate({ mode: 'resume', requestId: 'h1' })
+          .catch(() => undefined);
+        if (!counter.fired) break;
+        const name = `${when} ${counter.calls[at - 1]} (${at})`;
+        const isDone = stage.store.tables.rehydrates.get(`${SESSION}\nh1`)?.phase === 'done';
+        stage.passMs(1_000_000);
+        await stage.instance().checkpoint('m4', 't4');
+        expect(stage.session().busy, name).toBeUndefined();
+        expect(stage.world.running.size, name).toBe(isDone ? 2 : 1);
+        expect(stage.session().epoch, name).toBe(isDone ? 2 : 1);
+      }
+    }
+  });
+});

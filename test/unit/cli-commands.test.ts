@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../cli/failure.ts';
+import { runCommand } from '../support/recording-app.ts';
+
+const ROLLED_BACK = {
+  status: 'APPLIED',
+  checkpointId: 'cp-00000002-0badcafe',
+  epoch: 2,
+  undoCheckpointId: 'cp-00000005-0badcafe',
+  repositories: [{ path: 'api', written: 2, deleted: 1, action: 'restored' }],
+  discardedMessageIds: ['msg-3'],
+  trimAfterMessageId: 'msg-2',
+  warnings: [],
+};
+
+const CHECKPOINT = {
+  checkpointId: 'cp-00000002-0badcafe',
+  seq: 2,
+  epoch: 1,
+  complete: true,
+  repositories: [{ path: 'api', changed: true, bundleBytes: 10 }],
+  failures: [],
+  skipped: [],
+};
+
+const timeline = (checkpoints: { seq: number; checkpointId: string }[], cursor?: string) => ({
+  session: {
+    sessionId: 's',
+    headSeq: 2,
+    seq: 3,
+    epoch: 1,
+    status: 'active',
+    projectsRoot: '/p',
+    sandboxId: 'x',
+  },
+  checkpoints: checkpoints.map((checkpoint) => ({
+    parentSeq: checkpoint.seq === 1 ? null : checkpoint.seq - 1,
+    messageId: null,
+    reason: 'manual',
+    complete: true,
+    repositories: [],
+    failures: [],
+    toolExecutionId: 't',
+    createdAt: '2026-01-02T10:00:00Z',
+    ...checkpoint,
+  })),
+  messages: [],
+  ...(cursor === undefined ? {} : { cursor }),
+});
+
+describe('walkback checkpoint', () => {
+  it('asks with what was given, and a fresh tool id', async () => {
+    const { calls, stdout, failure } = await runCommand(
+      ['checkpoint', '--session', 's', '--message', 'msg-1', '--epoch', '3'],
+      { answers: { 'walkback-checkpoint': CHECKPOINT } },
+    );
+    expect(failure).toBeUndefined();
+    expect(calls).toEqual([
+      {
+        name: 'walkback-checkpoint',
+        input: {
+          sessionId: 's',
+          messageId: 'msg-1',
+          toolExecutionId: expect.stringMatching(/^cli-[0-9a-f]{8}$/),
+          reason: 'manual',
+          epoch: 3,
+        },
+      },
+    ]);
+    expect(stdout).toBe('✔ cp-2 cp-00000002-0badcafe of msg-1: 1 of 1 repository changed\n  api  10 B\n');
+  });
+
+  it('answers JSON and nothing else with --json, before or after the command', async () => {
+    for (const argv of [
+      ['--json', 'checkpoint', '-s', 's', '-m', 'm'],
+      ['checkpoint', '-s', 's', '-m', 'm', '--json'],
+    ]) {
+      const { stdout, stderr } = await runCommand(argv, { answers: { 'walkback-checkpoint': CHECKPOINT } });
+      expect(JSON.parse(stdout)).toEqual(CHECKPOINT);
+      expect(stderr).toBe('');
+    }
+  });
+
+  it.each([
+    [['checkpoint', '--session', 's'], "required option '-m, --message <id>' not specified"],
+    [['checkpoint', '-s', 's', '-m', '../x'], 'Use up to 64 letters'],
+    [['checkpoint', '-s', 's', '-m', 'm', '--epoch', 'soon'], 'whole number'],
+    [['checkpoint', '-s', 's', '-m', 'm', '--nope'], "unknown option '--nope'"],
+    [['chekpoint'], "unknown command 'chekpoint'"],
+    [['rehydrate', '-s', 's', '--mode', 'both'], 'review, resume'],
+  ])('%j is wrong usage', async (argv, message) => {
+    const { failure, calls, stdout } = await runCommand(argv);
+    expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    expect(failure?.message).toContain(message);
+    expect([calls, stdout]).toEqual([[], '']);
+  });
+});
+
+describe('the exit code', () => {
+  it.each([
+    ['InvalidInput', 2],
+    ['SessionNotFound', 3],
+    ['MessageNotFound', 3],
+    ['StaleEpoch', 4],
+    ['RollbackInProgress', 4],
+    ['StorageUnavailable', 5],
+    ['Throttled', 5],
+    ['BundleCorrupt', 6],
+    ['ConfigurationError', 7],
+    ['RestoreFailed', 1],
+    ['InternalError', 1],
+    ['toString', 1],
+  ])('of %s is %i', async (name, code) => {
+    const { failure } = await runCommand(['context', '-s', 's'], {
+      answers: { 'walkback-context': new CliError(name, 'because') },
+    });
+    expect(failure).toMatchObject({ name, message: 'because', exitCode: code });
+  });
+
+  it('of --help and --version is 0', async () => {
+    const help = await runCommand(['--help']);
+    expect(help.failure?.exitCode).toBe(0);
+    expect(help.stdout).toContain('Exit codes:');
+    const version = await runCommand(['--version']);
+    expect([version.failure?.exitCode, version.stdout]).toEqual([0, '0.1.0\n']);
+  });
+});
+
+describe('walkback rollback', () => {
+  it('goes to a message with --yes, and says how to undo it', async () => {
+    const { calls, stdout } = await runCommand(
+      ['rollback', '-s', 's', '--to', 'msg-2', '--yes', '--request', 'r-1', '--data', '/my data'],
+      { answers: { 'walkback-rollback': ROLLED_BACK } },
+    );
+    expect(calls.map(({ input }) => input)).toEqual([
+      { sessionId: 's', messageId: 'msg-2', requestId: 'r-1' },
+    ]);
+    expect(stdout).toContain(
+      "undo  walkback rollback --session s --to cp-00000005-0badcafe --data '/my data'",
+    );
+  });
+
+  it('takes a checkpoint id as it is, and finds a short one on a later page of the timeline', async () => {
+    const full = await runCommand(['rollback', '-s', 's', '--to', 'cp-00000002-0badcafe', '-y', '--json'], {
+      answers: { 'walkback-rollback': ROLLED_BACK },
+    });
+    expect(full.calls).toMatchObject([{ input: { checkpointId: 'cp-00000002-0badcafe' } }]);
+    const short = await runCommand(['rollback', '-s', 's', '--to', 'cp-2', '-y', '--json'], {
+      answers: {
+        'walkback-timeline': timeline([{ seq: 2, checkpointId: 'cp-00000002-0badcafe' }]),
+        'walkback-rollback': ROLLED_BACK,
+      },
+    });
+    expect(short.calls[1]).toMatchObject({ input: { checkpointId: 'cp-00000002-0badcafe' } });
+    expect(JSON.parse(short.stdout)).toMatchObject({ status: 'APPLIED', undoCommand: expect.any(String) });
+  });
+
+  it('only plans with --dry-run', async () => {
+    const { calls, stdout } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2', '--dry-run'], {
+      answers: { 'walkback-rollback': { ...ROLLED_BACK, status: 'PLANNED', undoCheckpointId: null } },
+    });
+    expect(calls).toMatchObject([{ input: { dryRun: true } }]);
+    expect(stdout).toContain('Plan: back to msg-2');
+  });
+
+  it('changes nothing when there is nobody to ask', async () => {
+    const { calls, failure } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
+      answers: { 'walkback-rollback': ROLLED_BACK },
+    });
+    expect(failure).toMatchObject({ exitCode: 2, hint: expect.stringContaining('--yes') });
+    expect(calls).toMatchObject([{ input: { dryRun: true } }]);
+    const json = await runCommand(['rollback', '-s', 's', '--to', 'msg-2', '--json']);
+    expect(json.failure?.exitCode).toBe(2);
+    expect(json.calls).toEqual([]);
+  });
+
+  it('refuses to go to now', async () => {
+    const { failure } = await runCommand(['rollback', '-s', 's', '--to', 'now', '--yes']);
+    expect(failure).toMatchObject({ name: 'InvalidInput' });
+  });
+
+  it('does not find a checkpoint that is not there', async () => {
+    const { failure } = await runCommand(['rollback', '-s', 's', '--to', 'cp-9', '--yes'], {
+      answers: { 'walkback-timeline': timeline([]) },
+    });
+    expect(failure).toMatchObject({ name: 'CheckpointNotFound', exitCode: 3 });
+  });
+});
+
+describe('the default session', () => {
+  const session = (sessionId: string, projectsRoot: string, createdAt: string, status = 'active') => ({
+    sessionId,
+    projectsRoot,
+    createdAt,
+    status,
+  });
+  const sandboxes = {
+    create: async () => 'x',
+    createOver: async () => 'x',
+    run: async () => undefined,
+    places: async () => ({ rootfs: '/r', mounts: {} }),
+    kill: async () => true,
+    keep: async () => undefined,
+  };
+  const answers = {
+    'walkback-context': { prompt: 'You work in api.', repositories: [], directories: [] },
+    'walkback-list-sessions': {
+      sessions: [
+        session('older', '/work', '2026-01-01'),
+        session('newer', '/work', '2026-01-02'),
+        session('ended', '/work', '2026-01-03', 'ended'),
+        session('beside', '/workshop', '2026-01-04'),
+      ],
+    },
+  };
+
+  it('is the newest running one whose root holds the current directory', async () => {
+    const { calls, stdout } = await runCommand(['context'], { answers, sandboxes, cwd: '/work/api/src' });
+    expect(calls[1]).toEqual({ name: 'walkback-context', input: { sessionId: 'newer' } });
+    expect(stdout).toBe('You work in api.\n');
+  });
+
+  it('is WALKBACK_SESSION when that is set, and --session above all', async () => {
+    const env = { WALKBACK_SESSION: 'mine' };
+    const set = await runCommand(['context'], { answers, sandboxes, env });
+    expect(set.calls).toEqual([{ name: 'walkback-context', input: { sessionId: 'mine' } }]);
+    const asked = await runCommand(['context', '-s', 'this'], { answers, sandboxes, env });
+    expect(asked.calls).toEqual([{ name: 'walkback-context', input: { sessionId: 'this' } }]);
+  });
+
+  it('is missed with a hint elsewhere, and on AWS', async () => {
+    const elsewhere = await runCommand(['context'], { answers, sandboxes, cwd: '/tmp' });
+    expect(elsewhere.failure).toMatchObject({ name: 'SessionNotFound', exitCode: 3 });
+    const onAws = await runCommand(['context'], { answers });
+    expect(onAws.failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+  });
+});

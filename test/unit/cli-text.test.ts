@@ -1,0 +1,112 @@
+import picocolors from 'picocolors';
+import { describe, expect, it } from 'vitest';
+import { parseBytes, parseWholeNumber, sessionIdFor, shellWord } from '../../cli/options.ts';
+import { pagerCommand } from '../../cli/terminal/pager.ts';
+import { wantsColour } from '../../cli/terminal/terminal.ts';
+import {
+  formatBytes,
+  formatTime,
+  listSome,
+  printable,
+  truncate,
+  truncateStart,
+} from '../../cli/terminal/text.ts';
+import { paintDiff } from '../../cli/view/diff-view.ts';
+import { exportLines } from '../../cli/view/up-view.ts';
+import { ID_PATTERN } from '../../core/ids.ts';
+
+const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
+
+describe('text for the terminal', () => {
+  it('formats bytes in powers of 1024', () => {
+    expect([0, 999, 1023, 1024, 1234, 10 * 1024 ** 2, 5.5 * 1024 ** 3].map(formatBytes)).toEqual([
+      '0 B',
+      '999 B',
+      '1023 B',
+      '1.0 KiB',
+      '1.2 KiB',
+      '10.0 MiB',
+      '5.5 GiB',
+    ]);
+  });
+
+  it('shows the clock on the same day and the date otherwise', () => {
+    const now = new Date(2026, 4, 6, 20, 0);
+    expect(formatTime(new Date(2026, 4, 6, 7, 8, 9).toISOString(), now)).toBe('07:08:09');
+    expect(formatTime(new Date(2026, 4, 5, 7, 8, 9).toISOString(), now)).toBe('2026-05-05 07:08');
+  });
+
+  it('makes escape sequences and bidirectional overrides visible', () => {
+    expect(printable('\u001b]0;x\u0007 \u202eabc \u009b1m ok\n')).toBe('^[]0;x^G <202e>abc <9b>1m ok\n');
+  });
+
+  it('cuts by characters, not code units', () => {
+    expect(truncate('🙂🙂🙂', 2)).toBe('🙂…');
+    expect(truncateStart('/home/me/work', 6)).toBe('…/work');
+    expect(listSome(['a', 'b', 'c'], 2)).toBe('a, b and 1 more');
+  });
+
+  it('colours only where it is wanted', () => {
+    expect(wantsColour({}, output(true))).toBe(true);
+    expect(wantsColour({}, output(false))).toBe(false);
+    expect(wantsColour({ NO_COLOR: '1', FORCE_COLOR: '1' }, output(true))).toBe(false);
+    expect(wantsColour({ FORCE_COLOR: '1' }, output(false))).toBe(true);
+    expect(wantsColour({ TERM: 'dumb' }, output(true))).toBe(false);
+  });
+
+  it('pages on a terminal only', () => {
+    expect(pagerCommand({ env: {}, stdout: output(true) })).toBe('less');
+    expect(pagerCommand({ env: { PAGER: 'more' }, stdout: output(true) })).toBe('more');
+    expect(pagerCommand({ env: { PAGER: 'cat' }, stdout: output(true) })).toBeUndefined();
+    expect(pagerCommand({ env: {}, stdout: output(false) })).toBeUndefined();
+  });
+});
+
+describe('a coloured diff', () => {
+  const paint = picocolors.createColors(true);
+  it('keeps headers apart from removed lines that look like them', () => {
+    const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@ f\n--- not a header\n+new\n same';
+    expect(paintDiff(diff, paint)).toEqual([
+      paint.bold('diff --git a/x b/x'),
+      paint.bold('--- a/x'),
+      paint.bold('+++ b/x'),
+      `${paint.cyan('@@ -1 +1 @@')} f`,
+      paint.red('--- not a header'),
+      paint.green('+new'),
+      ' same',
+    ]);
+  });
+});
+
+describe('option values', () => {
+  it('read sizes with units', () => {
+    expect(['10', '5M', '5MiB', '1.5k', '2GB'].map(parseBytes)).toEqual([
+      10,
+      5 * 1024 ** 2,
+      5 * 1024 ** 2,
+      1536,
+      2 * 1024 ** 3,
+    ]);
+    expect(() => parseBytes('many')).toThrow('number of bytes');
+  });
+
+  it('refuse numbers out of range', () => {
+    expect(parseWholeNumber(1, 10)('10')).toBe(10);
+    for (const text of ['0', '11', '1.5', '-1', '', '1e1']) {
+      expect(() => parseWholeNumber(1, 10)(text)).toThrow('from 1 to 10');
+    }
+  });
+
+  it('make session ids of any directory name', () => {
+    for (const root of ['/home/me/My Work!', '/', '/...', `/${'x'.repeat(300)}`, '/привет']) {
+      expect(sessionIdFor(root)).toMatch(ID_PATTERN);
+    }
+    expect(sessionIdFor('/home/me/shop')).toMatch(/^shop-[0-9a-f]{8}$/);
+  });
+
+  it('quote words for a shell', () => {
+    expect(shellWord('/a/b-c')).toBe('/a/b-c');
+    expect(shellWord("it's $HOME")).toBe(`'it'\\''s $HOME'`);
+    expect(exportLines({ B: 'x y', A: '1' })).toEqual(['export A=1', "export B='x y'"]);
+  });
+});

@@ -1,0 +1,149 @@
+import picocolors from 'picocolors';
+import { describe, expect, it } from 'vitest';
+import { visibleLength } from '../../cli/terminal/text.ts';
+import { timelineLines } from '../../cli/view/timeline-print.ts';
+import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
+import type { TimelineCheckpoint, TimelineRepository } from '../../core/checkpoint/answers.ts';
+
+const NOW = new Date(2026, 0, 2, 12, 0, 0);
+const plain = picocolors.createColors(false);
+
+const repository = (path: string, facts: Partial<TimelineRepository> = {}): TimelineRepository => ({
+  path,
+  state: 'captured',
+  changed: true,
+  bundleBytes: 1234,
+  commit: null,
+  branch: 'main',
+  head: null,
+  ...facts,
+});
+
+const checkpoint = (seq: number, facts: Partial<TimelineCheckpoint> = {}): TimelineCheckpoint => ({
+  checkpointId: `cp-${String(seq).padStart(8, '0')}-0badcafe`,
+  seq,
+  parentSeq: seq === 1 ? null : seq - 1,
+  epoch: 1,
+  messageId: seq === 1 ? null : `msg-${seq - 1}`,
+  toolExecutionId: `call-${seq}`,
+  reason: seq === 1 ? 'baseline' : 'before-tool',
+  complete: true,
+  repositories: [repository('api')],
+  failures: [],
+  skipped: [],
+  sandboxId: 'sandbox',
+  detached: false,
+  createdAt: new Date(2026, 0, 2, 11, 0, seq).toISOString(),
+  onHeadPath: true,
+  ...facts,
+});
+
+describe('the rows of walkback log', () => {
+  it('say why a checkpoint was taken', () => {
+    expect(whyTaken({ reason: 'baseline', toolExecutionId: 'x' })).toBe('session start');
+    expect(whyTaken({ reason: 'before-tool', toolExecutionId: 'call-7' })).toBe('before call-7');
+    expect(whyTaken({ reason: 'rollback', toolExecutionId: 'x' })).toBe('undo point of a rollback');
+    expect(whyTaken({ reason: 'nightly', toolExecutionId: 'x' })).toBe('nightly');
+  });
+
+  it('name the repositories that changed with the bytes that took', () => {
+    const repositories = [repository('api'), repository('web', { changed: false }), repository('docs')];
+    expect(changesOf({ reason: 'before-tool', repositories })).toBe('api 1.2 KiB · docs 1.2 KiB');
+    expect(changesOf({ reason: 'manual', repositories: [] })).toBe('nothing changed');
+  });
+
+  it('name a repository that vanished', () => {
+    const repositories = [repository('api', { state: 'absent' })];
+    expect(changesOf({ reason: 'before-tool', repositories })).toBe('api removed');
+  });
+
+  it('count the repositories and all their bytes at the baseline', () => {
+    const repositories = [repository('api', { bundleBytes: 3282 }), repository('web')];
+    expect(changesOf({ reason: 'baseline', repositories })).toBe('2 repositories: api, web · 4.4 KiB');
+  });
+
+  it('list what an incomplete checkpoint misses, at most three and the number of the others', () => {
+    const failures = ['a', 'b', 'c', 'd'].map((path) => ({ path, reason: 'unreadable' }));
+    expect(warningsOf({ complete: false, failures })).toEqual([
+      'incomplete: a: unreadable',
+      'incomplete: b: unreadable',
+      'incomplete: c: unreadable',
+      'incomplete: 1 more',
+    ]);
+    expect(warningsOf({ complete: true, failures: [] })).toEqual([]);
+  });
+
+  it('mark the head, the way to it, a branch left behind, a review copy and discarded messages', () => {
+    const view = buildTimeline(
+      {
+        session: { headSeq: 4 },
+        checkpoints: [
+          checkpoint(1),
+          checkpoint(2),
+          checkpoint(3, { onHeadPath: false }),
+          checkpoint(4, { parentSeq: 2 }),
+          checkpoint(5, { parentSeq: 2, detached: true, onHeadPath: false }),
+        ],
+        messages: [
+          { messageId: 'msg-1', discarded: false },
+          { messageId: 'msg-2', discarded: true },
+        ],
+      },
+      NOW,
+    );
+    expect(view.rows.map(({ shortId, standing, discarded }) => [shortId, standing, discarded])).toEqual([
+      ['cp-5', 'copy', false],
+      ['cp-4', 'head', false],
+      ['cp-3', 'abandoned', true],
+      ['cp-2', 'current', false],
+      ['cp-1', 'current', false],
+    ]);
+  });
+
+  it('show control characters of a file name instead of sending them', () => {
+    const repositories = [repository('a\u001b[31mb\nc')];
+    expect(changesOf({ reason: 'manual', repositories })).toBe('a^[[31mb\\nc 1.2 KiB');
+  });
+});
+
+describe('the printed tree', () => {
+  const timeline = {
+    session: { headSeq: 4 },
+    checkpoints: [
+      checkpoint(1),
+      checkpoint(2),
+      checkpoint(3, { onHeadPath: false }),
+      checkpoint(4, { parentSeq: 2 }),
+    ],
+    messages: [{ messageId: 'msg-2', discarded: true }],
+  };
+
+  it('looks like this', () => {
+    expect(timelineLines(buildTimeline(timeline, NOW), plain, 80)).toEqual([
+      '◉   cp-4  msg-3 11:00:04 before call-4 head',
+      '│         api 1.2 KiB',
+      '│ ○ cp-3  msg-2 11:00:03 before call-3 discarded',
+      '│ │       api 1.2 KiB',
+      '├─╯',
+      '●   cp-2  msg-1 11:00:02 before call-2',
+      '│         api 1.2 KiB',
+      '●   cp-1        11:00:01 session start',
+      '          1 repository: api · 1.2 KiB',
+    ]);
+  });
+
+  it.each([40, 60, 80, 120])('fits %i columns whatever the names are', (width) => {
+    const long = checkpoint(5, {
+      parentSeq: 4,
+      messageId: 'm'.repeat(64),
+      toolExecutionId: 't'.repeat(64),
+      repositories: Array.from({ length: 9 }, (_, index) => repository(`a-rather-long-name-${index}`)),
+      complete: false,
+      failures: [{ path: 'p'.repeat(200), reason: 'r'.repeat(200) }],
+    });
+    const view = buildTimeline({ ...timeline, checkpoints: [...timeline.checkpoints, long] }, NOW);
+    for (const line of timelineLines(view, plain, width)) {
+      expect(visibleLength(line)).toBeLessThanOrEqual(width);
+    }
+  });
+});
