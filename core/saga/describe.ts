@@ -1,4 +1,5 @@
 import { WalkbackError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
 import { TERMINAL_STATUSES } from './model.ts';
 import { type Observation, observe } from './observation.ts';
 import type { SagaStore } from './ports.ts';
@@ -14,7 +15,7 @@ const isSettled = (seen: Observation): boolean =>
  * Throws `SagaNotFound`.
  */
 export const makeDescribe =
-  ({ store, sleep }: { store: SagaStore; sleep: (ms: number) => Promise<void> }) =>
+  ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
   async (sagaId: string, waitSeconds = 0): Promise<Observation> => {
     const look = async (): Promise<Observation> => {
       const head = await store.getHead(sagaId);
@@ -26,7 +27,7 @@ export const makeDescribe =
     let seen = await look();
     while (!isSettled(seen) && left > 0) {
       const pause = Math.min(left, POLL_MS);
-      await sleep(pause);
+      await clock.sleep(pause);
       left -= pause;
       seen = await look();
     }

@@ -19,7 +19,7 @@ export const advanceInput = z.strictObject({
         probes: z.int(),
       })
       .optional(),
-    outcome: z.unknown(),
+    outcome: z.unknown().optional(),
   }),
   executionArn: z.string(),
 });
@@ -56,7 +56,7 @@ export type EngineState = Common &
   );
 
 const engineError = z.object({ Error: z.string(), Cause: z.string().optional() });
-const engineResult = z.object({ Payload: z.unknown() });
+const engineResult = z.object({ Payload: z.unknown().optional() });
 
 /** The event in what the machine hands over. */
 export const eventOf = (state: AdvanceInput['state']): SagaEvent => {

@@ -96,6 +96,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   const histories = new Map<string, HistoryEvent[]>();
   const running = new Map<string, { abort: () => void; done: Promise<void> }>();
   const tokens = createTokens();
+  let closing = false;
   let writing =
     journalFile === undefined
       ? Promise.resolve()
@@ -108,7 +109,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   };
 
   const end = (execution: Execution, how: Partial<Execution>): void => {
-    if (execution.status !== 'RUNNING') return;
+    if (closing || execution.status !== 'RUNNING') return;
     Object.assign(execution, how, { stopMs: Date.now() });
     tokens.close(execution.executionArn);
     journal(execution);
@@ -208,6 +209,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     },
     /** Stops all, as a process that ends does; the journal still says RUNNING, so the next one calls them aborted. */
     close: async (): Promise<void> => {
+      closing = true;
       for (const { abort } of running.values()) abort();
       await writing;
     },

@@ -11,7 +11,7 @@ export interface TaskServices {
   publish(message: { topicArn: string; subject?: string; message: string }): Promise<{ messageId: string }>;
 }
 
-const invocation = z.object({ FunctionName: z.string(), Payload: z.unknown() });
+const invocation = z.object({ FunctionName: z.string(), Payload: z.unknown().optional() });
 const publication = z.object({ TopicArn: z.string(), Subject: z.string().optional(), Message: z.string() });
 const failure = z.object({
   errorType: z.string().default('Lambda.Unknown'),

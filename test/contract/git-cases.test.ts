@@ -282,9 +282,7 @@ describe('capture and restore', () => {
       expect((await harness.rehydrate(first)).outcome).toBe('applied');
       const ignore = notRehydrated ?? survives;
       expect(state(harness, ignore, standalone), 'rehydrated').toEqual(
-        before.filter(
-          (line) => !ignore?.test(line) && !(standalone && line.startsWith('./')),
-        ),
+        before.filter((line) => !ignore?.test(line) && !(standalone && line.startsWith('./'))),
       );
       expect(harness.sh('ls ~ | grep OWNED || true'), 'nothing of the repository ran').toBe('');
     },

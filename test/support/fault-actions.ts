@@ -1,8 +1,8 @@
 /** What can happen to one request on its way through a fault proxy. */
 import {
   type ClientRequest,
-  type IncomingMessage,
   request as httpRequest,
+  type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -129,4 +129,3 @@ export const act = async (
     }
   }
 };
-

@@ -17,7 +17,11 @@ export const processSandbox = (env: Record<string, string>, prefix: string[] = [
       sandbox.calls += 1;
       return new Promise((resolve, reject) => {
         const words = [...prefix, '/bin/bash', '-c', command];
-        const child = spawn('/usr/bin/env', words, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+        const child = spawn('/usr/bin/env', words, {
+          cwd: options.cwd,
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
         let stdout = '';
         let stderr = '';
         let pending = '';
@@ -49,7 +53,8 @@ export const processSandbox = (env: Record<string, string>, prefix: string[] = [
       sandbox.calls += 1;
       return new Uint8Array(await readFile(path));
     },
-    readStream: async (path) => new Response(await sandbox.readFile(path, Number.MAX_SAFE_INTEGER)).body ?? new ReadableStream(),
+    readStream: async (path) =>
+      new Response(await sandbox.readFile(path, Number.MAX_SAFE_INTEGER)).body ?? new ReadableStream(),
   };
   return sandbox;
 };

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 /** State of a fake service: in memory, and in a file when there is one, so that it outlives its process. */
 export interface Kept<State> {
   state: State;
-  save(): void;
+  save: () => void;
 }
 
 export const keep = <State>(empty: State, file?: string): Kept<State> => {

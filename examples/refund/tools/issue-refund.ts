@@ -1,4 +1,4 @@
-import Stripe from 'stripe';
+import { Stripe } from 'stripe';
 import { z } from 'zod';
 import { defineTool, type ToolCall } from '../../../kit/define-tool.ts';
 import { ToolRejected, ToolUncertain } from '../../../kit/outcomes.ts';
