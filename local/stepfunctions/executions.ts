@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { adaptDefinition, type TaskResources } from './definition.ts';
-import { type HistoryEvent, toHistoryEvent } from './history.ts';
+import { type EngineEvent, type HistoryEvent, toHistoryEvent } from './history.ts';
 import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
 import { createTokens } from './tokens.ts';
 
@@ -117,18 +117,21 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   };
 
   /** Follows the events: they are the history, and tell when a state that waited was left. */
-  const record = async (execution: Execution, events: AsyncIterable<{ type: string; timestamp: number }>) => {
+  const record = async (execution: Execution, events: AsyncIterable<EngineEvent>) => {
     const history: HistoryEvent[] = [];
     histories.set(execution.executionArn, history);
     for await (const event of events) {
       history.push(toHistoryEvent(event, history.length + 1));
-      if (event.type === 'StateFailed' || event.type === 'StateExited') tokens.close(execution.executionArn);
+      if (event.type === 'StateFailed' || event.type === 'StateExited') {
+        // Events come a little after the fact; by now the next state may wait on a token of its own.
+        tokens.close(execution.executionArn, event.state?.name ?? '');
+      }
     }
   };
 
   const run = (execution: Execution, { definition, tasks }: Loaded): void => {
     const handlers = Object.fromEntries(
-      [...tasks].map(([state, resource]) => [state, taskHandler(resource, services, tokens)]),
+      [...tasks].map(([state, resource]) => [state, taskHandler(state, resource, services, tokens)]),
     );
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },

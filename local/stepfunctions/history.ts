@@ -11,7 +11,7 @@ export interface HistoryEvent {
   taskFailedEventDetails?: { resourceType: string; resource: string; error?: string; cause?: string };
 }
 
-interface EngineEvent {
+export interface EngineEvent {
   type: string;
   timestamp: number;
   state?: { name: string; type: string; input?: unknown; output?: unknown };

@@ -56,7 +56,7 @@ export const TOKEN_PREFIX = 'walkback-task-token-';
 
 /** The handler of one Task state. */
 export const taskHandler =
-  (resource: string, services: TaskServices, tokens: Tokens) =>
+  (state: string, resource: string, services: TaskServices, tokens: Tokens) =>
   async (raw: unknown): Promise<unknown> => {
     const input = withoutTimeout(raw);
     switch (resource) {
@@ -65,6 +65,7 @@ export const taskHandler =
       case 'arn:aws:states:::lambda:invoke.waitForTaskToken': {
         const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
         if (token === undefined) throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token');
+        tokens.adopt(token, state);
         await invokeFunction(services, input);
         return tokens.wait(token);
       }

@@ -4,6 +4,8 @@ import { TaskError } from './task-error.ts';
 
 interface Waiting {
   execution: string;
+  /** The state that waits on it. */
+  state: string | undefined;
   settle: PromiseWithResolvers<unknown>;
   open: boolean;
 }
@@ -29,11 +31,17 @@ export const createTokens = () => {
       const settle = Promise.withResolvers<unknown>();
       // Nobody may be waiting when it is settled.
       settle.promise.catch(() => undefined);
-      tokens.set(token, { execution, settle, open: true });
+      tokens.set(token, { execution, state: undefined, settle, open: true });
       return token;
     },
+    /** What it is answered with. An answer may have come before. */
     wait: (token: string): Promise<unknown> =>
       tokens.get(token)?.settle.promise ?? Promise.reject(new TaskError('TaskDoesNotExist', 'unknown token')),
+    /** A state begins to hand the token out. */
+    adopt: (token: string, state: string): void => {
+      const waiting = tokens.get(token);
+      if (waiting !== undefined) waiting.state = state;
+    },
     succeed: (token: string, output: unknown) => answer(token, ({ settle }) => settle.resolve(output)),
     fail: (token: string, error: string, cause: string) =>
       answer(token, ({ settle }) => settle.reject(new TaskError(error, cause))),
@@ -42,10 +50,11 @@ export const createTokens = () => {
       if (waiting === undefined) return 'TaskDoesNotExist';
       return waiting.open ? 'taken' : 'TaskTimedOut';
     },
-    /** The state the execution waited in is left: a late answer is told so. */
-    close: (execution: string): void => {
+    /** The state that waited is left, or without one the whole execution: a late answer is told so. */
+    close: (execution: string, state?: string): void => {
       for (const waiting of tokens.values()) {
-        if (waiting.execution === execution) waiting.open = false;
+        const left = state === undefined || waiting.state === state;
+        if (waiting.execution === execution && left) waiting.open = false;
       }
     },
   };
