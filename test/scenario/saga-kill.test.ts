@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
-import { sagaClient, STRIPE_KEY, startSagaServices } from '../support/saga-cloud.ts';
+import { STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
 
 const SAGAS = ['k1', 'k2', 'k3', 'k4'];
 const CHILD = join(import.meta.dirname, '../support/saga-cloud-child.ts');
@@ -12,7 +12,13 @@ const CHILD = join(import.meta.dirname, '../support/saga-cloud-child.ts');
 const addOrders = ({ world }: Awaited<ReturnType<typeof startSagaServices>>['server']) => {
   for (const id of SAGAS) {
     world.stripe.addPayment(`pi_${id}`, 10_000);
-    const order = { id, paymentIntent: `pi_${id}`, amount: 2500, customerEmail: 'ada@example.com', daysSinceDelivery: 2 };
+    const order = {
+      id,
+      paymentIntent: `pi_${id}`,
+      amount: 2500,
+      customerEmail: 'ada@example.com',
+      daysSinceDelivery: 2,
+    };
     world.shop.addOrder(order);
   }
 };
@@ -27,7 +33,10 @@ it.each([1, 3, 4])(
     const dataDir = await mkdtemp(join(tmpdir(), 'walkback-kill-'));
     cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
     const env = { ...process.env, REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY };
-    const child = spawn(process.execPath, [CHILD, dataDir, server.url, ...SAGAS], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, [CHILD, dataDir, server.url, ...SAGAS], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const gone = Promise.withResolvers<void>();
     child.on('exit', () => gone.resolve());
     let bookings = 0;
@@ -49,7 +58,9 @@ it.each([1, 3, 4])(
       const seen = await client.observe(sagaId);
       expect(['COMPLETED', 'COMPENSATED']).toContain(seen.status);
       expect(await client.isSound(sagaId)).toBe(true);
-      const mine = server.world.stripe.state.refunds.filter((refund) => refund.payment_intent === `pi_${sagaId}`);
+      const mine = server.world.stripe.state.refunds.filter(
+        (refund) => refund.payment_intent === `pi_${sagaId}`,
+      );
       expect(mine).toHaveLength(1);
     }
     const completed = client.standing();

@@ -91,7 +91,8 @@ export const issueRefund = (services: RefundServices) => {
         const found = await findByKey(client, paymentIntent, call.forwardKey);
         if (found === undefined || found.status === 'canceled')
           return found === undefined ? {} : { externalRef: found.id };
-        await asking(client.refunds.cancel(found.id, {}, optionsOf(call)));
+        // Without a key: cancelling is idempotent by itself, and under a key Stripe would answer a stored error for ever.
+        await asking(client.refunds.cancel(found.id, {}, { timeout: call.remainingMs() }));
         return { externalRef: found.id };
       },
     },
