@@ -52,7 +52,14 @@ export const observationText = (seen: Observation, paint: Paint): string => {
           `  waits for approval of ${paint.bold(printableLine(awaiting.step))} until ${awaiting.until}  ${printableLine(awaiting.prompt ?? '')}`,
         ]),
     ...standing.map((one) => line(paint.green('✔'), one, '', paint)),
-    ...seen.compensated.map((one) => line(paint.yellow('↩'), one, one.residue ?? 'undone', paint)),
+    ...seen.compensated.map((one) =>
+      line(
+        paint.yellow('↩'),
+        one,
+        one.byHand === undefined ? (one.residue ?? 'undone') : `by hand: ${one.byHand}`,
+        paint,
+      ),
+    ),
     ...seen.notCompensated.map((one) => line(paint.red('✖'), one, one.reason, paint)),
     paint.dim(`  ${seen.advice}`),
   ];

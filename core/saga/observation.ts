@@ -14,8 +14,8 @@ export interface Observation {
   status: SagaStatus;
   /** Took effect and stands. */
   committed: ObservedStep[];
-  /** Taken back; `residue` says what a partial compensator left. */
-  compensated: (ObservedStep & { residue?: string })[];
+  /** Taken back; `residue` says what a partial compensator left, `byHand` what an operator did instead of one. */
+  compensated: (ObservedStep & { residue?: string; byHand?: string })[];
   /** Not taken back, and why. */
   notCompensated: (ObservedStep & { reason: string })[];
   failed?: {
@@ -121,6 +121,7 @@ export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observ
     compensated: compensated.map((story) => ({
       ...observed(story),
       ...(story.residue === undefined ? {} : { residue: story.residue }),
+      ...(story.effect.status === 'resolved' ? { byHand: story.evidence ?? '' } : {}),
     })),
     notCompensated,
     ...(head.state.failure === null ? {} : { failed: head.state.failure }),

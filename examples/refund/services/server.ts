@@ -1,7 +1,7 @@
 /** The example's services on loopback, for the tools of a running cloud. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { refundWorld, type RefundWorld, type WorldOptions } from './world.ts';
+import { type RefundWorld, refundWorld, type WorldOptions } from './world.ts';
 
 export interface RefundServicesServer {
   url: string;
@@ -12,7 +12,10 @@ export interface RefundServicesServer {
 const HOST = '127.0.0.1';
 
 /** Port 0: any free one. */
-export const startRefundServices = async (options: WorldOptions = {}, port = 0): Promise<RefundServicesServer> => {
+export const startRefundServices = async (
+  options: WorldOptions = {},
+  port = 0,
+): Promise<RefundServicesServer> => {
   const world = refundWorld(options);
   const answer = getRequestListener(world.app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, response) => void answer(incoming, response));
