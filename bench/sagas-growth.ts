@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createSagaStore } from '../adapters/aws/saga-store.ts';
 import type { EffectKind, ToolManifest } from '../core/saga/model.ts';
 import { startDynamoDb } from '../local/dynamodb/server.ts';

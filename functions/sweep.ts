@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sweepInput } from '../core/saga/schemas.ts';
 import { makeSweep } from '../core/saga/sweep.ts';
 import { createHandler } from './handler.ts';
@@ -15,6 +15,5 @@ const sagaOf = (text: string): string | undefined => {
 /** Internal: by the clock, and when an execution failed, timed out or was aborted (S11). */
 export const handler = createHandler('sweep', sweepInput, async (runtime) => {
   const sweep = makeSweep(sagaPorts(runtime));
-  return ({ sagaId, detail }) =>
-    sweep(sagaId ?? (detail?.input === undefined ? undefined : sagaOf(detail.input)));
+  return ({ sagaId, detail }) => sweep(sagaId ?? (detail?.input == null ? undefined : sagaOf(detail.input)));
 });

@@ -1,5 +1,5 @@
 /** How a tool author declares a tool: what it does, how it is taken back, how one asks whether it happened. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { EffectKind, RetryPolicy } from '../core/saga/model.ts';
 
 /** What a tool is told about one call. */

@@ -40,10 +40,11 @@ export const addCatalogList = (parent: Command, app: App): void => {
     .action((_: unknown, command: Command) =>
       withConnection(app, command, async (run) => {
         const answer = await run.invoke('walkback-list-catalog', {});
-        run.answer(
-          answer,
-          () => `${toolTable(answer.tools, run.paint)}\n${definitionTable(answer.definitions, run.paint)}`,
-        );
+        return {
+          value: answer,
+          text: () =>
+            `${toolTable(answer.tools, run.paint)}\n${definitionTable(answer.definitions, run.paint)}`,
+        };
       }),
     );
 };
@@ -57,9 +58,11 @@ export const addCatalogReview = (parent: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const { definitions } = await run.invoke('walkback-list-catalog', {});
         const due = definitions.filter(({ daysToReview }) => daysToReview < options.within);
-        run.answer({ definitions: due }, () =>
-          due.length === 0 ? 'No template is due for review.\n' : definitionTable(due, run.paint),
-        );
+        return {
+          value: { definitions: due },
+          text: () =>
+            due.length === 0 ? 'No template is due for review.\n' : definitionTable(due, run.paint),
+        };
       }),
     );
 };

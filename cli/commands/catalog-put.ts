@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -30,14 +30,16 @@ export const addCatalogPut = (parent: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const request = await read(file);
         const answer = await run.progress('Storing', () => run.invoke('walkback-put-catalog', request));
-        run.answer(answer, () =>
-          answer.versions
-            .map(
-              ({ kind, name, version, stored }) =>
-                `${stored ? '✔' : '='} ${kind} ${name}@${version}${stored ? '' : ' was there'}\n`,
-            )
-            .join(''),
-        );
+        return {
+          value: answer,
+          text: () =>
+            answer.versions
+              .map(
+                ({ kind, name, version, stored }) =>
+                  `${stored ? '✔' : '='} ${kind} ${name}@${version}${stored ? '' : ' was there'}\n`,
+              )
+              .join(''),
+        };
       }),
     );
 };

@@ -63,9 +63,10 @@ export const addLedgerQuery = (parent: Command, app: App): void => {
         const rows = await run.progress('Reading the ledger', () =>
           readEntries(run, queryOf(options), options.limit),
         );
-        run.answer({ entries: rows }, () =>
-          options.csv === true ? toCsv(rows) : ledgerTable(rows, run.paint),
-        );
+        return {
+          value: { entries: rows },
+          text: () => (options.csv === true ? toCsv(rows) : ledgerTable(rows, run.paint)),
+        };
       }),
     );
 };
@@ -81,7 +82,7 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       const rows = await run.progress('Reading the ledger', () => readEntries(run, queryOf(options)));
       // Finance data: for the owner of the file only.
       await writeFile(file, toCsv(rows), { mode: 0o600 });
-      run.answer({ file, entries: rows.length }, () => `${rows.length} entries in ${file}\n`);
+      return { value: { file, entries: rows.length }, text: () => `${rows.length} entries in ${file}\n` };
     }),
   );
 };

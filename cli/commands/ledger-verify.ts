@@ -49,11 +49,11 @@ export const addLedgerVerify = (parent: Command, app: App): void => {
           );
         }
         const answer = { sagaId, entries: rows.length, hash: tip?.hash ?? null };
-        run.answer(
-          answer,
-          () =>
+        return {
+          value: answer,
+          text: () =>
             `${run.paint.green('✔')} ${rows.length} entries, the chain holds ${run.paint.dim(answer.hash ?? '')}\n`,
-        );
+        };
       }),
     );
 };

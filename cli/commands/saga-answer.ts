@@ -24,7 +24,10 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
           by: operatorOf(run.terminal, options.by),
           ...(options.note === undefined ? {} : { note: options.note }),
         });
-        run.answer(answer, () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`);
+        return {
+          value: answer,
+          text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+        };
       }),
     );
 };

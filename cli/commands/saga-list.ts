@@ -31,7 +31,7 @@ export const addSagaList = (parent: Command, app: App): void => {
             ...(options.status === undefined ? {} : { status: options.status }),
           }),
         );
-        run.answer(answer, () => sagaTable(answer.sagas, run.paint, run.terminal.now()));
+        return { value: answer, text: () => sagaTable(answer.sagas, run.paint, run.terminal.now()) };
       }),
     );
 };

@@ -22,10 +22,10 @@ const act = (
     const answer = await run.progress('Telling the saga', () =>
       run.invoke('walkback-operate-saga', { ...request, by: operatorOf(run.terminal, by) }),
     );
-    run.answer(
-      answer,
-      () => `Saga ${run.paint.bold(request.sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
-    );
+    return {
+      value: answer,
+      text: () => `Saga ${run.paint.bold(request.sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+    };
   });
 
 const BY = ['--by <who>', 'who acts (default: you)'] as const;

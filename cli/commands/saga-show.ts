@@ -32,7 +32,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .action((sagaId: string, _: unknown, command: Command) =>
       withConnection(app, command, async (run) => {
         const seen = await run.invoke('walkback-describe-saga', { sagaId });
-        run.answer(seen, () => observationText(seen, run.paint));
+        return { value: seen, text: () => observationText(seen, run.paint) };
       }),
     );
   parent
@@ -40,19 +40,18 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .argument('<saga>', 'saga id', parseId)
     .description('wait until the saga ends or needs a person, then show it; fails when a compensation failed')
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(1, 86_400), 600)
-    .action((sagaId: string, options: { timeout: number }, command: Command) =>
-      withConnection(app, command, async (run) => {
+    .action(async (sagaId: string, options: { timeout: number }, command: Command) => {
+      let left = 0;
+      await withConnection(app, command, async (run) => {
         const seen = await run.progress('Waiting for the saga', () => watch(run, sagaId, options.timeout));
-        run.answer(seen, () => observationText(seen, run.paint));
-        if (seen.status === 'COMPENSATION_FAILED') {
-          throw new CliError(
-            'CompensationFailed',
-            `${seen.notCompensated.length} effects could not be undone.`,
-            {
-              hint: `walkback saga retry ${sagaId}, or resolve or skip each step`,
-            },
-          );
-        }
-      }),
-    );
+        if (seen.status === 'COMPENSATION_FAILED') left = seen.notCompensated.length;
+        return { value: seen, text: () => observationText(seen, run.paint) };
+      });
+      // The answer is shown first: it lists what is left.
+      if (left > 0) {
+        throw new CliError('CompensationFailed', `${left} effects could not be undone.`, {
+          hint: `walkback saga retry ${sagaId}, or resolve or skip each step`,
+        });
+      }
+    });
 };

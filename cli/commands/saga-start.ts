@@ -61,9 +61,12 @@ export const addSagaStart = (parent: Command, app: App): void => {
           }),
         );
         const { paint } = run;
-        run.answer(answer, () => `Saga ${paint.bold(answer.sagaId)}  ${statusWord(answer.status, paint)}\n`);
         for (const warning of answer.warnings) run.note(paint.yellow(`! ${warning}`));
         run.note(paint.dim(`next  walkback saga watch ${answer.sagaId}`));
+        return {
+          value: answer,
+          text: () => `Saga ${paint.bold(answer.sagaId)}  ${statusWord(answer.status, paint)}\n`,
+        };
       }),
     );
 };

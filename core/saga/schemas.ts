@@ -94,8 +94,16 @@ export const announceAwaitInput = z.strictObject({
   token: z.string().min(1).max(2048),
 });
 
-/** By the clock: nothing of interest. By a dead execution: its name carries the saga. */
-export const sweepInput = z.looseObject({
+/** By the clock: nothing of interest. By a dead execution: its input names the saga. Fields are EventBridge's. */
+export const sweepInput = z.strictObject({
   sagaId: id.optional(),
-  detail: z.looseObject({ input: z.string().optional() }).optional(),
+  detail: z.looseObject({ input: z.string().nullish() }).optional(),
+  version: z.string().optional(),
+  id: z.string().optional(),
+  'detail-type': z.string().optional(),
+  source: z.string().optional(),
+  account: z.string().optional(),
+  time: z.string().optional(),
+  region: z.string().optional(),
+  resources: z.array(z.string()).optional(),
 });

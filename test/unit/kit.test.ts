@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseTool } from '../../core/saga/catalog.ts';
 import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
 import { memoryTombstones, ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';

@@ -4,7 +4,7 @@
  * as its idempotency header works for asynchronous requests only. Nothing is deleted; books are corrected by a reversal.
  */
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keep, type ServiceOptions } from './state.ts';
 
 interface JournalEntry {

@@ -1,6 +1,6 @@
 /** The shop's own services: orders with their return policy, and mail. Mail that was sent can not be taken back. */
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keep, type ServiceOptions } from './state.ts';
 
 interface Order {

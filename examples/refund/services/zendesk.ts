@@ -4,7 +4,7 @@
  * ticket can not be changed; 429 with `retry-after` and 503 happen.
  */
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keep, type ServiceOptions } from './state.ts';
 
 interface Ticket {

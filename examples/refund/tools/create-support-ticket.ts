@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, type ToolCall } from '../../../kit/define-tool.ts';
 import { requestJson, requireSuccess } from './http.ts';
 import type { RefundServices } from './services.ts';

@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, type ToolCall } from '../../../kit/define-tool.ts';
 import { ToolRejected, ToolUncertain } from '../../../kit/outcomes.ts';
 import type { RefundServices } from './services.ts';

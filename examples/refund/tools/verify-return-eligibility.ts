@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../../../kit/define-tool.ts';
 import { ToolRejected } from '../../../kit/outcomes.ts';
 import { requestJson, requireSuccess } from './http.ts';
