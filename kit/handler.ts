@@ -48,7 +48,7 @@ const describe = (code: string, error: Error) => ({
 });
 
 /** What an error of a tool means. */
-export const outcomeOf = (error: unknown): Outcome => {
+const outcomeOf = (error: unknown): Outcome => {
   if (error instanceof ToolRejected) {
     return { outcome: 'rejected', error: describe(error.code, error), retryable: error.retryable };
   }

@@ -67,7 +67,7 @@ export interface StreamPlan {
   reportsItemFailures: boolean;
 }
 
-export interface StateMachinePlan {
+interface StateMachinePlan {
   stateMachineArn: string;
   /** The ASL text, with its placeholders. */
   definition: string;
@@ -75,7 +75,7 @@ export interface StateMachinePlan {
 }
 
 /** A rule of the default bus: by the clock, or when an execution of a state machine ended badly. */
-export type RulePlan =
+type RulePlan =
   | { kind: 'schedule'; everyMs: number; functionNames: string[] }
   | { kind: 'execution-status'; statuses: string[]; functionNames: string[] };
 

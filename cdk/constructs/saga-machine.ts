@@ -26,6 +26,7 @@ export interface SagaMachineProps {
 export class SagaMachine extends Construct {
   readonly machine: StateMachine;
   readonly alerts: Topic;
+  readonly rules: readonly Rule[];
 
   constructor(scope: Construct, id: string, props: SagaMachineProps) {
     super(scope, id);
@@ -60,26 +61,26 @@ export class SagaMachine extends Construct {
     this.machine.addToRolePolicy(
       new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [tools] }),
     );
-    this.#sweep(props.sweep);
+    this.rules = this.#sweep(props.sweep);
   }
 
   /** By the clock, and as soon as an execution died (S11). */
-  #sweep(fn: NodejsFunction): void {
-    new Rule(this, 'SweepByClock', {
-      schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(fn)],
-    });
-    new Rule(this, 'SweepDead', {
-      eventPattern: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: {
-          stateMachineArn: [this.machine.stateMachineArn],
-          status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+  #sweep(fn: NodejsFunction): Rule[] {
+    const targets = [new LambdaFunction(fn)];
+    return [
+      new Rule(this, 'SweepByClock', { schedule: Schedule.rate(Duration.minutes(1)), targets }),
+      new Rule(this, 'SweepDead', {
+        eventPattern: {
+          source: ['aws.states'],
+          detailType: ['Step Functions Execution Status Change'],
+          detail: {
+            stateMachineArn: [this.machine.stateMachineArn],
+            status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+          },
         },
-      },
-      targets: [new LambdaFunction(fn)],
-    });
+        targets,
+      }),
+    ];
   }
 }
 

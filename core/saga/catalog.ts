@@ -22,7 +22,7 @@ const retry = z.strictObject({
 
 const timeoutSeconds = z.int().min(1).max(900);
 
-export const toolSchema = z.strictObject({
+const toolSchema = z.strictObject({
   name: z.string().regex(NAME),
   version: z.string().regex(VERSION),
   description: z.string().max(500),
@@ -41,7 +41,7 @@ export const toolSchema = z.strictObject({
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
 });
 
-export const planSchema = z.strictObject({
+const planSchema = z.strictObject({
   steps: z
     .array(
       z.strictObject({
@@ -64,7 +64,7 @@ export const planSchema = z.strictObject({
     .max(1000),
 });
 
-export const definitionSchema = z.strictObject({
+const definitionSchema = z.strictObject({
   name: z.string().regex(NAME),
   version: z.string().regex(VERSION),
   description: z.string().max(500),

@@ -24,7 +24,7 @@ export const isResidue = (effect: EffectRecord): boolean =>
   (effect.kind === 'irreversible' && mayHaveHappened(effect));
 
 /** The effect to undo next: the last started one that still stands. */
-export const undoTarget = (state: SagaState): number => state.effects.findLastIndex(isUndoable);
+const undoTarget = (state: SagaState): number => state.effects.findLastIndex(isUndoable);
 
 const epochOf = (state: SagaState, effect: number): number => state.effects[effect]?.epoch ?? state.epoch;
 

@@ -12,7 +12,7 @@ const DELIMITED = /^\{%([\s\S]*)%\}$/;
 const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'eval']);
 
 /** The expression inside `{% %}`, or undefined for plain text. */
-export const expressionIn = (value: Json): string | undefined =>
+const expressionIn = (value: Json): string | undefined =>
   typeof value === 'string' ? DELIMITED.exec(value)?.[1]?.trim() : undefined;
 
 export interface FoundExpression {
@@ -113,7 +113,7 @@ export const evaluateExpression = async (source: string, scope: unknown): Promis
 };
 
 /** Replaces every expression by its value. */
-export const resolveJson = async (value: Json, scope: ExpressionScope): Promise<Json> => {
+const resolveJson = async (value: Json, scope: ExpressionScope): Promise<Json> => {
   const source = expressionIn(value);
   if (source !== undefined) return evaluateExpression(source, scope);
   if (Array.isArray(value)) return Promise.all(value.map((item) => resolveJson(item, scope)));

@@ -36,7 +36,7 @@ const withEffect = (state: SagaState, index: number, change: Partial<EffectRecor
 });
 
 /** The effect of a step in an epoch, or -1: one step has at most one effect per epoch (S5). */
-export const effectIndex = (state: SagaState, step: number, epoch: number): number =>
+const effectIndex = (state: SagaState, step: number, epoch: number): number =>
   state.effects.findIndex((effect) => effect.step === step && effect.epoch === epoch);
 
 const operationOf = (state: SagaState): Operation => {

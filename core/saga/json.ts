@@ -1,5 +1,4 @@
 import { sha256Hex } from '../ids.ts';
-import type { Json } from './model.ts';
 
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`;
@@ -18,6 +17,3 @@ export const canonicalJson = (value: unknown): string => canonical(value);
 
 /** SHA-256 of the canonical text, lower-case hex. */
 export const hashJson = (value: unknown): string => sha256Hex(canonical(value));
-
-export const isJsonObject = (value: unknown): value is { [name: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -18,7 +18,7 @@ export interface RetryPolicy {
   maxBackoffSeconds: number;
 }
 
-export interface CompensationPolicy {
+interface CompensationPolicy {
   /** Name of the compensating tool, for people: `void_refund`. */
   name: string;
   timeoutSeconds: number;
@@ -26,7 +26,7 @@ export interface CompensationPolicy {
 }
 
 /** What a saga needs to know of a tool to run it. Pinned in the saga when it starts. */
-export interface ToolPolicy {
+interface ToolPolicy {
   effect: EffectKind;
   /** Lambda function name, ARN or ARN with qualifier. */
   functionName: string;
@@ -52,7 +52,7 @@ export interface ToolManifest extends ToolPolicy {
   schemas: { input: JsonSchema; output: JsonSchema; compensation?: JsonSchema };
 }
 
-export interface Approval {
+interface Approval {
   timeoutSeconds: number;
   /** What the approver is asked. */
   prompt?: string;

@@ -6,7 +6,7 @@ import { canonicalJson } from './json.ts';
 import type { Json, JsonObject, JsonSchema, PinnedStep, Plan, PlanStep, ToolManifest } from './model.ts';
 import { schemaViolations } from './schema-check.ts';
 
-export type PlanRule =
+type PlanRule =
   | 'unknown-tool'
   | 'duplicate-step'
   | 'compensator-missing'

@@ -29,7 +29,7 @@ const nameOf = (before: SagaHead | undefined, after: SagaHead): EventName | unde
   return back ? undefined : NAMES[after.state.status];
 };
 
-export const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
+const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
   if (after === undefined) return [];
   const name = nameOf(before, after);
   if (name === undefined) return [];

@@ -11,7 +11,7 @@ import { type EngineEvent, type HistoryEvent, toHistoryEvent } from './history.t
 import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
 import { createTokens } from './tokens.ts';
 
-export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
+type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
 
 export interface Execution {
   executionArn: string;
@@ -39,7 +39,7 @@ const recordSchema = z.object({
   stopMs: z.number().optional(),
 });
 
-export interface StateMachineSource {
+interface StateMachineSource {
   stateMachineArn: string;
   /** The ASL text, with `${Name}` placeholders. */
   definition: string;

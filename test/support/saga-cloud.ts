@@ -19,7 +19,7 @@ export const STRIPE_KEY = 'sk_test_example';
 const MACHINE = 'arn:aws:states:us-east-1:000000000000:execution:walkback-saga';
 
 /** Short deadlines, so that doubt is settled while a test waits. */
-export const quick = (manifests: ToolManifest[]): ToolManifest[] =>
+const quick = (manifests: ToolManifest[]): ToolManifest[] =>
   manifests.map((manifest) => ({
     ...manifest,
     timeoutSeconds: 2,
@@ -40,7 +40,7 @@ export const quickCatalog = (url: string) => ({
   definitions: refundDefinitions,
 });
 
-export interface SagaFaults {
+interface SagaFaults {
   refuseMail: boolean;
   closedPeriod: (method: string, externalId: string) => boolean;
   onNetsuite: () => void;
@@ -129,8 +129,6 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
     }),
   };
 };
-
-export type SagaClient = ReturnType<typeof sagaClient>;
 
 export const startSagaCloud = async () => {
   const { server, faults } = await startSagaServices();

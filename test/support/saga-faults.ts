@@ -4,8 +4,6 @@ import type { Fetch } from '../../examples/refund/tools/http.ts';
 import type { Invoke, RefundSagaOptions } from './refund-saga.ts';
 import { Crash } from './saga-machine.ts';
 
-export type Operation = 'execute' | 'compensate' | 'probe';
-
 export interface Point {
   operation: 'execute' | 'compensate';
   step: string;
@@ -95,7 +93,7 @@ const lost = (): never => {
 };
 
 /** The probe of this step gets no answers. */
-export const blindProbe = (step: string): Fault => ({
+const blindProbe = (step: string): Fault => ({
   around: (invoke) => async (payload) =>
     payload.step === step && payload.operation === 'probe'
       ? {
@@ -108,7 +106,7 @@ export const blindProbe = (step: string): Fault => ({
       : invoke(payload),
 });
 
-export const combine = (...faults: Fault[]): Fault => ({
+const combine = (...faults: Fault[]): Fault => ({
   around: (invoke, clock) => faults.reduce((inner, fault) => fault.around?.(inner, clock) ?? inner, invoke),
   storing: (store, clock) => faults.reduce((inner, fault) => fault.storing?.(inner, clock) ?? inner, store),
   network: (fetch, clock) => faults.reduce((inner, fault) => fault.network?.(inner, clock) ?? inner, fetch),
@@ -249,8 +247,8 @@ export const FAULTS: Record<string, (point: Point) => Fault> = {
     ),
 };
 
-export const STEPS = ['verify', 'refund', 'ticket', 'booking', 'confirm'] as const;
-export const UNDONE_STEPS = ['booking', 'ticket', 'refund'] as const;
+const STEPS = ['verify', 'refund', 'ticket', 'booking', 'confirm'] as const;
+const UNDONE_STEPS = ['booking', 'ticket', 'refund'] as const;
 
 export const points: Point[] = [
   ...STEPS.map((step) => ({ operation: 'execute' as const, step })),

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCsv } from '../../core/saga/csv.ts';
 import { applyFacts, decide } from '../../core/saga/decide.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDefinition, parsePlan, parseTool } from '../../core/saga/catalog.ts';
 import { resolveArguments } from '../../core/saga/expressions.ts';
