@@ -45,7 +45,9 @@ describe('the machine', () => {
     const [machine, ...more] = planCloud(template).stateMachines;
     expect(more).toEqual([]);
     const placeholders = [...(machine?.definition ?? '').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
-    expect([...new Set(placeholders)].sort((a, b) => String(a).localeCompare(String(b)))).toEqual(Object.keys(machine?.substitutions ?? {}).sort());
+    expect([...new Set(placeholders)].sort((a, b) => String(a).localeCompare(String(b)))).toEqual(
+      Object.keys(machine?.substitutions ?? {}).sort(),
+    );
   });
 
   test('is looked after by the clock and when an execution dies (S11)', () => {
