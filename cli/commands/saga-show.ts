@@ -32,7 +32,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .action((sagaId: string, _: unknown, command: Command) =>
       withConnection(app, command, async (run) => {
         const seen = await run.invoke('walkback-describe-saga', { sagaId });
-        return { value: seen, text: () => observationText(seen, run.paint) };
+        return { value: seen, text: () => observationText(seen, run.paint, run.width) };
       }),
     );
   parent
@@ -45,7 +45,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
       await withConnection(app, command, async (run) => {
         const seen = await run.progress('Waiting for the saga', () => watch(run, sagaId, options.timeout));
         if (seen.status === 'COMPENSATION_FAILED') left = seen.notCompensated.length;
-        return { value: seen, text: () => observationText(seen, run.paint) };
+        return { value: seen, text: () => observationText(seen, run.paint, run.width) };
       });
       // The answer is shown first: it lists what is left.
       if (left > 0) {

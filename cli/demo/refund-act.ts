@@ -10,7 +10,7 @@ import { startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
 import type { Invoke } from '../contract.ts';
 import { CliError } from '../failure.ts';
-import { ledgerTable } from '../view/ledger-views.ts';
+import { table } from '../terminal/table.ts';
 import { observationText } from '../view/saga-views.ts';
 import type { Screen } from './screen.ts';
 
@@ -53,7 +53,19 @@ const run = async ({ invoke, screen }: Act, sagaId: string): Promise<Observation
 const showLedger = async ({ invoke, screen }: Act, sagaId: string): Promise<void> => {
   const { entries = [] } = await invoke('walkback-query-ledger', { sagaId });
   const told = entries.filter((row: LedgerRow) => row.status !== 'started');
-  screen.block(ledgerTable(told, screen.paint));
+  const columns = [
+    { head: 'SEQ', align: 'right' as const },
+    { head: 'STEP' },
+    { head: 'WHAT' },
+    { head: 'REFERENCE' },
+  ];
+  const cells = told.map((row) => [
+    String(row.seq),
+    row.step ?? '-',
+    `${row.direction} ${row.status}`,
+    row.external_ref ?? '-',
+  ]);
+  screen.block(table(columns, cells, screen.paint));
 };
 
 const expectStatus = (seen: Observation, status: Observation['status']): void => {
@@ -70,7 +82,7 @@ const thirdStepFails = async (act: Act, books: Books): Promise<Observation> => {
   screen.line();
   await showLedger(act, seen.sagaId);
   screen.line();
-  screen.block(observationText(seen, screen.paint));
+  screen.block(observationText(seen, screen.paint, screen.width));
   expectStatus(seen, 'COMPENSATED');
   return seen;
 };
@@ -80,15 +92,16 @@ const compensationFails = async (
   books: Books,
 ): Promise<Pick<RefundProof, 'failed' | 'resolved'>> => {
   const { invoke, screen } = act;
-  screen.chapter('Another one: its mail is refused, and the booking can not be reversed');
+  screen.chapter('Another: its mail is refused, and the booking can not be reversed');
   books.closed = 'reversals';
   const failed = await run(act, 'refund-1002');
-  screen.block(observationText(failed, screen.paint));
+  screen.block(observationText(failed, screen.paint, screen.width));
   expectStatus(failed, 'COMPENSATION_FAILED');
 
   screen.chapter('An operator reverses it by hand, and says so');
   const evidence = 'reversed in NetSuite by hand, journal entry 9044';
-  screen.line(`walkback saga resolve ${failed.sagaId} booking --evidence "${evidence}"`);
+  screen.line(`walkback saga resolve ${failed.sagaId} booking \\`);
+  screen.line(`  --evidence "${evidence}"`);
   await invoke('walkback-operate-saga', {
     sagaId: failed.sagaId,
     action: 'resolve',
@@ -99,7 +112,7 @@ const compensationFails = async (
   const resolved = await screen.progress('Finishing the saga', () =>
     invoke('walkback-describe-saga', { sagaId: failed.sagaId, waitSeconds: WAIT_SECONDS }),
   );
-  screen.block(observationText(resolved, screen.paint));
+  screen.block(observationText(resolved, screen.paint, screen.width));
   expectStatus(resolved, 'COMPENSATED');
   return { failed, resolved };
 };

@@ -3,7 +3,7 @@ import type { SagaStatus } from '../../core/saga/model.ts';
 import type { Observation, ObservedStep } from '../../core/saga/observation.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine } from '../terminal/text.ts';
+import { formatTime, printableLine, truncate } from '../terminal/text.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
   switch (status) {
@@ -21,47 +21,54 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
   }
 };
 
-const line = (
-  mark: string,
-  { step, tool, externalRef }: ObservedStep,
-  more: string,
-  paint: Paint,
-): string => {
+/** Plain text broken at spaces into lines of at most `width`; a longer word is cut. */
+const wrap = (text: string, width: number): string[] => {
+  const lines: string[] = [];
+  for (const word of printableLine(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(truncate(word, width));
+  }
+  return lines;
+};
+
+const INDENT = '    ';
+
+const block = (text: string, width: number, colour: (line: string) => string): string[] =>
+  wrap(text, width - INDENT.length).map((one) => `${INDENT}${colour(one)}`);
+
+const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: Paint): string => {
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
-  const tail = more === '' ? '' : `  ${printableLine(more)}`;
-  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${tail}`;
+  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}`;
 };
 
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
-export const observationText = (seen: Observation, paint: Paint): string => {
+export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const left = new Set(seen.notCompensated.map(({ step }) => step));
   const standing = seen.committed.filter(({ step }) => !left.has(step));
   const { failed, awaiting } = seen;
+  const about = (text: string): string[] => block(text, width, paint.dim);
   const lines = [
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
     ...(failed === undefined
       ? []
-      : [
-          paint.red(
-            `  ${failed.step ?? 'saga'}: ${printableLine(`${failed.error.name}: ${failed.error.message}`)}`,
-          ),
-        ]),
+      : block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red)),
     ...(awaiting === undefined
       ? []
-      : [
-          `  waits for approval of ${paint.bold(printableLine(awaiting.step))} until ${awaiting.until}  ${printableLine(awaiting.prompt ?? '')}`,
-        ]),
-    ...standing.map((one) => line(paint.green('✔'), one, '', paint)),
-    ...seen.compensated.map((one) =>
-      line(
-        paint.yellow('↩'),
-        one,
-        one.byHand === undefined ? (one.residue ?? 'undone') : `by hand: ${one.byHand}`,
-        paint,
-      ),
-    ),
-    ...seen.notCompensated.map((one) => line(paint.red('✖'), one, one.reason, paint)),
-    paint.dim(`  ${seen.advice}`),
+      : block(
+          `waits for approval of ${awaiting.step} until ${awaiting.until}. ${awaiting.prompt ?? ''}`,
+          width,
+          paint.yellow,
+        )),
+    ...standing.map((one) => effect(paint.green('✔'), one, paint)),
+    ...seen.compensated.flatMap((one) => [
+      effect(paint.yellow('↩'), one, paint),
+      ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
+      ...(one.residue === undefined ? [] : about(one.residue)),
+    ]),
+    ...seen.notCompensated.flatMap((one) => [effect(paint.red('✖'), one, paint), ...about(one.reason)]),
+    ...about(seen.advice),
   ];
   return `${lines.join('\n')}\n`;
 };

@@ -48,7 +48,7 @@ export const requestJson = async (
 export const requireSuccess = (service: string, answer: HttpAnswer): HttpAnswer => {
   const { status } = answer;
   if (status >= 200 && status < 300) return answer;
-  const message = `${service} answered ${status}: ${JSON.stringify(answer.body)}`;
+  const message = `${service} answered ${status}: ${JSON.stringify(answer.body).slice(0, 300)}`;
   if (status === 429) throw new ToolRejected('Throttled', message, { retryable: true });
   if (status === 503 && answer.headers.has('retry-after'))
     throw new ToolRejected('Unavailable', message, { retryable: true });
