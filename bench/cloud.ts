@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { Sandbox } from 'e2b';
-import { z } from 'zod';
+import * as z from 'zod';
 import { startCloud } from '../local/cloud.ts';
 import { startCountingProxy } from './counting-proxy.ts';
 

@@ -46,7 +46,9 @@ export const startDirectSession = (projectsRoot: string): DirectSession => {
       reason: 'bench',
       known: (last?.repositories ?? []).flatMap(knownFrom),
       knownBases: (last?.repositories ?? []).flatMap(({ base }) => base ?? []),
-      targets: target?.repositories.flatMap(({ path, commit }) => (commit === undefined ? [] : [{ path, commit }])),
+      targets: target?.repositories.flatMap(({ path, commit }) =>
+        commit === undefined ? [] : [{ path, commit }],
+      ),
       maxInlineBytes: 8 * 1024 * 1024,
     };
     last = await repositories.capture(processSandbox, request, async () => null);

@@ -5,7 +5,10 @@ type Item = Record<string, AttributeValue>;
 
 const sortKey = (item: Item): string => item['sk']?.S ?? '';
 
-const readSession = async (environment: Readonly<Record<string, string>>, sessionId: string): Promise<Item[]> => {
+const readSession = async (
+  environment: Readonly<Record<string, string>>,
+  sessionId: string,
+): Promise<Item[]> => {
   const client = new DynamoDBClient({
     region: environment['AWS_REGION'],
     endpoint: environment['AWS_ENDPOINT_URL_DYNAMODB'],

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { makePlace } from './place.ts';
-import { renderTable, type Row, verdict } from './report.ts';
+import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
 import type { Benchmark } from './rows/context.ts';
@@ -43,7 +43,9 @@ const run = async (options: Options): Promise<void> => {
     const rows = groups.flatMap(({ name, rows: list }) =>
       list.map((row) => ({ benchmark: name, ...row, verdict: verdict(row) })),
     );
-    console.log(JSON.stringify({ processors: availableParallelism(), quick: options.quick ?? false, rows }, null, 2));
+    console.log(
+      JSON.stringify({ processors: availableParallelism(), quick: options.quick ?? false, rows }, null, 2),
+    );
     return;
   }
   console.log(renderTable(groups));

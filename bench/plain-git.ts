@@ -44,4 +44,3 @@ export const plainCheckpoint = async (
 /** `git checkout` of one commit or branch in every repository. */
 export const plainCheckout = ({ root, repositories }: Workspace, revision: string): Promise<unknown> =>
   mustRun(inParallel(repositories, `cd "$r" && git checkout -q ${revision}`), root);
-

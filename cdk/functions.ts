@@ -11,6 +11,16 @@ export interface FunctionRow {
   publishesEvents?: true;
   /** Fed by the Sessions table's stream. */
   consumesStream?: true;
+  /** Sagas and Ledger tables; `tombstones`: what a tool needs of them. */
+  sagas?: 'read' | 'write' | 'tombstones';
+  /** Starts, looks at and wakes executions. */
+  engine?: true;
+  /** Fed by the Sagas table's stream. */
+  consumesSagaStream?: true;
+  /** Where the handler is, when it is not `functions/<name>.ts`. */
+  entry?: string;
+  /** Part of the examples: only in a stack that wants them. */
+  example?: true;
   timeoutSeconds: number;
 }
 
@@ -90,5 +100,69 @@ export const FUNCTIONS: readonly FunctionRow[] = [
     publishesEvents: true,
     consumesStream: true,
     timeoutSeconds: 60,
+  },
+  {
+    name: 'start-saga',
+    description: 'Checks, pins and starts a saga',
+    sagas: 'write',
+    engine: true,
+    timeoutSeconds: 60,
+  },
+  { name: 'describe-saga', description: 'Answers what a saga did', sagas: 'read', timeoutSeconds: LONGEST },
+  {
+    name: 'answer',
+    description: 'Records the answer to an approval',
+    sagas: 'write',
+    engine: true,
+    timeoutSeconds: 60,
+  },
+  {
+    name: 'operate-saga',
+    description: 'Cancels a saga, or works what a failed compensation left',
+    sagas: 'write',
+    engine: true,
+    timeoutSeconds: 60,
+  },
+  { name: 'query-ledger', description: 'Answers ledger entries', sagas: 'read', timeoutSeconds: 60 },
+  { name: 'list-sagas', description: 'Lists sagas', sagas: 'read', timeoutSeconds: 60 },
+  { name: 'list-catalog', description: 'Lists tools and templates', sagas: 'read', timeoutSeconds: 60 },
+  { name: 'put-catalog', description: 'Stores tools and templates', sagas: 'write', timeoutSeconds: 60 },
+  {
+    name: 'advance-saga',
+    description: 'Moves a saga: the state Advance of the machine',
+    sagas: 'write',
+    engine: true,
+    // Shorter than the state's timeout of 60 s.
+    timeoutSeconds: 50,
+  },
+  {
+    name: 'announce-await',
+    description: 'Keeps the task token of a saga that waits',
+    sagas: 'write',
+    engine: true,
+    timeoutSeconds: 50,
+  },
+  {
+    name: 'sweep',
+    description: 'Starts sagas again whose execution died',
+    sagas: 'write',
+    engine: true,
+    timeoutSeconds: 300,
+  },
+  {
+    name: 'publish-saga-events',
+    description: 'Turns changes of the Sagas table into events',
+    publishesEvents: true,
+    consumesSagaStream: true,
+    timeoutSeconds: 60,
+  },
+  {
+    name: 'tool-refund',
+    description: 'The tools of the refund example',
+    sagas: 'tombstones',
+    entry: 'examples/refund/function.ts',
+    example: true,
+    // Shorter than the tools' own 30 s plus the engine's slack of 5 s.
+    timeoutSeconds: 32,
   },
 ];

@@ -6,6 +6,8 @@ export interface Settings {
   e2bApiKeySecretName: string;
   /** Keeps table and bucket when somebody deletes the stack or the resource. */
   deletionProtection: boolean;
+  /** Deploys the tools of the examples too. */
+  examples: boolean;
 }
 
 const text = (node: Node, name: string, fallback: string): string => {
@@ -25,4 +27,5 @@ const flag = (node: Node, name: string, fallback: boolean): boolean => {
 export const readSettings = (node: Node): Settings => ({
   e2bApiKeySecretName: text(node, 'e2bApiKeySecretName', 'walkback/e2b-api-key'),
   deletionProtection: flag(node, 'deletionProtection', true),
+  examples: flag(node, 'examples', false),
 });

@@ -4,6 +4,8 @@ import type { Construct } from 'constructs';
 import { BundleBucket } from './constructs/bundle-bucket.ts';
 import { E2bApiKey } from './constructs/e2b-api-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
+import { bindEngine, SagaMachine } from './constructs/saga-machine.ts';
+import { SagaTables } from './constructs/saga-tables.ts';
 import { SessionsTable } from './constructs/sessions-table.ts';
 import { WalkbackFunction } from './constructs/walkback-function.ts';
 import { FUNCTIONS, type FunctionRow } from './functions.ts';
@@ -16,13 +18,14 @@ interface WalkbackStackProps extends StackProps {
 const pascalCase = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Everything checkpoints need. The embedded cloud is provisioned from this stack's template too. */
+/** Everything checkpoints and sagas need. The embedded cloud is provisioned from this stack's template too. */
 export class WalkbackStack extends Stack {
   readonly #sessions: SessionsTable;
   readonly #bundles: BundleBucket;
   readonly #events: WalkbackEventBus;
   readonly #e2bApiKey: E2bApiKey;
   readonly #deadLetters: Queue;
+  readonly #sagas: SagaTables;
 
   constructor(scope: Construct, id: string, props: WalkbackStackProps) {
     super(scope, id, { description: 'Walkback: the undo layer for AI agents', ...props });
@@ -36,18 +39,34 @@ export class WalkbackStack extends Stack {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    for (const row of FUNCTIONS) this.#addFunction(row);
+    this.#sagas = new SagaTables(this, 'SagaTables', { deletionProtection });
+    const rows = FUNCTIONS.filter((row) => row.example !== true || props.settings.examples);
+    const functions = new Map(rows.map((row) => [row.name, this.#addFunction(row)]));
+    const named = (name: string): WalkbackFunction => {
+      const fn = functions.get(name);
+      if (fn === undefined) throw new Error(`there is no function ${name}`);
+      return fn;
+    };
+    const { machine, alerts } = new SagaMachine(this, 'Saga', {
+      advance: named('advance-saga'),
+      announceAwait: named('announce-await'),
+      sweep: named('sweep'),
+    });
 
     this.#addOutput('SessionsTable', this.#sessions.table.tableName);
     this.#addOutput('BundleBucket', this.#bundles.bucket.bucketName);
     this.#addOutput('EventBus', this.#events.bus.eventBusName);
+    this.#addOutput('SagasTable', this.#sagas.sagas.tableName);
+    this.#addOutput('LedgerTable', this.#sagas.ledger.tableName);
+    this.#addOutput('StateMachine', machine.stateMachineArn);
+    this.#addOutput('Alerts', alerts.topicArn);
   }
 
   #addOutput(id: string, value: string): CfnOutput {
     return new CfnOutput(this, id, { value });
   }
 
-  #addFunction(row: FunctionRow): void {
+  #addFunction(row: FunctionRow): WalkbackFunction {
     const fn = new WalkbackFunction(this, pascalCase(row.name), row);
     if (row.table === 'read') this.#sessions.bindRead(fn);
     if (row.table === 'list') this.#sessions.bindList(fn);
@@ -57,5 +76,11 @@ export class WalkbackStack extends Stack {
     if (row.sandbox) this.#e2bApiKey.bindRead(fn);
     if (row.publishesEvents) this.#events.bindPublish(fn);
     if (row.consumesStream) this.#sessions.bindStream(fn, this.#deadLetters);
+    if (row.sagas === 'read') this.#sagas.bindRead(fn);
+    if (row.sagas === 'write') this.#sagas.bindWrite(fn);
+    if (row.sagas === 'tombstones') this.#sagas.bindTombstones(fn);
+    if (row.engine) bindEngine(this, fn);
+    if (row.consumesSagaStream) this.#sagas.bindStream(fn, this.#deadLetters);
+    return fn;
   }
 }

@@ -15,8 +15,9 @@ import type {
   TimelineInput,
 } from '../core/checkpoint/schemas.ts';
 import type { TimelineAnswer } from '../core/checkpoint/timeline.ts';
+import type { SagaContract } from './saga-contract.ts';
 
-export interface Contract {
+export interface Contract extends SagaContract {
   'walkback-start-session': { input: StartSessionInput; answer: StartSessionAnswer };
   'walkback-list-sessions': {
     input: ListSessionsInput;

@@ -1,13 +1,16 @@
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
+import { addCatalog } from './commands/catalog.ts';
 import { addCheckpoint } from './commands/checkpoint.ts';
 import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDiff } from './commands/diff.ts';
+import { addLedger } from './commands/ledger.ts';
 import { addLog } from './commands/log.ts';
 import { addRehydrate } from './commands/rehydrate.ts';
 import { addRollback } from './commands/rollback.ts';
+import { addSaga } from './commands/saga.ts';
 import { addSession } from './commands/session.ts';
 import { addUp } from './commands/up.ts';
 import { EXIT_CODE_MEANINGS } from './exit-codes.ts';
@@ -70,5 +73,8 @@ export const createProgram = (app: App): Command => {
   addRollback(program, app);
   addRehydrate(program, app);
   addContext(program, app);
+  addSaga(program, app);
+  addLedger(program, app);
+  addCatalog(program, app);
   return program;
 };

@@ -30,6 +30,28 @@ export type ErrorName =
   | 'BundleMissing'
   | 'BundleCorrupt'
   | 'BundleTooLarge'
+  // sagas: the caller's input
+  | 'PlanRefused'
+  | 'CatalogRefused'
+  | 'SagaNotFound'
+  | 'StepNotFound'
+  | 'AnswerConflict'
+  | 'ApprovalExpired'
+  | 'ApprovalDeclined'
+  | 'OperationRefused'
+  | 'ArgumentsUnresolved'
+  // sagas: tools and their outcomes
+  | 'InvalidArguments'
+  | 'InvalidResult'
+  | 'ResultTooLarge'
+  | 'DeadlinePassed'
+  | 'Fenced'
+  | 'ToolUnavailable'
+  | 'OutcomeUnknown'
+  | 'Cancelled'
+  | 'CompensationBlocked'
+  | 'CompensationFailed'
+  | 'LedgerBroken'
   // the services below
   | 'Throttled'
   | 'StorageUnavailable'
@@ -57,3 +79,21 @@ export class WalkbackError extends Error {
 
 export const isWalkbackError = (error: unknown, name?: ErrorName): error is WalkbackError =>
   error instanceof WalkbackError && (name === undefined || error.name === name);
+
+/**
+ * Names that come from Step Functions and Lambda, not from us: everything else the state machine may match on. The ones
+ * in `CLEAN_ENGINE_ERRORS` say for sure that the function was never started; any other leaves the outcome open.
+ */
+export const ENGINE_ERRORS = [
+  'States.ALL',
+  'States.Timeout',
+  'States.TaskFailed',
+  'States.DataLimitExceeded',
+  'Lambda.TooManyRequestsException',
+  'Lambda.EC2ThrottledException',
+] as const;
+
+export const CLEAN_ENGINE_ERRORS = [
+  'Lambda.TooManyRequestsException',
+  'Lambda.EC2ThrottledException',
+] as const;

@@ -44,7 +44,7 @@ const optional = (env: Environment, name: string): string | undefined => {
   return value === '' ? undefined : value;
 };
 
-const required = (env: Environment, name: string): string => {
+export const required = (env: Environment, name: string): string => {
   const value = optional(env, name);
   if (value !== undefined) return value;
   throw new WalkbackError('ConfigurationError', `The environment variable ${name} is not set.`, {

@@ -17,6 +17,7 @@ import { type CloudPlan, mergeEnvironments, planCloud } from './plan.ts';
 import { provision } from './provision.ts';
 import { REGION } from './resolve.ts';
 import { type Endpoints, startServices } from './services.ts';
+import { startSchedules } from './stepfunctions/schedules.ts';
 import { startBackground } from './streams/start.ts';
 import { loadTemplate } from './template.ts';
 
@@ -67,6 +68,7 @@ const describeEnvironment = (
   AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.events,
   AWS_ENDPOINT_URL_SNS: endpoints.events,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secrets,
+  AWS_ENDPOINT_URL_SFN: endpoints.stepfunctions,
   E2B_API_URL: endpoints.e2b,
   E2B_SANDBOX_URL: endpoints.e2b,
   E2B_API_KEY: credentials.e2bApiKey,
@@ -126,6 +128,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   });
   starting.defer(() => background.close());
   starting.defer(() => Promise.race([functions.idle(), delay(GRACE_MS, undefined, { ref: false })]));
+  const schedules = startSchedules({ plan, functions, log });
+  starting.defer(() => schedules.close());
   if (announce) await lock.publish({ endpoints, environment });
   log.info('cloud started', { dataDir, endpoints });
 

@@ -67,12 +67,26 @@ export interface StreamPlan {
   reportsItemFailures: boolean;
 }
 
+interface StateMachinePlan {
+  stateMachineArn: string;
+  /** The ASL text, with its placeholders. */
+  definition: string;
+  substitutions: Record<string, string>;
+}
+
+/** A rule of the default bus: by the clock, or when an execution of a state machine ended badly. */
+type RulePlan =
+  | { kind: 'schedule'; everyMs: number; functionNames: string[] }
+  | { kind: 'execution-status'; statuses: string[]; functionNames: string[] };
+
 export interface CloudPlan {
   tables: TablePlan[];
   buckets: string[];
   eventBuses: string[];
   functions: FunctionPlan[];
   streams: StreamPlan[];
+  stateMachines: StateMachinePlan[];
+  rules: RulePlan[];
   /** Secrets that functions are given by reference; all of them are the E2B API key. */
   secretIds: string[];
 }
@@ -111,6 +125,44 @@ const planStream = (resource: Resource, resolver: Resolver): StreamPlan => {
   };
 };
 
+const machineSchema = z.object({
+  DefinitionString: z.string(),
+  DefinitionSubstitutions: z.record(z.string(), z.string()).default({}),
+});
+
+const planMachine = (logicalId: string, resource: Resource, resolver: Resolver): StateMachinePlan => {
+  const { DefinitionString, DefinitionSubstitutions } = resource.Properties;
+  const properties = machineSchema.parse({
+    DefinitionString,
+    DefinitionSubstitutions: resolver.value(DefinitionSubstitutions ?? {}),
+  });
+  return {
+    stateMachineArn: resolver.arnOf(logicalId),
+    definition: properties.DefinitionString,
+    substitutions: properties.DefinitionSubstitutions,
+  };
+};
+
+const ruleSchema = z.object({
+  ScheduleExpression: z
+    .string()
+    .regex(/^rate\(\d+ minutes?\)$/)
+    .optional(),
+  EventPattern: z.object({ detail: z.object({ status: z.array(z.string()) }) }).optional(),
+  Targets: z.array(z.object({ Arn: z.string() })),
+});
+
+const planRule = (resource: Resource, resolver: Resolver): RulePlan => {
+  const { ScheduleExpression, EventPattern, Targets } = resource.Properties;
+  const rule = ruleSchema.parse(resolver.value({ ScheduleExpression, EventPattern, Targets }));
+  const functionNames = rule.Targets.map(({ Arn }) => lastName(Arn));
+  if (rule.EventPattern !== undefined) {
+    return { kind: 'execution-status', statuses: rule.EventPattern.detail.status, functionNames };
+  }
+  const minutes = Number(/\d+/.exec(rule.ScheduleExpression ?? '')?.[0] ?? 1);
+  return { kind: 'schedule', everyMs: minutes * 60_000, functionNames };
+};
+
 const secretReferences = (functions: FunctionPlan[]): string[] => {
   const ids = functions
     .map((fn) => fn.environment['E2B_API_KEY_SECRET_ARN'])
@@ -137,6 +189,10 @@ export const planCloud = (template: Template): CloudPlan => {
     functions,
     secretIds: secretReferences(functions),
     streams: of('AWS::Lambda::EventSourceMapping').map(([, resource]) => planStream(resource, resolver)),
+    stateMachines: of('AWS::StepFunctions::StateMachine').map(([logicalId, resource]) =>
+      planMachine(logicalId, resource, resolver),
+    ),
+    rules: of('AWS::Events::Rule').map(([, resource]) => planRule(resource, resolver)),
   };
 };
 

@@ -13,9 +13,10 @@ import type { CloudPlan } from './plan.ts';
 import { REGION } from './resolve.ts';
 import { startS3 } from './s3/server.ts';
 import { createSecretsApi } from './secrets.ts';
+import { startStepFunctions } from './stepfunctions/start.ts';
 
 /** In the order of their ports: `--port N` gives the first one N. */
-const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets'] as const;
+const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets', 'stepfunctions'] as const;
 export type Service = (typeof SERVICES)[number];
 export type Endpoints = Record<Service, string>;
 
@@ -45,6 +46,7 @@ const START: Record<Service, Start> = {
     const secrets = plan.secretIds.map((id) => [id, credentials.e2bApiKey]);
     return listenApp(createSecretsApi({ secrets: Object.fromEntries(secrets), credentials }), port);
   },
+  stepfunctions: (parts, port) => startStepFunctions(parts, port),
 };
 
 const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
@@ -71,6 +73,7 @@ export const startServices = async (
     lambda: await start('lambda'),
     events: await start('events'),
     secrets: await start('secrets'),
+    stepfunctions: await start('stepfunctions'),
   };
   const running = starting.move();
   return { endpoints, close: () => running.disposeAsync() };

@@ -47,14 +47,18 @@ const hashInputs = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 32);
 };
 
-/** Runs cdk/app.ts by itself: no account, no network, and no bundling of functions. */
+/** Runs cdk/app.ts by itself: no account, no network, no bundling of functions, and with the examples' tools. */
 const synthesise = async (outdir: string): Promise<string> => {
   const { context } = cdkJsonSchema.parse(JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')));
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     CDK_OUTDIR: outdir,
-    CDK_CONTEXT_JSON: JSON.stringify({ ...context, 'aws:cdk:bundling-stacks': [] }),
+    CDK_CONTEXT_JSON: JSON.stringify({
+      ...context,
+      'walkback:examples': true,
+      'aws:cdk:bundling-stacks': [],
+    }),
   };
   try {
     await promisify(execFile)(process.execPath, ['cdk/app.ts'], { cwd: PROJECT, env });

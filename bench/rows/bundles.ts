@@ -26,7 +26,9 @@ const synthesise = async (outdir: string): Promise<Bundle[]> => {
     assets.map(async (asset) => {
       const file = join(outdir, asset, 'index.mjs');
       // Bundled last, the entry is the last file that names itself.
-      const name = [...(await readFile(file, 'utf8')).matchAll(/^\/\/ functions\/([\w-]+)\.ts$/gm)].at(-1)?.[1];
+      const name = [...(await readFile(file, 'utf8')).matchAll(/^\/\/ functions\/([\w-]+)\.ts$/gm)].at(
+        -1,
+      )?.[1];
       return { name: name ?? asset, file, sizeBytes: (await stat(file)).size };
     }),
   );

@@ -1,7 +1,7 @@
 import { type BenchCloud, type BenchSession, type CheckpointFacts, startBenchCloud } from '../cloud.ts';
 import { itemBytes } from '../items.ts';
 import { compare, median } from '../measure.ts';
-import { ratioRow, type Row } from '../report.ts';
+import { type Row, ratioRow } from '../report.ts';
 import { changeOne, makeWorkspace, type Workspace } from '../repositories.ts';
 import type { Benchmark } from './context.ts';
 

@@ -15,15 +15,16 @@ interface WalkbackFunctionProps {
   name: string;
   description: string;
   timeoutSeconds: number;
+  entry?: string;
 }
 
 /**
- * One Lambda from `functions/<name>.ts`, exporting `handler`. The entry's path stands in the template's
+ * One Lambda from `functions/<name>.ts` (or `entry`), exporting `handler`. The entry's path stands in the template's
  * metadata, where the embedded cloud finds it.
  */
 export class WalkbackFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: WalkbackFunctionProps) {
-    const entry = `functions/${props.name}.ts`;
+    const entry = props.entry ?? `functions/${props.name}.ts`;
     super(scope, id, {
       functionName: `walkback-${props.name}`,
       description: props.description,

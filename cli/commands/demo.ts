@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 import { isEqual } from '../demo/fingerprint.ts';
 import { proofTable } from '../demo/proof-view.ts';
+import { type RefundProof, refundAct } from '../demo/refund-act.ts';
 import { createScreen, formatSeconds, type Screen, timed } from '../demo/screen.ts';
 import { type Proof, SESSION, tellStory } from '../demo/story.ts';
 import { GOOD_MESSAGE, NOT_CAPTURED } from '../demo/workspace.ts';
@@ -25,7 +26,7 @@ const showProof = (screen: Screen, { rehydrated, rolledBack }: Proof): void => {
   );
 };
 
-const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof> => {
+const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof & { sagas: RefundProof }> => {
   const { terminal, signal } = app;
   const { progress, silent } = screen;
   const connection = await app.connect({ local: true, data: dataDir }, { json: silent, progress });
@@ -34,7 +35,10 @@ const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof> =
     if (sandboxes === undefined)
       throw new CliError('InternalError', 'The embedded cloud names no E2B endpoint.');
     const stage = { invoke, sandboxes, screen, now: terminal.now };
-    return await untilInterrupted(signal, () => tellStory(stage));
+    return await untilInterrupted(signal, async () => {
+      const proof = await tellStory(stage);
+      return { ...proof, sagas: await refundAct(stage) };
+    });
   } finally {
     await connection.close();
   }

@@ -1,5 +1,5 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Contract, FunctionName, Invoke } from '../contract.ts';
 import { CliError } from '../failure.ts';
 

@@ -1,5 +1,5 @@
 import { E2B } from 'e2b';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
 

@@ -8,7 +8,13 @@ export type EventName =
   | 'session.rehydrated'
   | 'checkpoint.created'
   | 'rollback.completed'
-  | 'rollback.failed';
+  | 'rollback.failed'
+  | 'saga.started'
+  | 'saga.awaiting'
+  | 'saga.compensating'
+  | 'saga.completed'
+  | 'saga.compensated'
+  | 'saga.compensation_failed';
 
 export interface WalkbackEvent {
   /** Id of the change it comes from: the same on every delivery. */

@@ -1,6 +1,6 @@
 /** E2B's REST API: the life of sandboxes. Errors carry the status in the body too, which is what the SDK reads. */
 import { type Context, Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listSandboxes, parseListQuery } from './list.ts';
 import type { Registry, Sandbox } from './registry.ts';
 import { MountError } from './rootfs.ts';

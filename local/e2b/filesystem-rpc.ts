@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { basename, posix } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConnectFailure, parseJson } from './connect-rpc.ts';
 import { holdsMount, normalise, resolveEntry, resolvePath } from './paths.ts';
 import type { Sandbox } from './registry.ts';

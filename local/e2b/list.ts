@@ -1,5 +1,5 @@
 /** `GET /v2/sandboxes` as pure code: filter, order and page. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Sandbox } from './registry.ts';
 
 export interface ListQuery {

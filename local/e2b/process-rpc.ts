@@ -1,6 +1,6 @@
 /** The remote procedures of `process.Process`. */
 import { stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConnectFailure, endEnvelope, parseEnvelope, parseJson } from './connect-rpc.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
 import { HOME, resolvePath } from './paths.ts';

@@ -10,7 +10,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { S3Error } from './errors.ts';
 
 const objectInfo = z.object({

@@ -47,7 +47,16 @@ beforeEach(async () => {
     TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
     StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
   };
-  const plan = { tables: [table], buckets: [], eventBuses: [], functions: [], streams: [], secretIds: [] };
+  const plan = {
+    tables: [table],
+    buckets: [],
+    eventBuses: [],
+    functions: [],
+    streams: [],
+    secretIds: [],
+    stateMachines: [],
+    rules: [],
+  };
   await provision(plan, { dynamodb, s3: new S3Client(conf) });
   const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-streams-')));
   dataDir = directory.path;

@@ -65,25 +65,32 @@ describe('the table', () => {
   });
 
   test('is recoverable, protected and outlives the stack', () => {
-    const table = only('AWS::DynamoDB::Table');
-    expect(table.Properties).toMatchObject({
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      DeletionProtectionEnabled: true,
-    });
-    expect(table).toMatchObject({ DeletionPolicy: 'Retain' });
+    for (const [, table] of entriesOf('AWS::DynamoDB::Table')) {
+      expect(table.Properties).toMatchObject({
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+      });
+      expect(table).toMatchObject({ DeletionPolicy: 'Retain' });
+    }
   });
 
   test('feeds its stream to publish-events, with retries, bisection and a dead letter queue', () => {
-    const mapping = only('AWS::Lambda::EventSourceMapping').Properties;
-    expect(mapping).toMatchObject({
-      BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 10,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      StartingPosition: 'TRIM_HORIZON',
-      FunctionName: { Ref: logicalIdOf('walkback-publish-events') },
-    });
-    expect(mapping['DestinationConfig']).toMatchObject({ OnFailure: {} });
-    expect(actionsOf('walkback-publish-events')).toContain('sqs:SendMessage');
+    const mappings = entriesOf('AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => Properties);
+    const consumers = ['walkback-publish-events', 'walkback-publish-saga-events'];
+    expect(mappings).toHaveLength(consumers.length);
+    for (const name of consumers) {
+      const mapping = mappings.find(
+        ({ FunctionName }) => JSON.stringify(FunctionName) === JSON.stringify({ Ref: logicalIdOf(name) }),
+      );
+      expect(mapping, name).toMatchObject({
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 10,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        StartingPosition: 'TRIM_HORIZON',
+        DestinationConfig: { OnFailure: {} },
+      });
+      expect(actionsOf(name)).toContain('sqs:SendMessage');
+    }
   });
 });
 
@@ -131,11 +138,10 @@ describe('the functions', () => {
     const plan = planCloud(template);
     for (const fn of plan.functions) expect(existsSync(join(PROJECT, fn.entry)), fn.entry).toBe(true);
     const files = await readdir(join(PROJECT, 'functions'));
-    const shared = ['runtime.ts', 'handler.ts'];
+    const shared = ['runtime.ts', 'saga-runtime.ts', 'handler.ts'];
     const entries = files.filter((file) => file.endsWith('.ts') && !shared.includes(file));
-    expect(plan.functions.map((fn) => fn.entry).sort()).toEqual(
-      entries.map((file) => `functions/${file}`).sort(),
-    );
+    const ours = plan.functions.map((fn) => fn.entry).filter((entry) => !entry.startsWith('examples/'));
+    expect(ours.sort()).toEqual(entries.map((file) => `functions/${file}`).sort());
   });
 
   test('run on Node 24 on ARM', () => {
@@ -151,7 +157,11 @@ describe('the functions', () => {
       expect(services.has('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
       expect(services.has('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
       expect(services.has('secretsmanager'), fn.name).toBe(told('E2B_API_KEY_SECRET_ARN'));
-      expect(services.has('dynamodb'), fn.name).toBe(told('WALKBACK_SESSIONS_TABLE'));
+      expect(services.has('dynamodb'), fn.name).toBe(
+        told('WALKBACK_SESSIONS_TABLE') ||
+          told('WALKBACK_SAGAS_TABLE') ||
+          fn.name === 'walkback-publish-saga-events',
+      );
     }
   });
 

@@ -37,6 +37,7 @@ const VARIABLES: Record<Exclude<Service, 'lambda'>, string[]> = {
   dynamodb: ['AWS_ENDPOINT_URL_DYNAMODB'],
   events: ['AWS_ENDPOINT_URL_EVENTBRIDGE', 'AWS_ENDPOINT_URL_SNS'],
   secrets: ['AWS_ENDPOINT_URL_SECRETS_MANAGER'],
+  stepfunctions: ['AWS_ENDPOINT_URL_SFN'],
 };
 
 const createInvoke =

@@ -1,0 +1,166 @@
+/** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { WalkbackError } from '../../core/errors.ts';
+import type {
+  Json,
+  LedgerEntry,
+  PinnedStep,
+  SagaDefinition,
+  SagaHead,
+  ToolManifest,
+} from '../../core/saga/model.ts';
+import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
+import { CLIENT_DEFAULTS } from './client-defaults.ts';
+import {
+  entryItem,
+  entryKey,
+  headItem,
+  headKey,
+  inputKey,
+  newestKey,
+  readEntry,
+  readHead,
+  STEPS_PER_ITEM,
+  stepItems,
+  stepsKey,
+  tokenKey,
+  versionKey,
+} from './saga-items.ts';
+import { createSagaTables, hasVersion, isNew, type SagaTables, type Write } from './saga-tables.ts';
+
+export interface SagaStoreOptions {
+  sagasTable: string;
+  ledgerTable: string;
+  client?: DynamoDBClient;
+}
+
+export const documentClient = (client?: DynamoDBClient): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(client ?? new DynamoDBClient(CLIENT_DEFAULTS), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+
+const missing = (sagaId: string): WalkbackError =>
+  new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
+
+/** A catalog of one kind: a version is stored once, the last one stored is the newest. */
+const catalogMethods = <Entry extends { name: string; version: string }>(
+  tables: SagaTables,
+  table: string,
+  kind: 'TOOL' | 'DEFINITION',
+) => {
+  const read = (item: Record<string, unknown> | undefined): Entry | undefined =>
+    item === undefined ? undefined : JSON.parse(String(item['entry']));
+  const get = async (name: string, version?: string): Promise<Entry | undefined> =>
+    read(
+      await tables.get(
+        table,
+        version === undefined ? newestKey(kind, name) : versionKey(kind, name, version),
+      ),
+    );
+  return {
+    get,
+    put: async (entry: Entry) => {
+      const text = JSON.stringify(entry);
+      const item = { ...versionKey(kind, entry.name, entry.version), entry: text };
+      const written = await tables.put({ tableName: table, item, condition: isNew });
+      if (written) {
+        await tables.overwrite(table, { ...newestKey(kind, entry.name), entry: text });
+        return { written: true as const };
+      }
+      const existing = await get(entry.name, entry.version);
+      // The first of two equal calls may have died between the version and the pointer to it.
+      if ((await get(entry.name)) === undefined)
+        await tables.overwrite(table, { ...newestKey(kind, entry.name), entry: text });
+      return { written: false as const, ...(existing === undefined ? {} : { existing }) };
+    },
+    list: async (): Promise<Entry[]> =>
+      (await tables.partition(table, `CATALOG#${kind}`)).flatMap((item) => read(item) ?? []),
+  };
+};
+
+export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
+  const { sagasTable, ledgerTable } = options;
+  const tables = createSagaTables(documentClient(options.client));
+  const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL');
+  const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION');
+
+  const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
+    const item = await tables.get(sagasTable, headKey(sagaId));
+    return item === undefined ? undefined : readHead(item);
+  };
+  const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {
+    const written = await tables.transact([
+      { tableName: sagasTable, item: headItem(head), condition },
+      ...entries.map((entry) => ({ tableName: ledgerTable, item: entryItem(entry), condition: isNew })),
+    ]);
+    if (written) return { written };
+    const existing = await getHead(head.sagaId);
+    return { written, ...(existing === undefined ? {} : { existing }) };
+  };
+
+  return {
+    getHead,
+    putPinned: async ({ sagaId, planHash, input, steps }) => {
+      const pinnedInput = { ...inputKey(sagaId, planHash), input: JSON.stringify(input) };
+      await tables.putAll(sagasTable, [pinnedInput, ...stepItems(sagaId, planHash, steps)]);
+    },
+    getPinnedInput: async (sagaId, planHash): Promise<Json> => {
+      const item = await tables.get(sagasTable, inputKey(sagaId, planHash));
+      if (item === undefined) throw missing(sagaId);
+      return JSON.parse(String(item['input']));
+    },
+    getPinnedStep: async (sagaId, planHash, index): Promise<PinnedStep> => {
+      const chunk = Math.floor(index / STEPS_PER_ITEM);
+      const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, chunk));
+      const steps: PinnedStep[] = item === undefined ? [] : JSON.parse(String(item['steps']));
+      const step = steps[index % STEPS_PER_ITEM];
+      if (step === undefined) throw missing(sagaId);
+      return step;
+    },
+    createSaga: (head, entries) => commit(head, isNew, entries),
+    append: (head, expectedVersion, entries) => commit(head, hasVersion(expectedVersion), entries),
+    getEntry: async (sagaId, seq) => {
+      const item = await tables.get(ledgerTable, entryKey(sagaId, seq));
+      return item === undefined ? undefined : readEntry(item);
+    },
+    listEntries: async (sagaId) => (await tables.partition(ledgerTable, `SAGA#${sagaId}`)).map(readEntry),
+    listHeadsByStatus: async (status, limit, cursor) => {
+      const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
+      const { items, ...rest } = await tables.index(by, status, limit, cursor);
+      const heads = await Promise.all(items.map(({ pk }) => getHead(String(pk).slice('SAGA#'.length))));
+      // The index holds keys only and may be behind.
+      return {
+        items: heads.filter((head) => head !== undefined).filter((head) => head.state.status === status),
+        ...rest,
+      };
+    },
+    listEntriesByDay: async (day, limit, cursor) => {
+      const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day' };
+      const { items, ...rest } = await tables.index(by, day, limit, cursor);
+      return { items: items.map(readEntry), ...rest };
+    },
+    listEntriesByExternalRef: async (externalRef, limit, cursor) => {
+      const by = { name: ledgerTable, index: 'gsi_external_ref', attribute: 'external_ref' };
+      const { items, ...rest } = await tables.index(by, externalRef, limit, cursor);
+      return { items: items.map(readEntry), ...rest };
+    },
+    putToken: (token) => tables.overwrite(sagasTable, { ...tokenKey(token.sagaId), ...token }),
+    getToken: async (sagaId): Promise<WakeToken | undefined> => {
+      const item = await tables.get(sagasTable, tokenKey(sagaId));
+      if (item === undefined) return undefined;
+      return {
+        sagaId,
+        generation: Number(item['generation']),
+        step: Number(item['step']),
+        token: String(item['token']),
+      };
+    },
+    putTool: tools.put,
+    getTool: tools.get,
+    listTools: tools.list,
+    putDefinition: definitions.put,
+    getDefinition: definitions.get,
+    listDefinitions: definitions.list,
+  };
+};

@@ -1,0 +1,141 @@
+/** How one saga grows from 5 to 500 steps: transitions, write units and time per step, through the real tables' adapter. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import * as z from 'zod';
+import { createSagaStore } from '../adapters/aws/saga-store.ts';
+import type { EffectKind, ToolManifest } from '../core/saga/model.ts';
+import { startDynamoDb } from '../local/dynamodb/server.ts';
+import { planCloud } from '../local/plan.ts';
+import { provision } from '../local/provision.ts';
+import { loadTemplate } from '../local/template.ts';
+import { sagaMachine } from '../test/support/saga-machine.ts';
+import { virtualClock } from '../test/support/virtual-clock.ts';
+
+export interface Growth {
+  steps: number;
+  transitionsPerStep: number;
+  /** Of the two tables; and with their indexes. */
+  writeUnitsPerStep: number;
+  withIndexesPerStep: number;
+  msPerStep: number;
+}
+
+const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
+const CREDENTIALS = { accessKeyId: 'bench', secretAccessKey: 'bench' };
+
+const tool = (name: string, effect: EffectKind): ToolManifest => ({
+  name,
+  version: '1',
+  description: '',
+  effect,
+  functionName: 'tools',
+  timeoutSeconds: 10,
+  retry: RETRY,
+  idempotencyWindowSeconds: 86_400,
+  replaysErrors: false,
+  probe: false,
+  ...(effect === 'compensatable' ? { compensation: { name: 'undo', timeoutSeconds: 10, retry: RETRY } } : {}),
+  schemas: { input: {}, output: {}, compensation: {} },
+});
+
+/** A plan shaped like the refund: one read, then changes that use the result before them. */
+const planOf = (steps: number) => ({
+  steps: Array.from({ length: steps }, (_, index) => ({
+    id: `step-${index}`,
+    tool: index % 5 === 0 ? 'look' : 'change',
+    arguments: {
+      order: '{% input.order %}',
+      before: index === 0 ? 'none' : `{% steps.\`step-${index - 1}\`.externalRef %}`,
+    },
+  })),
+});
+
+const capacity = z.object({
+  CapacityUnits: z.number().optional(),
+  Table: z.object({ CapacityUnits: z.number().optional() }).optional(),
+});
+const consumed = z.object({ ConsumedCapacity: z.union([capacity, z.array(capacity)]) });
+
+/** Adds up what the service says its writes consumed. */
+const meter = (client: DynamoDBClient) => {
+  const units = { tables: 0, withIndexes: 0 };
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (parameters) => {
+        const writes = /^(PutItem|TransactWriteItems|BatchWriteItem)Command$/.test(commandName);
+        if (writes) Object.assign(parameters.input, { ReturnConsumedCapacity: 'INDEXES' });
+        const answer = await next(parameters);
+        const seen = writes ? consumed.safeParse(answer.output) : undefined;
+        if (seen?.success === true) {
+          for (const one of [seen.data.ConsumedCapacity].flat()) {
+            units.withIndexes += one.CapacityUnits ?? 0;
+            units.tables += one.Table?.CapacityUnits ?? one.CapacityUnits ?? 0;
+          }
+        }
+        return answer;
+      },
+    { step: 'initialize', name: 'meter' },
+  );
+  return units;
+};
+
+const measure = async (
+  client: DynamoDBClient,
+  tables: { sagasTable: string; ledgerTable: string },
+  steps: number,
+): Promise<Growth> => {
+  const units = meter(client);
+  const store = createSagaStore({ ...tables, client });
+  for (const one of [tool('look', 'read'), tool('change', 'compensatable')]) await store.putTool(one);
+  const machine = sagaMachine({
+    store,
+    clock: virtualClock(),
+    invoke: async (_, { idempotencyKey }) => ({
+      Payload: { outcome: 'committed', result: { ok: true }, externalRef: `ref-${idempotencyKey}` },
+    }),
+  });
+  Object.assign(units, { tables: 0, withIndexes: 0 });
+  const started = performance.now();
+  await machine.start({
+    sagaId: `grow-${steps}`,
+    plan: planOf(steps),
+    input: { order: 'o-1' },
+    requestedBy: 'bench',
+  });
+  await machine.execute(`grow-${steps}`, 1);
+  const ms = performance.now() - started;
+  client.middlewareStack.remove('meter');
+  return {
+    steps,
+    transitionsPerStep: machine.counts.transitions / steps,
+    writeUnitsPerStep: units.tables / steps,
+    withIndexesPerStep: units.withIndexes / steps,
+    msPerStep: ms / steps,
+  };
+};
+
+export const measureGrowth = async (sizes: readonly number[]): Promise<Growth[]> => {
+  await using cleanup = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'walkback-bench-'));
+  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const dynamodb = await startDynamoDb({ dataDir, credentials: CREDENTIALS });
+  cleanup.defer(() => dynamodb.close());
+  const client = new DynamoDBClient({
+    region: 'us-east-1',
+    endpoint: dynamodb.url,
+    credentials: CREDENTIALS,
+  });
+  cleanup.defer(async () => client.destroy());
+  const plan = planCloud(await loadTemplate());
+  const named = (part: string): string => plan.tables.find(({ name }) => name.includes(part))?.name ?? '';
+  const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
+  cleanup.defer(async () => s3.destroy());
+  await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
+  const tables = { sagasTable: named('sagatablessagas'), ledgerTable: named('ledger') };
+  const rows: Growth[] = [];
+  for (const steps of sizes) rows.push(await measure(client, tables, steps));
+  return rows;
+};

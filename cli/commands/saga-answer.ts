@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { statusWord } from '../view/saga-views.ts';
+
+const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): void => {
+  parent
+    .command(decision)
+    .argument('<saga>', 'saga id', parseId)
+    .argument('<step>', 'the step that waits')
+    .description(
+      decision === 'approve' ? 'let a waiting step go on' : 'end a saga that waits; what was done is undone',
+    )
+    .option('--by <who>', 'who decides (default: you)')
+    .option('--note <text>', 'goes into the ledger')
+    .action((sagaId: string, stepId: string, options: { by?: string; note?: string }, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const answer = await run.invoke('walkback-answer', {
+          sagaId,
+          stepId,
+          decision,
+          by: operatorOf(run.terminal, options.by),
+          ...(options.note === undefined ? {} : { note: options.note }),
+        });
+        return {
+          value: answer,
+          text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+        };
+      }),
+    );
+};
+
+export const addSagaAnswers = (parent: Command, app: App): void => {
+  addAnswer(parent, app, 'approve');
+  addAnswer(parent, app, 'reject');
+};

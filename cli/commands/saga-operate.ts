@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import type { OperateSagaInput } from '../../core/saga/schemas.ts';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { statusWord } from '../view/saga-views.ts';
+
+interface Options {
+  by?: string;
+  evidence?: string;
+  reason?: string;
+}
+
+const act = (
+  app: App,
+  command: Command,
+  request: Omit<OperateSagaInput, 'by'>,
+  by: string | undefined,
+): Promise<void> =>
+  withConnection(app, command, async (run) => {
+    const answer = await run.progress('Telling the saga', () =>
+      run.invoke('walkback-operate-saga', { ...request, by: operatorOf(run.terminal, by) }),
+    );
+    return {
+      value: answer,
+      text: () => `Saga ${run.paint.bold(request.sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+    };
+  });
+
+const BY = ['--by <who>', 'who acts (default: you)'] as const;
+
+export const addSagaOperations = (parent: Command, app: App): void => {
+  parent
+    .command('cancel')
+    .argument('<saga>', 'saga id', parseId)
+    .description('stop a saga; what is in flight is settled, then everything is undone')
+    .option(...BY)
+    .option('--reason <text>', 'goes into the ledger')
+    .action((sagaId: string, { by, reason }: Options, command: Command) =>
+      act(
+        app,
+        command,
+        { sagaId, action: 'cancel', ...(reason === undefined ? {} : { evidence: reason }) },
+        by,
+      ),
+    );
+  parent
+    .command('retry')
+    .argument('<saga>', 'saga id', parseId)
+    .argument('[step]', 'only this step (default: every failed compensation)')
+    .description('run failed compensators again')
+    .option(...BY)
+    .action((sagaId: string, stepId: string | undefined, { by }: Options, command: Command) =>
+      act(app, command, { sagaId, action: 'retry', ...(stepId === undefined ? {} : { stepId }) }, by),
+    );
+  parent
+    .command('resolve')
+    .argument('<saga>', 'saga id', parseId)
+    .argument('<step>', 'the step that was undone by hand')
+    .description('record that a step was undone by hand')
+    .option(...BY)
+    .requiredOption('--evidence <text>', 'what was done and where it can be seen')
+    .action((sagaId: string, stepId: string, { by, evidence = '' }: Options, command: Command) =>
+      act(app, command, { sagaId, action: 'resolve', stepId, evidence }, by),
+    );
+  parent
+    .command('skip')
+    .argument('<saga>', 'saga id', parseId)
+    .argument('<step>', 'the step that stays as it is')
+    .description('leave the effect of a step standing')
+    .option(...BY)
+    .requiredOption('--reason <text>', 'why it stays')
+    .action((sagaId: string, stepId: string, { by, reason = '' }: Options, command: Command) =>
+      act(app, command, { sagaId, action: 'skip', stepId, evidence: reason }, by),
+    );
+};

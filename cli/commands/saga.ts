@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { addSagaAnswers } from './saga-answer.ts';
+import { addSagaList } from './saga-list.ts';
+import { addSagaOperations } from './saga-operate.ts';
+import { addSagaShow } from './saga-show.ts';
+import { addSagaStart } from './saga-start.ts';
+
+export const addSaga = (program: Command, app: App): void => {
+  const saga = program.command('saga').description('start, watch, approve and work sagas');
+  addSagaStart(saga, app);
+  addSagaShow(saga, app);
+  addSagaAnswers(saga, app);
+  addSagaOperations(saga, app);
+  addSagaList(saga, app);
+};

@@ -1,0 +1,11 @@
+import { CliError } from './failure.ts';
+import type { Terminal } from './terminal/terminal.ts';
+
+/** Who acts, for the ledger: what was said, else the user of this machine. */
+export const operatorOf = ({ env }: Terminal, given?: string): string => {
+  const who = given ?? env['WALKBACK_OPERATOR'] ?? env['USER'] ?? env['LOGNAME'] ?? '';
+  if (who.trim() !== '') return who.trim();
+  throw new CliError('InvalidInput', 'Nobody to write into the ledger.', {
+    hint: 'say who you are with --by',
+  });
+};

@@ -1,0 +1,95 @@
+import type { SagaSummary } from '../../core/saga/list-sagas.ts';
+import type { SagaStatus } from '../../core/saga/model.ts';
+import type { Observation, ObservedStep } from '../../core/saga/observation.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatTime, printableLine, truncate } from '../terminal/text.ts';
+
+export const statusWord = (status: SagaStatus, paint: Paint): string => {
+  switch (status) {
+    case 'COMPLETED':
+      return paint.green(status);
+    case 'COMPENSATION_FAILED':
+      return paint.red(status);
+    case 'AWAITING':
+    case 'COMPENSATED':
+      return paint.yellow(status);
+    case 'RUNNING':
+    case 'COMPENSATING':
+    case 'PAUSED':
+      return paint.cyan(status);
+  }
+};
+
+/** Plain text broken at spaces into lines of at most `width`; a longer word is cut. */
+const wrap = (text: string, width: number): string[] => {
+  const lines: string[] = [];
+  for (const word of printableLine(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(truncate(word, width));
+  }
+  return lines;
+};
+
+const INDENT = '    ';
+
+const block = (text: string, width: number, colour: (line: string) => string): string[] =>
+  wrap(text, width - INDENT.length).map((one) => `${INDENT}${colour(one)}`);
+
+const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: Paint): string => {
+  const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
+  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}`;
+};
+
+/** The answer of `walkback saga show`: what stands, what was undone, what remains. */
+export const observationText = (seen: Observation, paint: Paint, width: number): string => {
+  const left = new Set(seen.notCompensated.map(({ step }) => step));
+  const standing = seen.committed.filter(({ step }) => !left.has(step));
+  const { failed, awaiting } = seen;
+  const about = (text: string): string[] => block(text, width, paint.dim);
+  const lines = [
+    `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
+    ...(failed === undefined
+      ? []
+      : block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red)),
+    ...(awaiting === undefined
+      ? []
+      : block(
+          `waits for approval of ${awaiting.step} until ${awaiting.until}. ${awaiting.prompt ?? ''}`,
+          width,
+          paint.yellow,
+        )),
+    ...standing.map((one) => effect(paint.green('✔'), one, paint)),
+    ...seen.compensated.flatMap((one) => [
+      effect(paint.yellow('↩'), one, paint),
+      ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
+      ...(one.residue === undefined ? [] : about(one.residue)),
+    ]),
+    ...seen.notCompensated.flatMap((one) => [effect(paint.red('✖'), one, paint), ...about(one.reason)]),
+    ...about(seen.advice),
+  ];
+  return `${lines.join('\n')}\n`;
+};
+
+export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date): string => {
+  if (sagas.length === 0) return 'No sagas.\n';
+  const columns = [
+    { head: 'SAGA' },
+    { head: 'STATUS' },
+    { head: 'TEMPLATE' },
+    { head: 'STEPS', align: 'right' as const },
+    { head: 'FAILURE' },
+    { head: 'UPDATED' },
+  ];
+  const rows = sagas.map((saga) => [
+    printableLine(saga.sagaId),
+    statusWord(saga.status, paint),
+    printableLine(saga.definition ?? '-'),
+    `${saga.started}/${saga.steps}`,
+    printableLine(saga.failure ?? '-'),
+    formatTime(saga.updatedAt, now),
+  ]);
+  return table(columns, rows, paint);
+};

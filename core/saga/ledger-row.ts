@@ -1,0 +1,103 @@
+/** A ledger entry as the columns people query (docs/sagas.md, Data), and back without loss: the hash covers all of it. */
+import { canonicalJson } from './json.ts';
+import type { LedgerEntry } from './model.ts';
+
+export interface LedgerRow {
+  saga_id: string;
+  seq: number;
+  step_index: number | null;
+  step: string | null;
+  tool: string | null;
+  direction: string;
+  status: string;
+  idempotency_key: string | null;
+  external_ref: string | null;
+  attempt: number | null;
+  /** `<name>: <message>`. */
+  error: string | null;
+  actor: string;
+  at: string;
+  prev_hash: string;
+  hash: string;
+  /** Everything else of the entry, as JSON. */
+  detail: string;
+}
+
+/** Column order of tables and CSV. */
+export const LEDGER_COLUMNS = [
+  'saga_id',
+  'seq',
+  'step_index',
+  'step',
+  'tool',
+  'direction',
+  'status',
+  'idempotency_key',
+  'external_ref',
+  'attempt',
+  'error',
+  'actor',
+  'at',
+  'prev_hash',
+  'hash',
+  'detail',
+] as const satisfies readonly (keyof LedgerRow)[];
+
+const COLUMN_OF = [
+  ['sagaId', 'saga_id'],
+  ['seq', 'seq'],
+  ['stepIndex', 'step_index'],
+  ['step', 'step'],
+  ['tool', 'tool'],
+  ['direction', 'direction'],
+  ['status', 'status'],
+  ['idempotencyKey', 'idempotency_key'],
+  ['externalRef', 'external_ref'],
+  ['attempt', 'attempt'],
+  ['actor', 'actor'],
+  ['at', 'at'],
+  ['prevHash', 'prev_hash'],
+  ['hash', 'hash'],
+] as const satisfies [string, keyof LedgerRow][];
+const NAMED = new Set<string>([...COLUMN_OF.map(([name]) => name), 'error']);
+
+const stepColumns = (entry: LedgerEntry) =>
+  'step' in entry
+    ? { step_index: entry.stepIndex, step: entry.step, tool: entry.tool }
+    : { step_index: null, step: null, tool: null };
+
+const attemptColumns = (entry: LedgerEntry) =>
+  'attempt' in entry
+    ? { idempotency_key: entry.idempotencyKey, attempt: entry.attempt }
+    : { idempotency_key: null, attempt: null };
+
+export const toRow = (entry: LedgerEntry): LedgerRow => ({
+  saga_id: entry.sagaId,
+  seq: entry.seq,
+  ...stepColumns(entry),
+  direction: entry.direction,
+  status: entry.status,
+  ...attemptColumns(entry),
+  external_ref: ('externalRef' in entry ? entry.externalRef : undefined) ?? null,
+  error: 'error' in entry && entry.error !== undefined ? `${entry.error.name}: ${entry.error.message}` : null,
+  actor: entry.actor,
+  at: entry.at,
+  prev_hash: entry.prevHash,
+  hash: entry.hash,
+  detail: canonicalJson(Object.fromEntries(Object.entries(entry).filter(([name]) => !NAMED.has(name)))),
+});
+
+/** The rows are our own: what they hold was an entry, and the hash chain tells when it is not one any more. */
+export const fromRow = (row: LedgerRow): LedgerEntry => {
+  const entry: { [name: string]: unknown } = JSON.parse(row.detail);
+  for (const [name, column] of COLUMN_OF) {
+    const value = row[column];
+    if (value !== null && value !== undefined) entry[name] = value;
+  }
+  if (row.error !== null && row.error !== undefined) {
+    const at = row.error.indexOf(': ');
+    entry['error'] = { name: row.error.slice(0, at), message: row.error.slice(at + 2) };
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return entry as LedgerEntry;
+};

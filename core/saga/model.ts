@@ -1,0 +1,309 @@
+/** The nouns of a saga: tools, plans, ledger entries and the state folded from them. Data only. */
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+export type JsonSchema = { [name: string]: unknown };
+
+/**
+ * What a tool does to the world. `read`: nothing. `compensatable`: its compensator takes it back. `partial`: the
+ * compensator takes back a part, and says which part stays. `irreversible`: nothing takes it back.
+ */
+export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
+
+/** `maxAttempts` counts the first one. The n-th pause is `min(maxBackoff, backoff * rate^(n-1))` seconds. */
+export interface RetryPolicy {
+  maxAttempts: number;
+  backoffSeconds: number;
+  backoffRate: number;
+  maxBackoffSeconds: number;
+}
+
+interface CompensationPolicy {
+  /** Name of the compensating tool, for people: `void_refund`. */
+  name: string;
+  timeoutSeconds: number;
+  retry: RetryPolicy;
+}
+
+/** What a saga needs to know of a tool to run it. Pinned in the saga when it starts. */
+interface ToolPolicy {
+  effect: EffectKind;
+  /** Lambda function name, ARN or ARN with qualifier. */
+  functionName: string;
+  timeoutSeconds: number;
+  retry: RetryPolicy;
+  /** How long the provider recognises the key; 0: not at all. */
+  idempotencyWindowSeconds: number;
+  /** The provider answers a stored error again for the same key, so repeating it is useless. */
+  replaysErrors: boolean;
+  /** The tool can ask the provider whether a key took effect. */
+  probe: boolean;
+  compensation?: CompensationPolicy;
+  /** JSONata over the arguments. Effects on one resource are undone strictly one after the other. */
+  resourceKey?: string;
+}
+
+/** One version of a tool in the catalog; immutable once stored. */
+export interface ToolManifest extends ToolPolicy {
+  name: string;
+  version: string;
+  description: string;
+  /** JSON Schemas of one bundle: forward input and output, and what the compensator and the probe are given. */
+  schemas: { input: JsonSchema; output: JsonSchema; compensation?: JsonSchema };
+}
+
+interface Approval {
+  timeoutSeconds: number;
+  /** What the approver is asked. */
+  prompt?: string;
+}
+
+export interface PlanStep {
+  id: string;
+  tool: string;
+  /** Exact version; the newest when absent. Pinned at start either way. */
+  version?: string;
+  /** JSON; strings of the form `{% expression %}` are JSONata over `input` and `steps.<id>.result`. */
+  arguments: JsonObject;
+  /** The step waits for a person before it starts. */
+  approval?: Approval;
+}
+
+export interface Plan {
+  steps: PlanStep[];
+}
+
+/** A stored template; immutable per version. */
+export interface SagaDefinition {
+  name: string;
+  version: string;
+  description: string;
+  /** `YYYY-MM-DD`: after this day the template shows up as due for review. */
+  reviewBy: string;
+  input: JsonSchema;
+  plan: Plan;
+}
+
+/** A step as the saga runs it: nothing in it changes after the start (S8, S10). */
+export interface PinnedStep extends ToolPolicy {
+  index: number;
+  id: string;
+  tool: string;
+  version: string;
+  arguments: JsonObject;
+  /** Indexes of the earlier steps whose results the arguments use. */
+  uses: number[];
+  approval?: Approval;
+}
+
+// --- what happened -----------------------------------------------------------------------------------------
+
+export interface SagaError {
+  name: string;
+  message: string;
+}
+
+export interface Failure {
+  /** Null when the saga was cancelled between steps. */
+  step: string | null;
+  tool: string | null;
+  error: SagaError;
+  outcome: 'rejected' | 'unknown' | 'cancelled';
+}
+
+interface StepFact {
+  stepIndex: number;
+  step: string;
+  tool: string;
+  version: string;
+  epoch: number;
+}
+
+interface AttemptFact extends StepFact {
+  attempt: number;
+  idempotencyKey: string;
+}
+
+interface CommittedFact extends AttemptFact {
+  status: 'committed';
+  result: Json;
+  externalRef?: string;
+  /** It took effect, and the answer breaks the tool's contract (`ResultTooLarge`, `InvalidResult`). */
+  error?: SagaError;
+}
+
+/** One thing that happened. `direction` and `status` name it in the ledger; the rest depends on them. */
+export type Fact =
+  | {
+      direction: 'saga';
+      status: 'started';
+      planHash: string;
+      inputHash: string;
+      stepCount: number;
+      definition?: string;
+    }
+  | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
+  | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
+  | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
+  | { direction: 'saga'; status: 'unwinding'; failure: Failure }
+  | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }
+  | ({ direction: 'approval'; status: 'requested'; untilMs: number; prompt?: string } & StepFact)
+  | ({ direction: 'approval'; status: 'approved' | 'declined' | 'expired'; note?: string } & StepFact)
+  | ({
+      direction: 'forward';
+      status: 'started';
+      effect: EffectKind;
+      deadlineMs: number;
+      argumentsHash: string;
+      /** First attempt only; later ones have the same hash. */
+      arguments?: JsonObject;
+      resourceKey?: string;
+      /** When the provider forgets the key; absent for a provider that never knew it. */
+      keyExpiresMs?: number;
+    } & AttemptFact)
+  | ({ direction: 'forward' } & CommittedFact)
+  | ({ direction: 'probe' } & CommittedFact)
+  | ({ direction: 'forward'; status: 'rejected'; error: SagaError; final: boolean } & AttemptFact)
+  | ({
+      direction: 'forward';
+      status: 'unknown';
+      error: SagaError;
+      answered: boolean;
+      externalRef?: string;
+    } & AttemptFact)
+  | ({ direction: 'probe'; status: 'started'; deadlineMs: number } & AttemptFact)
+  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & AttemptFact)
+  | ({ direction: 'undo'; status: 'started'; deadlineMs: number } & AttemptFact)
+  | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
+  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & AttemptFact)
+  | ({ direction: 'undo'; status: 'failed' | 'blocked'; error: SagaError } & StepFact)
+  | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
+
+/** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */
+export type LedgerEntry = Fact & {
+  sagaId: string;
+  seq: number;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** `engine`, or who asked. */
+  actor: string;
+  prevHash: string;
+  hash: string;
+};
+
+// --- the state folded from them ----------------------------------------------------------------------------
+
+/**
+ * `started`: in flight or in doubt. `unknown`: given up on, may have happened. `rejected`: nothing happened.
+ * `undone`, `resolved` (by hand) and `skipped` need nothing more; `undo_failed` and `blocked` need a person.
+ */
+export type EffectStatus =
+  | 'started'
+  | 'committed'
+  | 'rejected'
+  | 'unknown'
+  | 'undone'
+  | 'undo_failed'
+  | 'blocked'
+  | 'resolved'
+  | 'skipped';
+
+/** One step that was started, in order of start (S5). */
+export interface EffectRecord {
+  step: number;
+  epoch: number;
+  kind: EffectKind;
+  status: EffectStatus;
+  /** Ledger sequence of its first `started` entry: arguments are there. */
+  startSeq: number;
+  /** Ledger sequence of its `committed` entry: result and reference are there. */
+  endSeq: number | null;
+}
+
+/** The operation that is in flight or being settled. At most one: the straight line has one hand. */
+export interface Operation {
+  /** Index into `effects`. */
+  effect: number;
+  direction: 'forward' | 'probe' | 'undo';
+  /** Attempt of the forward call or of the compensator. */
+  attempt: number;
+  /** Probes made since the last forward attempt. */
+  probes: number;
+  stage: 'invoking' | 'retry' | 'doubt';
+  deadlineMs: number;
+  /** First use of the key. */
+  firstMs: number;
+  /** Some forward attempt may have taken effect. */
+  doubted: boolean;
+  /** The last unknown outcome was an answer of the provider, not a lost one. */
+  answered: boolean;
+  probed: 'absent' | 'unknown' | null;
+  argumentsHash: string;
+  error: SagaError | null;
+}
+
+export type SagaStatus =
+  | 'RUNNING'
+  | 'AWAITING'
+  | 'COMPENSATING'
+  | 'PAUSED'
+  | 'COMPLETED'
+  | 'COMPENSATED'
+  | 'COMPENSATION_FAILED';
+
+export interface SagaState {
+  status: SagaStatus;
+  phase: 'forward' | 'undo' | 'done';
+  /** Counts rewinds; part of the key from the first rewind on. */
+  epoch: number;
+  /** Which execution drives the saga; older ones are refused (S11). */
+  generation: number;
+  /** Executions started since the last progress. */
+  resumes: number;
+  stepCount: number;
+  /** Index of the next step to start. */
+  cursor: number;
+  effects: EffectRecord[];
+  operation: Operation | null;
+  /** What the saga waits for. Later kinds: `next-step`, `children`. */
+  wait: { kind: 'approval'; step: number; untilMs: number } | null;
+  pauseUntilMs: number | null;
+  /** The gate of this step is open. */
+  approvedStep: number | null;
+  cancelRequested: boolean;
+  failure: Failure | null;
+}
+
+export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED'] as const;
+
+/** One item per saga: the folded state, and the tip of the chain. */
+export interface SagaHead {
+  sagaId: string;
+  /** Optimistic lock (S9). */
+  version: number;
+  /** Sequence number of the next entry. */
+  seq: number;
+  /** Hash of the last entry. */
+  tip: string;
+  state: SagaState;
+  /** Hash of the start request: the same id with another request is refused. */
+  requestHash: string;
+  planHash: string;
+  definition?: string;
+  sessionId?: string;
+  requestedBy: string;
+  /** Events in the history of the current execution, estimated. */
+  historyEvents: number;
+  createdAt: string;
+  updatedAt: string;
+  /** When the status last changed. */
+  statusSince: string;
+}
+
+/** What was pinned at the start, immutable, found by `planHash`. */
+export interface PinnedSaga {
+  sagaId: string;
+  planHash: string;
+  input: Json;
+  steps: PinnedStep[];
+}

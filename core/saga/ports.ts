@@ -1,0 +1,89 @@
+/** What sagas ask of the outside. One implementation each, in `adapters/aws`. Methods throw `WalkbackError` only. */
+import type { Clock, WriteOutcome } from '../ports.ts';
+import type {
+  Json,
+  LedgerEntry,
+  PinnedSaga,
+  PinnedStep,
+  SagaDefinition,
+  SagaHead,
+  SagaStatus,
+  ToolManifest,
+} from './model.ts';
+
+/** Who to wake when an awaited answer comes. */
+export interface WakeToken {
+  sagaId: string;
+  generation: number;
+  step: number;
+  token: string;
+}
+
+export interface Page<Item> {
+  items: Item[];
+  cursor?: string;
+}
+
+/** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
+export interface SagaStore {
+  getHead(sagaId: string): Promise<SagaHead | undefined>;
+  /** Pinned parts are found by their hash, so two starts of one id can not mix. Written before the head. */
+  putPinned(pinned: PinnedSaga): Promise<void>;
+  getPinnedInput(sagaId: string, planHash: string): Promise<Json>;
+  getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
+  /** One transaction: head and first entries, both create-only. */
+  createSaga(head: SagaHead, entries: readonly LedgerEntry[]): Promise<WriteOutcome<SagaHead>>;
+  /** One transaction (S9): the head moves from `expectedVersion`, every entry is create-only. */
+  append(
+    head: SagaHead,
+    expectedVersion: number,
+    entries: readonly LedgerEntry[],
+  ): Promise<WriteOutcome<SagaHead>>;
+  getEntry(sagaId: string, seq: number): Promise<LedgerEntry | undefined>;
+  /** Oldest first, the whole ledger of one saga. */
+  listEntries(sagaId: string): Promise<LedgerEntry[]>;
+
+  /** Longest in this status first. */
+  listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
+  /** Outcomes of one day (`YYYY-MM-DD`, UTC), oldest first; starts of calls are not indexed. */
+  listEntriesByDay(day: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;
+  listEntriesByExternalRef(externalRef: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;
+
+  putToken(token: WakeToken): Promise<void>;
+  getToken(sagaId: string): Promise<WakeToken | undefined>;
+
+  /** Create-only per version; `existing` when the version is there already. The last one stored is the newest. */
+  putTool(tool: ToolManifest): Promise<WriteOutcome<ToolManifest>>;
+  getTool(name: string, version?: string): Promise<ToolManifest | undefined>;
+  putDefinition(definition: SagaDefinition): Promise<WriteOutcome<SagaDefinition>>;
+  getDefinition(name: string, version?: string): Promise<SagaDefinition | undefined>;
+  /** The newest version of each. */
+  listTools(): Promise<ToolManifest[]>;
+  listDefinitions(): Promise<SagaDefinition[]>;
+}
+
+/** The machine that drives executions. */
+export interface SagaEngine {
+  /** Idempotent by name: `exists` when this generation was started before. */
+  start(sagaId: string, generation: number): Promise<'started' | 'exists'>;
+  /** `missing` when this generation never started; `ended` whatever way it ended. */
+  look(sagaId: string, generation: number): Promise<'running' | 'ended' | 'missing'>;
+  /** False when nobody waits on this token any more. */
+  wake(token: string): Promise<boolean>;
+}
+
+export interface Tombstones {
+  /** Marks a forward key as compensated: a late forward call refuses (S4). */
+  bury(forwardKey: string): Promise<void>;
+  isBuried(forwardKey: string): Promise<boolean>;
+}
+
+export interface AdvanceDependencies {
+  store: SagaStore;
+  engine: SagaEngine;
+  clock: Clock;
+  /** Link to an execution in the console, for the alert. */
+  executionLink: (executionArn: string) => string;
+  /** Where a saga continues in a new execution; the default leaves 5,000 of the 25,000 events. */
+  maxHistoryEvents?: number;
+}

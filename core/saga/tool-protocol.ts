@@ -1,0 +1,72 @@
+/** What the saga and a tool say to each other: one JSON request, one JSON answer. */
+import * as z from 'zod';
+import { CLEAN_ENGINE_ERRORS } from '../errors.ts';
+import type { Outcome } from './events.ts';
+import { jsonValue } from './json-value.ts';
+import type { Json, JsonObject } from './model.ts';
+
+/** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
+export const MAX_RESULT_BYTES = 32 * 1024;
+
+export interface ToolRequest {
+  operation: 'execute' | 'probe' | 'compensate';
+  tool: string;
+  version: string;
+  sagaId: string;
+  step: string;
+  attempt: number;
+  /** Of this operation: the forward key for `execute` and `probe`, the undo key for `compensate`. */
+  idempotencyKey: string;
+  /** The key the forward call used. */
+  forwardKey: string;
+  /** Unix milliseconds. The tool does nothing after it (S3). */
+  deadlineMs: number;
+  /** The forward arguments, also for a probe and a compensator. */
+  arguments: JsonObject;
+  /** What the forward call answered, when it is known. */
+  result?: Json;
+  externalRef?: string;
+}
+
+const error = z.object({ name: z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/), message: z.string().max(4000) });
+
+const answer = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.literal('committed'),
+    result: jsonValue,
+    externalRef: z.string().max(500).optional(),
+    residue: z.string().max(1000).optional(),
+    error: error.optional(),
+  }),
+  z.object({ outcome: z.literal('rejected'), error, retryable: z.boolean() }),
+  z.object({
+    outcome: z.literal('unknown'),
+    error,
+    answered: z.boolean(),
+    externalRef: z.string().max(500).optional(),
+  }),
+  z.object({ outcome: z.literal('absent') }),
+]);
+
+/** A tool's answer. What is not one leaves the outcome open (S2). */
+export const readAnswer = (payload: unknown): Outcome => {
+  const parsed = answer.safeParse(payload);
+  if (!parsed.success) {
+    const message =
+      'The tool answered something that is not an outcome; make it with defineTool and toolHandler.';
+    return { outcome: 'unknown', error: { name: 'InvalidResult', message }, answered: true };
+  }
+  if (Buffer.byteLength(JSON.stringify(parsed.data)) > 2 * MAX_RESULT_BYTES) {
+    const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
+    return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
+  }
+  return parsed.data;
+};
+
+/** What the engine's error means: clean only when the function was never started (S2). */
+export const readEngineError = (name: string, cause: string): Outcome => {
+  const described = { name, message: cause.slice(0, 500) };
+  return CLEAN_ENGINE_ERRORS.some((clean) => clean === name)
+    ? { outcome: 'rejected', error: described, retryable: true }
+    : { outcome: 'unknown', error: described, answered: false };
+};

@@ -1,0 +1,8 @@
+import { makePutCatalog } from '../core/saga/put-catalog.ts';
+import { putCatalogInput } from '../core/saga/schemas.ts';
+import { createHandler } from './handler.ts';
+import { sagaStore } from './saga-runtime.ts';
+
+export const handler = createHandler('put-catalog', putCatalogInput, async (runtime) =>
+  makePutCatalog({ store: sagaStore(runtime) }),
+);

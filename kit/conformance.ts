@@ -1,0 +1,156 @@
+/**
+ * Is a tool safe to run in a saga? Calls it and its compensator twice, late, early and after each other, against whatever
+ * provider it talks to, and looks at what the provider shows. For any test runner: it throws what it found.
+ */
+import type { Outcome } from '../core/saga/events.ts';
+import { canonicalJson } from '../core/saga/json.ts';
+import type { JsonObject } from '../core/saga/model.ts';
+import type { Tombstones } from '../core/saga/ports.ts';
+import type { ToolRequest } from '../core/saga/tool-protocol.ts';
+import type { Tool } from './define-tool.ts';
+import { toolHandler } from './handler.ts';
+
+export interface SafetyCase {
+  /** Arguments the provider accepts. */
+  arguments: JsonObject;
+  /** Everything of the tool's effects the provider shows; compared as JSON. */
+  observe: () => Promise<unknown>;
+  /** Makes keys unique between runs against one provider. */
+  sagaId?: string;
+}
+
+/** Tombstones in memory, for tests of tools. */
+export const memoryTombstones = (): Tombstones => {
+  const buried = new Set<string>();
+  return {
+    bury: async (key) => void buried.add(key),
+    isBuried: async (key) => buried.has(key),
+  };
+};
+
+export class ToolUnsafe extends Error {
+  override readonly name = 'ToolUnsafe';
+  readonly problems: readonly string[];
+
+  constructor(tool: string, problems: readonly string[]) {
+    super(`${tool} is not safe to run in a saga:\n- ${problems.join('\n- ')}`);
+    this.problems = problems;
+  }
+}
+
+const LONG_MS = 30_000;
+
+/** Runs every check and answers their names. Throws `ToolUnsafe` with all that failed. */
+export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<string[]> => {
+  const { name, version, effect, compensate } = tool.definition;
+  const handle = toolHandler([tool], { tombstones: memoryTombstones() });
+  const problems: string[] = [];
+  const checks: string[] = [];
+  const sagaId = subject.sagaId ?? 'conformance';
+
+  const request = (
+    operation: ToolRequest['operation'],
+    index: number,
+    known: Partial<ToolRequest> = {},
+  ): ToolRequest => ({
+    operation,
+    tool: name,
+    version,
+    sagaId,
+    step: 'step',
+    attempt: 1,
+    idempotencyKey: `${sagaId}:${index}${operation === 'compensate' ? ':undo' : ''}`,
+    forwardKey: `${sagaId}:${index}`,
+    deadlineMs: Date.now() + LONG_MS,
+    arguments: subject.arguments,
+    ...known,
+  });
+  const look = async () => canonicalJson(await subject.observe());
+  const check = (what: string, holds: boolean, seen?: Outcome) => {
+    checks.push(what);
+    if (!holds) problems.push(seen === undefined ? what : `${what} (got ${canonicalJson(seen)})`);
+  };
+
+  const untouched = await look();
+  const late = await handle(request('execute', 0, { deadlineMs: Date.now() - 1 }));
+  check(
+    'refuses to act after its deadline',
+    late.outcome === 'rejected' && (await look()) === untouched,
+    late,
+  );
+  const malformed = await handle(request('execute', 0, { arguments: { 'no such argument': [] } }));
+  check(
+    'refuses arguments that do not match its schema',
+    malformed.outcome === 'rejected' && (await look()) === untouched,
+    malformed,
+  );
+
+  const first = await handle(request('execute', 1));
+  check('does its work', first.outcome === 'committed' && first.error === undefined, first);
+  const done = await look();
+  const second = await handle(request('execute', 1, { attempt: 2 }));
+  const sameRef =
+    first.outcome === 'committed' &&
+    second.outcome === 'committed' &&
+    first.externalRef === second.externalRef;
+  check('answers the same when called twice with one key', sameRef, second);
+  check('acts once when called twice with one key', (await look()) === done);
+
+  if (tool.hasProbe) {
+    const seen = await handle(request('probe', 1));
+    check('its probe finds what happened', seen.outcome === 'committed', seen);
+    const none = await handle(request('probe', 2));
+    check(
+      'its probe does not find what did not happen',
+      none.outcome === 'absent' || none.outcome === 'unknown',
+      none,
+    );
+    check('its probe changes nothing', (await look()) === done);
+  }
+
+  if (compensate !== undefined) {
+    const known =
+      first.outcome === 'committed'
+        ? {
+            result: first.result,
+            ...(first.externalRef === undefined ? {} : { externalRef: first.externalRef }),
+          }
+        : {};
+    const undo = await handle(request('compensate', 1, known));
+    check('its compensator undoes it', undo.outcome === 'committed', undo);
+    const undone = await look();
+    check('its compensator changes what the provider shows', undone !== done);
+    const again = await handle(request('compensate', 1, { ...known, attempt: 2 }));
+    check(
+      'its compensator may be called twice',
+      again.outcome === 'committed' && (await look()) === undone,
+      again,
+    );
+    const after = await handle(request('execute', 1, { attempt: 3 }));
+    check(
+      'refuses to act after it was compensated',
+      after.outcome === 'rejected' && (await look()) === undone,
+      after,
+    );
+
+    const nothing = await handle(request('compensate', 3));
+    check(
+      'its compensator accepts that nothing happened',
+      nothing.outcome === 'committed' && (await look()) === undone,
+      nothing,
+    );
+    const tombstoned = await handle(request('execute', 3));
+    check(
+      'refuses to act on a key that was compensated first',
+      tombstoned.outcome === 'rejected' && (await look()) === undone,
+      tombstoned,
+    );
+
+    await handle(request('execute', 4));
+    const blind = await handle(request('compensate', 4));
+    check('its compensator works without the result, by key', blind.outcome === 'committed', blind);
+  }
+  if (effect === 'read') check('changes nothing', done === untouched);
+  if (problems.length > 0) throw new ToolUnsafe(`${name}@${version}`, problems);
+  return checks;
+};

@@ -1,0 +1,114 @@
+/** How a tool author declares a tool: what it does, how it is taken back, how one asks whether it happened. */
+import type * as z from 'zod';
+import type { EffectKind, RetryPolicy } from '../core/saga/model.ts';
+
+/** What a tool is told about one call. */
+export interface ToolCall {
+  sagaId: string;
+  step: string;
+  attempt: number;
+  /** Give this to the provider: the runtime made it and repeats it. For a compensator it is the undo's own key. */
+  idempotencyKey: string;
+  /** The key the forward call used; what a probe and a compensator look for. */
+  forwardKey: string;
+  /** Unix milliseconds. */
+  deadlineMs: number;
+  /** Milliseconds left until then, at least 1; for clients that take a timeout. */
+  remainingMs(): number;
+  /** Aborts at the deadline: pass it to every request. */
+  signal: AbortSignal;
+  /** Call it right before the side effect when work came before it: throws when the call may not act any more (S3, S4). */
+  fence(): Promise<void>;
+}
+
+/** What a compensator knows. The result is there only when the forward call's answer was seen (S4). */
+export interface Undo<Input, Output> {
+  arguments: Input;
+  result?: Output;
+  externalRef?: string;
+}
+
+/** `residue`: what a partial compensator could not take back, in words for a person. */
+export type Undone = { externalRef?: string; residue?: string } | void;
+
+export type Probed<Output> =
+  | { happened: true; result: Output }
+  | { happened: false }
+  | { happened: 'unknown' };
+
+export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
+  /** `[a-z][a-z0-9_-]*`, at most 48. */
+  name: string;
+  version: string;
+  description: string;
+  input: Input;
+  output: Output;
+  effect: EffectKind;
+  /** Deadline of one call; default 30. The function's own timeout must be shorter than this plus 5 s. */
+  timeoutSeconds?: number;
+  retry?: Partial<RetryPolicy>;
+  /** How long the provider knows the key; 0 (default): it has no keys. */
+  idempotencyWindowSeconds?: number;
+  /** The provider stores errors under the key and answers them again. */
+  replaysErrors?: boolean;
+  /** JSONata over the arguments: effects on one resource are undone one after the other. */
+  resourceKey?: string;
+  /** The reference people find the effect by in the provider. */
+  externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
+  execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
+  /** Accepts that nothing happened, and that it is called again. */
+  compensate?: {
+    name: string;
+    timeoutSeconds?: number;
+    retry?: Partial<RetryPolicy>;
+    execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
+  };
+  /** Asks the provider whether `call.forwardKey` took effect. Changes nothing. */
+  probe?: (input: z.output<Input>, call: ToolCall) => Promise<Probed<z.output<Output>>>;
+}
+
+/** A tool with its types closed over, so that tools of all kinds fit in one list. */
+export interface Tool {
+  readonly definition: Omit<
+    ToolDefinition<z.ZodType, z.ZodType>,
+    'execute' | 'compensate' | 'probe' | 'externalRef'
+  > & {
+    compensate?: { name: string; timeoutSeconds?: number; retry?: Partial<RetryPolicy> };
+  };
+  readonly hasProbe: boolean;
+  execute(input: unknown, call: ToolCall): Promise<unknown>;
+  compensate(undo: Undo<unknown, unknown>, call: ToolCall): Promise<Undone>;
+  probe(input: unknown, call: ToolCall): Promise<Probed<unknown>>;
+  externalRef(output: unknown, input: unknown): string | undefined;
+}
+
+/** Declares a tool. Throws a `TypeError` when the declaration contradicts itself (S8), as early as the module loads. */
+export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
+  definition: ToolDefinition<Input, Output>,
+): Tool => {
+  const mutating = definition.effect === 'compensatable' || definition.effect === 'partial';
+  const { compensate, probe } = definition;
+  if (mutating && compensate === undefined) {
+    throw new TypeError(
+      `${definition.name} is ${definition.effect} and has no compensator; declare it irreversible or add one`,
+    );
+  }
+  if (!mutating && compensate !== undefined) {
+    throw new TypeError(`${definition.name} is ${definition.effect} and has a compensator`);
+  }
+  const input = (value: unknown) => definition.input.parse(value);
+  const output = (value: unknown) => definition.output.parse(value);
+  return {
+    definition,
+    hasProbe: probe !== undefined,
+    execute: (value, call) => definition.execute(input(value), call),
+    compensate: async (undo, call) => {
+      if (compensate === undefined) throw new TypeError(`${definition.name} has no compensator`);
+      const result = undo.result === undefined ? {} : { result: output(undo.result) };
+      const reference = undo.externalRef === undefined ? {} : { externalRef: undo.externalRef };
+      return compensate.execute({ arguments: input(undo.arguments), ...result, ...reference }, call);
+    },
+    probe: async (value, call) => probe?.(input(value), call) ?? { happened: 'unknown' },
+    externalRef: (result, value) => definition.externalRef?.(output(result), input(value)),
+  };
+};

@@ -1,0 +1,60 @@
+/** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
+import * as z from 'zod';
+import type { JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
+import type { Tool } from './define-tool.ts';
+
+const DEFAULT_RETRY: RetryPolicy = {
+  maxAttempts: 3,
+  backoffSeconds: 1,
+  backoffRate: 2,
+  maxBackoffSeconds: 60,
+};
+const DEFAULT_TIMEOUT_SECONDS = 30;
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+  return rest;
+};
+
+/** What a compensator is given, as a schema. */
+const undoSchema = (tool: Tool): z.ZodType =>
+  z.strictObject({
+    arguments: tool.definition.input,
+    result: tool.definition.output.optional(),
+    externalRef: z.string().optional(),
+    forwardKey: z.string(),
+    idempotencyKey: z.string(),
+  });
+
+/** `functionName`: where the tool is served; a name, an ARN, or an ARN with a qualifier. */
+export const manifestOf = (tool: Tool, functionName: string): ToolManifest => {
+  const { definition } = tool;
+  const { compensate } = definition;
+  return {
+    name: definition.name,
+    version: definition.version,
+    description: definition.description,
+    effect: definition.effect,
+    functionName,
+    timeoutSeconds: definition.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    retry: { ...DEFAULT_RETRY, ...definition.retry },
+    idempotencyWindowSeconds: definition.idempotencyWindowSeconds ?? 0,
+    replaysErrors: definition.replaysErrors ?? false,
+    probe: tool.hasProbe,
+    ...(compensate === undefined
+      ? {}
+      : {
+          compensation: {
+            name: compensate.name,
+            timeoutSeconds: compensate.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+            retry: { ...DEFAULT_RETRY, ...compensate.retry },
+          },
+        }),
+    ...(definition.resourceKey === undefined ? {} : { resourceKey: definition.resourceKey }),
+    schemas: {
+      input: jsonSchema(definition.input, 'input'),
+      output: jsonSchema(definition.output, 'output'),
+      ...(compensate === undefined ? {} : { compensation: jsonSchema(undoSchema(tool), 'input') }),
+    },
+  };
+};

@@ -1,0 +1,71 @@
+/**
+ * A deployed definition, made fit for the engine we run it on. The only place where local and deployed differ, and all of
+ * it is the engine's, none the saga's:
+ *
+ * 1. `${Name}` placeholders get their values, as CloudFormation's `DefinitionSubstitutions` do.
+ * 2. AWS resolves `TimeoutSecondsPath` against the state's input; the engine against what `Parameters` made of it. So the
+ *    value is carried through `Parameters` under a name of ours, and taken out again before the task sees it.
+ * 3. A task without a timeout has 60 s in the engine and practically none on AWS: it gets the longest a timer can do.
+ * 4. `QueryLanguage: JSONPath` is the default and unknown to the engine.
+ */
+import type { StateMachineDefinition } from 'aws-local-stepfunctions';
+import * as z from 'zod';
+import { WalkbackError } from '../../core/errors.ts';
+
+/** Milliseconds in a signed 32-bit number, as whole seconds. */
+const LONGEST_SECONDS = 2_147_483;
+
+/** Where a task's timeout travels through its `Parameters`. */
+export const TIMEOUT_MEMBER = 'walkbackTimeoutSeconds';
+
+const stateSchema = z.looseObject({
+  Type: z.string(),
+  Resource: z.string().optional(),
+  Parameters: z.record(z.string(), z.unknown()).optional(),
+  TimeoutSeconds: z.number().optional(),
+  TimeoutSecondsPath: z.string().optional(),
+});
+
+const definitionSchema = z.looseObject({ StartAt: z.string(), States: z.record(z.string(), stateSchema) });
+
+type State = z.infer<typeof stateSchema>;
+
+const substitute = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value !== undefined) return value;
+    throw new WalkbackError('ConfigurationError', `The state machine needs a value for ${name}.`, {
+      details: { name },
+    });
+  });
+
+const adaptTask = (state: State): State => {
+  const { TimeoutSecondsPath: path, ...rest } = state;
+  if (path === undefined) return { ...rest, TimeoutSeconds: state.TimeoutSeconds ?? LONGEST_SECONDS };
+  if (state.Parameters === undefined) return state;
+  return {
+    ...rest,
+    Parameters: { ...state.Parameters, [`${TIMEOUT_MEMBER}.$`]: path },
+    TimeoutSecondsPath: `$.${TIMEOUT_MEMBER}`,
+  };
+};
+
+/** The tasks of a definition by state name, with the service they call. */
+export type TaskResources = ReadonlyMap<string, string>;
+
+/** Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value. */
+export const adaptDefinition = (
+  text: string,
+  substitutions: Readonly<Record<string, string>>,
+): { definition: StateMachineDefinition; tasks: TaskResources } => {
+  const parsed = definitionSchema.parse(JSON.parse(substitute(text, substitutions)));
+  const { QueryLanguage: _, ...definition } = parsed;
+  const states = Object.entries(parsed.States);
+  const tasks = new Map(
+    states.flatMap(([name, { Resource }]) => (Resource === undefined ? [] : [[name, Resource] as const])),
+  );
+  const adapted = states.map(([name, state]) => [name, state.Type === 'Task' ? adaptTask(state) : state]);
+  const made: unknown = { ...definition, States: Object.fromEntries(adapted) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine validates it on construction
+  return { definition: made as StateMachineDefinition, tasks };
+};

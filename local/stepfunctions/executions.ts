@@ -1,0 +1,222 @@
+/**
+ * The executions of state machines on loopback. Owns what runs and its history; both are in memory. A journal file keeps
+ * names and ends, so that after the process died its executions show as aborted, as ones of a service that lost them.
+ */
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
+import * as z from 'zod';
+import { adaptDefinition, type TaskResources } from './definition.ts';
+import { type EngineEvent, type HistoryEvent, toHistoryEvent } from './history.ts';
+import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
+import { createTokens } from './tokens.ts';
+
+type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
+
+export interface Execution {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  status: ExecutionStatus;
+  input: string;
+  output?: string;
+  error?: string;
+  cause?: string;
+  startMs: number;
+  stopMs?: number;
+}
+
+const recordSchema = z.object({
+  executionArn: z.string(),
+  stateMachineArn: z.string(),
+  name: z.string(),
+  status: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT']),
+  input: z.string(),
+  output: z.string().optional(),
+  error: z.string().optional(),
+  cause: z.string().optional(),
+  startMs: z.number(),
+  stopMs: z.number().optional(),
+});
+
+interface StateMachineSource {
+  stateMachineArn: string;
+  /** The ASL text, with `${Name}` placeholders. */
+  definition: string;
+  substitutions: Readonly<Record<string, string>>;
+}
+
+interface Loaded {
+  definition: StateMachineDefinition;
+  tasks: TaskResources;
+}
+
+const loadJournal = async (file: string | undefined): Promise<Map<string, Execution>> => {
+  const executions = new Map<string, Execution>();
+  if (file === undefined) return executions;
+  const text = await readFile(file, 'utf8').catch(() => '');
+  for (const line of text.split('\n').filter((one) => one !== '')) {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      continue; // the last line of a process that was killed while it wrote
+    }
+    const record = recordSchema.safeParse(value);
+    if (record.success) executions.set(record.data.executionArn, record.data);
+  }
+  const now = Date.now();
+  for (const execution of executions.values()) {
+    if (execution.status === 'RUNNING') Object.assign(execution, { status: 'ABORTED', stopMs: now });
+  }
+  return executions;
+};
+
+const executionArnOf = (stateMachineArn: string, name: string): string =>
+  `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+
+export interface ExecutionsOptions {
+  machines: readonly StateMachineSource[];
+  services: TaskServices;
+  /** Names and ends of executions, one JSON per line. */
+  journalFile?: string;
+  /** As EventBridge's "Step Functions Execution Status Change". */
+  onEnd?: (execution: Execution) => void;
+}
+
+export const createExecutions = async (options: ExecutionsOptions) => {
+  const { services, journalFile } = options;
+  const machines = new Map<string, Loaded>(
+    options.machines.map((source) => [
+      source.stateMachineArn,
+      adaptDefinition(source.definition, source.substitutions),
+    ]),
+  );
+  const executions = await loadJournal(journalFile);
+  const histories = new Map<string, HistoryEvent[]>();
+  const running = new Map<string, { abort: () => void; done: Promise<void> }>();
+  const tokens = createTokens();
+  let closing = false;
+  let writing =
+    journalFile === undefined
+      ? Promise.resolve()
+      : mkdir(dirname(journalFile), { recursive: true }).then(() => undefined);
+
+  const journal = (execution: Execution): void => {
+    if (journalFile === undefined) return;
+    const line = `${JSON.stringify(execution)}\n`;
+    writing = writing.then(() => appendFile(journalFile, line)).catch(() => undefined);
+  };
+
+  const end = (execution: Execution, how: Partial<Execution>): void => {
+    if (closing || execution.status !== 'RUNNING') return;
+    Object.assign(execution, how, { stopMs: Date.now() });
+    tokens.close(execution.executionArn);
+    journal(execution);
+    options.onEnd?.(execution);
+  };
+
+  /** Follows the events: they are the history, and tell when a state that waited was left. */
+  const record = async (execution: Execution, events: AsyncIterable<EngineEvent>) => {
+    const history: HistoryEvent[] = [];
+    histories.set(execution.executionArn, history);
+    for await (const event of events) {
+      history.push(toHistoryEvent(event, history.length + 1));
+      if (event.type === 'StateFailed' || event.type === 'StateExited') {
+        // Events come a little after the fact; by now the next state may wait on a token of its own.
+        tokens.close(execution.executionArn, event.state?.name ?? '');
+      }
+    }
+  };
+
+  const run = (execution: Execution, { definition, tasks }: Loaded): void => {
+    const handlers = Object.fromEntries(
+      [...tasks].map(([state, resource]) => [state, taskHandler(state, resource, services, tokens)]),
+    );
+    const context = {
+      Execution: { Id: execution.executionArn, Name: execution.name },
+      Task: {
+        // Read once per attempt, by the Parameters that hand it out.
+        get Token() {
+          return `${TOKEN_PREFIX}${tokens.mint(execution.executionArn)}`;
+        },
+      },
+    };
+    const machine = new StateMachine(definition, { validationOptions: { noValidate: true } });
+    const started = machine.run(JSON.parse(execution.input), {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tasks answer JSON
+      overrides: { taskResourceLocalHandlers: handlers as never },
+      context,
+    });
+    const recording = record(execution, started.eventLogs);
+    const done = started.result.then(
+      (output) => end(execution, { status: 'SUCCEEDED', output: JSON.stringify(output) }),
+      (error: unknown) => {
+        const failed = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        const name = failed instanceof Error ? failed.name : 'States.Runtime';
+        end(execution, {
+          status:
+            name === 'ExecutionTimeoutError'
+              ? 'TIMED_OUT'
+              : name === 'ExecutionAbortedError'
+                ? 'ABORTED'
+                : 'FAILED',
+          error: name,
+          cause: failed instanceof Error ? failed.message : String(failed),
+        });
+      },
+    );
+    const settled = Promise.allSettled([done, recording]).then(
+      () => void running.delete(execution.executionArn),
+    );
+    running.set(execution.executionArn, { abort: () => started.abort(), done: settled });
+  };
+
+  return {
+    tokens,
+    machineArns: [...machines.keys()],
+    get: (executionArn: string): Execution | undefined => executions.get(executionArn),
+    history: (executionArn: string): readonly HistoryEvent[] => histories.get(executionArn) ?? [],
+    list: (): Execution[] => [...executions.values()],
+    /** Idempotent like the service: the same name and input while it runs is the same execution. */
+    start: (stateMachineArn: string, name: string, input: string): Execution | 'exists' | 'no-machine' => {
+      const machine = machines.get(stateMachineArn);
+      if (machine === undefined) return 'no-machine';
+      const executionArn = executionArnOf(stateMachineArn, name);
+      const known = executions.get(executionArn);
+      if (known !== undefined) return known.status === 'RUNNING' && known.input === input ? known : 'exists';
+      const execution: Execution = {
+        executionArn,
+        stateMachineArn,
+        name,
+        status: 'RUNNING',
+        input,
+        startMs: Date.now(),
+      };
+      executions.set(executionArn, execution);
+      journal(execution);
+      run(execution, machine);
+      return execution;
+    },
+    stop: (execution: Execution, error?: string, cause?: string): void => {
+      end(execution, {
+        status: 'ABORTED',
+        ...(error === undefined ? {} : { error }),
+        ...(cause === undefined ? {} : { cause }),
+      });
+      running.get(execution.executionArn)?.abort();
+    },
+    /** Resolves when nothing runs. */
+    idle: async (): Promise<void> => {
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+    /** Stops all, as a process that ends does; the journal still says RUNNING, so the next one calls them aborted. */
+    close: async (): Promise<void> => {
+      closing = true;
+      for (const { abort } of running.values()) abort();
+      await writing;
+    },
+  };
+};
+
+export type Executions = Awaited<ReturnType<typeof createExecutions>>;

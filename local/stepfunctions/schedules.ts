@@ -1,0 +1,34 @@
+/** Rules of the default bus that go by the clock. Unlike deployed, each also fires when the cloud starts: what its last
+ * run left behind is picked up at once. */
+import type { Log } from '../../core/ports.ts';
+import type { LocalFunctions } from '../lambda/functions.ts';
+import type { CloudPlan } from '../plan.ts';
+
+export const startSchedules = ({
+  plan,
+  functions,
+  log,
+}: {
+  plan: CloudPlan;
+  functions: LocalFunctions;
+  log: Log;
+}) => {
+  const fire = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const fn = functions.find(name);
+      if (fn === undefined) continue;
+      const result = await functions.invoke(fn, {});
+      if (result.failed) log.warn(`${name} failed`, { payload: result.payload });
+    }
+  };
+  const timers = plan.rules.flatMap((rule) => {
+    if (rule.kind !== 'schedule') return [];
+    void fire(rule.functionNames);
+    return [setInterval(() => void fire(rule.functionNames), rule.everyMs)];
+  });
+  return {
+    close: async (): Promise<void> => {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+};

@@ -1,0 +1,84 @@
+/** Step Functions of the embedded cloud: the template's machines, calling the cloud's own functions and topics. */
+import { join } from 'node:path';
+import type { Log } from '../../core/ports.ts';
+import type { EventJournal } from '../events/journal.ts';
+import type { LocalFunctions } from '../lambda/functions.ts';
+import { type Endpoint, listenApp } from '../listen.ts';
+import type { CloudPlan } from '../plan.ts';
+import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
+import { createStepFunctionsApi } from './api.ts';
+import { createExecutions, type Execution } from './executions.ts';
+import type { TaskServices } from './tasks.ts';
+
+interface Parts {
+  dataDir: string;
+  plan: CloudPlan;
+  credentials: AwsCredentials;
+  functions: LocalFunctions;
+  journal: EventJournal;
+  log: Log;
+}
+
+/** What the service answers for a function that is not there. */
+class NotFound extends Error {
+  override readonly name = 'ResourceNotFoundException';
+  readonly $metadata = { httpStatusCode: 404 };
+}
+
+const servicesOf = ({ functions, journal }: Parts): TaskServices => ({
+  invoke: async (functionName, payload) => {
+    const fn = functions.find(functionName);
+    if (fn === undefined) throw new NotFound(`Function not found: ${functionName}`);
+    // Through JSON, as over the wire: nobody shares an object with a function.
+    const result = await functions.invoke(fn, JSON.parse(JSON.stringify(payload ?? null)));
+    return { payload: JSON.parse(result.payload), functionError: result.failed };
+  },
+  publish: async ({ topicArn, subject, message }) => {
+    const [record] = await journal.append([
+      {
+        kind: 'notification',
+        target: topicArn,
+        body: message,
+        ...(subject !== undefined && { type: subject }),
+      },
+    ]);
+    return { messageId: record?.id ?? '' };
+  },
+});
+
+/** As EventBridge tells the targets of a rule on the status of executions. */
+const tellOf =
+  ({ plan, functions, log }: Parts) =>
+  (execution: Execution): void => {
+    const { executionArn, stateMachineArn, name, status, input } = execution;
+    const event = { source: 'aws.states', detail: { executionArn, stateMachineArn, name, status, input } };
+    for (const rule of plan.rules) {
+      if (rule.kind !== 'execution-status' || !rule.statuses.includes(status)) continue;
+      for (const functionName of rule.functionNames) {
+        const fn = functions.find(functionName);
+        if (fn === undefined) continue;
+        void functions.invoke(fn, event).then((result) => {
+          if (result.failed) log.warn(`${functionName} failed`, { payload: result.payload });
+        });
+      }
+    }
+  };
+
+export const startStepFunctions = async (parts: Parts, port?: number): Promise<Endpoint> => {
+  const executions = await createExecutions({
+    machines: parts.plan.stateMachines,
+    services: servicesOf(parts),
+    journalFile: join(parts.dataDir, 'stepfunctions', 'executions.jsonl'),
+    onEnd: tellOf(parts),
+  });
+  const verify = createVerifier({ credentials: parts.credentials, service: 'states' });
+  const api = createStepFunctionsApi(executions, (request, body) => verify(signedRequest(request, body)));
+  const endpoint = await listenApp(api, port);
+  return {
+    ...endpoint,
+    close: async () => {
+      await executions.close();
+      await endpoint.close();
+    },
+  };
+};

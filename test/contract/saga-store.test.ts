@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSagaStore } from '../../adapters/aws/saga-store.ts';
+import { createTombstones } from '../../adapters/aws/saga-tombstones.ts';
+import { makeAdvance } from '../../core/saga/advance.ts';
+import { fold } from '../../core/saga/fold.ts';
+import { findChainBreak } from '../../core/saga/hash-chain.ts';
+import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import { makeStartSaga } from '../../core/saga/start.ts';
+import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import { planCloud } from '../../local/plan.ts';
+import { provision } from '../../local/provision.ts';
+import { loadTemplate } from '../../local/template.ts';
+import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+const disposal = new AsyncDisposableStack();
+let dynamo: SagaStore;
+let tables: { sagasTable: string; ledgerTable: string; client: DynamoDBClient };
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'walkback-store-'));
+  disposal.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const server = disposal.adopt(await startDynamoDb({ dataDir, credentials: CREDENTIALS }), (one) =>
+    one.close(),
+  );
+  const client = new DynamoDBClient({ region: 'us-east-1', endpoint: server.url, credentials: CREDENTIALS });
+  const plan = planCloud(await loadTemplate());
+  const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
+  await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
+  const named = (part: string) => plan.tables.find(({ name }) => name.includes(part))?.name ?? '';
+  tables = { sagasTable: named('sagatablessagas'), ledgerTable: named('ledger'), client };
+  dynamo = createSagaStore(tables);
+});
+afterAll(() => disposal.disposeAsync());
+
+const engine: SagaEngine = {
+  start: async () => 'started',
+  look: async () => 'running',
+  wake: async () => true,
+};
+const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
+const tool = {
+  name: 'pay',
+  version: '1',
+  description: '',
+  effect: 'compensatable' as const,
+  functionName: 'fn',
+  timeoutSeconds: 10,
+  retry: RETRY,
+  idempotencyWindowSeconds: 3600,
+  replaysErrors: false,
+  probe: false,
+  compensation: { name: 'undo', timeoutSeconds: 10, retry: RETRY },
+  schemas: { input: {}, output: {}, compensation: {} },
+};
+
+describe.each([
+  { name: 'DynamoDB', open: () => dynamo },
+  { name: 'the fake of the tests', open: () => memorySagaStore().store },
+])('a saga store: $name', ({ open }) => {
+  it('two Advances at once: one writes, both answer the same, the chain holds (S9)', async () => {
+    const store = open();
+    const clock = virtualClock();
+    await store.putTool(tool);
+    const plan = {
+      steps: Array.from({ length: 12 }, (_, n) => ({ id: `s${n}`, tool: 'pay', arguments: { n } })),
+    };
+    await makeStartSaga({ store, engine, clock })({ sagaId: 'race', plan, input: {}, requestedBy: 'me' });
+    const advance = makeAdvance({ store, engine, clock, executionLink: (arn) => arn });
+    const begun = await Promise.all([1, 2, 3].map(() => advance('race', 1, { type: 'continue' }, 'arn')));
+    expect(new Set(begun.map((one) => JSON.stringify(one))).size).toBe(1);
+    const [first] = begun;
+    if (first?.action !== 'INVOKE') throw new Error('nothing to invoke');
+    const outcome = {
+      outcome: 'committed' as const,
+      result: { n: 0, text: 'ü', big: 9_007_199_254_740_991 },
+      externalRef: 'ref-0',
+    };
+    const event = { type: 'outcome' as const, operation: first.operation, outcome };
+    const moved = await Promise.all([1, 2, 3].map(() => advance('race', 1, event, 'arn')));
+    expect(new Set(moved.map((one) => JSON.stringify(one))).size).toBe(1);
+    expect(moved[0]).toMatchObject({ action: 'INVOKE', payload: { step: 's1', arguments: { n: 1 } } });
+
+    const head = await store.getHead('race');
+    const entries = await store.listEntries('race');
+    if (head === undefined) throw new Error('no head');
+    expect(entries.map(({ direction, status }) => `${direction} ${status}`)).toEqual([
+      'saga started',
+      'forward started',
+      'forward committed',
+      'forward started',
+    ]);
+    expect(fold(entries)).toEqual(head.state);
+    expect(findChainBreak(entries, head)).toBeUndefined();
+    expect(await store.getEntry('race', 2)).toEqual(entries[2]);
+    expect((await store.getPinnedStep('race', head.planHash, 11)).id).toBe('s11');
+    expect(await store.getPinnedInput('race', head.planHash)).toEqual({});
+    expect((await store.listHeadsByStatus('RUNNING', 10)).items.map(({ sagaId }) => sagaId)).toContain(
+      'race',
+    );
+    expect((await store.listEntriesByExternalRef('ref-0', 10)).items).toEqual([entries[2]]);
+    const day = clock.now().toISOString().slice(0, 10);
+    const outcomes = (await store.listEntriesByDay(day, 10)).items.filter(
+      (entry) => entry.direction === 'forward',
+    );
+    expect(outcomes).toEqual([entries[2]]);
+  });
+
+  it('creates a saga once, and moves a head only from the version it read', async () => {
+    const store = open();
+    await store.putTool(tool);
+    const start = makeStartSaga({ store, engine, clock: virtualClock() });
+    const request = {
+      sagaId: 'once',
+      plan: { steps: [{ id: 'a', tool: 'pay', arguments: {} }] },
+      input: {},
+      requestedBy: 'me',
+    };
+    const both = await Promise.all([start(request), start(request)]);
+    expect(both.map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING']);
+    await expect(start({ ...request, input: { other: 1 } })).rejects.toMatchObject({
+      name: 'RequestConflict',
+    });
+    const head = await store.getHead('once');
+    if (head === undefined) throw new Error('no head');
+    expect(await store.append({ ...head, version: 9 }, 8, [])).toMatchObject({
+      written: false,
+      existing: { version: 1 },
+    });
+    expect(await store.listEntries('once')).toHaveLength(1);
+  });
+
+  it('keeps versions of the catalog, the last stored being the newest', async () => {
+    const store = open();
+    await store.putTool({ ...tool, name: 'versioned' });
+    expect(await store.putTool({ ...tool, name: 'versioned', version: '2' })).toEqual({ written: true });
+    expect(await store.putTool({ ...tool, name: 'versioned', description: 'other' })).toMatchObject({
+      written: false,
+      existing: { description: '' },
+    });
+    expect((await store.getTool('versioned'))?.version).toBe('2');
+    expect((await store.getTool('versioned', '1'))?.version).toBe('1');
+    expect(await store.getTool('versioned', '3')).toBeUndefined();
+    expect((await store.listTools()).find(({ name }) => name === 'versioned')?.version).toBe('2');
+  });
+
+  it('keeps the token of who waits', async () => {
+    const store = open();
+    expect(await store.getToken('nobody')).toBeUndefined();
+    await store.putToken({ sagaId: 'w', generation: 2, step: 1, token: 't' });
+    expect(await store.getToken('w')).toEqual({ sagaId: 'w', generation: 2, step: 1, token: 't' });
+  });
+});
+
+it('tombstones stand once they are buried', async () => {
+  const tombstones = createTombstones(tables);
+  expect(await tombstones.isBuried('k:0')).toBe(false);
+  await tombstones.bury('k:0');
+  await tombstones.bury('k:0');
+  expect(await tombstones.isBuried('k:0')).toBe(true);
+});

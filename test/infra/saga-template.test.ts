@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { planCloud } from '../../local/plan.ts';
+import { loadTemplate, type Template } from '../../local/template.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await loadTemplate();
+});
+
+interface Statement {
+  Action: string | string[];
+  Resource: unknown;
+  Condition?: unknown;
+}
+
+const policies = (): Statement[] =>
+  Object.values(template.Resources)
+    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
+    .flatMap(({ Properties }) => (Properties['PolicyDocument'] as { Statement: Statement[] }).Statement);
+
+describe('the ledger', () => {
+  test('is append-only: nobody may update or delete an entry (S10)', () => {
+    const onLedger = policies().filter(({ Resource }) =>
+      JSON.stringify(Resource).includes('SagaTablesLedger'),
+    );
+    const allowed = new Set(onLedger.flatMap(({ Action }) => Action));
+    expect([...allowed].sort((a, b) => a.localeCompare(b))).toEqual([
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
+    ]);
+  });
+
+  test('is found by reference and by day', () => {
+    const ledger = planCloud(template).tables.find(({ name }) => name.includes('ledger'));
+    expect(ledger?.GlobalSecondaryIndexes.map(({ IndexName }) => IndexName)).toEqual([
+      'gsi_external_ref',
+      'gsi_day',
+    ]);
+  });
+});
+
+describe('the machine', () => {
+  test('every placeholder of the definition has a value, and every value a placeholder', () => {
+    const [machine, ...more] = planCloud(template).stateMachines;
+    expect(more).toEqual([]);
+    const placeholders = [...(machine?.definition ?? '').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
+    expect([...new Set(placeholders)].sort((a, b) => String(a).localeCompare(String(b)))).toEqual(
+      Object.keys(machine?.substitutions ?? {}).sort(),
+    );
+  });
+
+  test('is looked after by the clock and when an execution dies (S11)', () => {
+    const { rules } = planCloud(template);
+    expect(rules).toContainEqual({ kind: 'schedule', everyMs: 60_000, functionNames: ['walkback-sweep'] });
+    expect(rules).toContainEqual({
+      kind: 'execution-status',
+      statuses: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+      functionNames: ['walkback-sweep'],
+    });
+  });
+
+  test('may call tools by their name prefix only', () => {
+    const text = JSON.stringify(
+      policies().filter(({ Action }) => [Action].flat().includes('lambda:InvokeFunction')),
+    );
+    expect(text).toContain('function:walkback-tool-*');
+    expect(text).not.toContain('"Resource":"*"');
+  });
+});
+
+test('a tool sees tombstones and nothing else of the table (S4)', () => {
+  const conditioned = policies().filter(({ Condition }) =>
+    JSON.stringify(Condition ?? '').includes('TOMBSTONE#*'),
+  );
+  expect(conditioned).toHaveLength(1);
+});

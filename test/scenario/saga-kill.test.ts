@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
+import { STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
+
+const SAGAS = ['k1', 'k2', 'k3', 'k4'];
+const CHILD = join(import.meta.dirname, '../support/saga-cloud-child.ts');
+
+const addOrders = ({ world }: Awaited<ReturnType<typeof startSagaServices>>['server']) => {
+  for (const id of SAGAS) {
+    world.stripe.addPayment(`pi_${id}`, 10_000);
+    const order = {
+      id,
+      paymentIntent: `pi_${id}`,
+      amount: 2500,
+      customerEmail: 'ada@example.com',
+      daysSinceDelivery: 2,
+    };
+    world.shop.addOrder(order);
+  }
+};
+
+it.each([1, 3, 4])(
+  'kill -9 of the cloud at booking %i, then up again: every saga is finished or undone without a human',
+  async (killAt) => {
+    const { server, faults } = await startSagaServices();
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => server.close());
+    addOrders(server);
+    const dataDir = await mkdtemp(join(tmpdir(), 'walkback-kill-'));
+    cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const env = { ...process.env, REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY };
+    const child = spawn(process.execPath, [CHILD, dataDir, server.url, ...SAGAS], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const gone = Promise.withResolvers<void>();
+    child.on('exit', () => gone.resolve());
+    let bookings = 0;
+    // In the middle of a call: the service has it, nobody will hear the answer.
+    faults.onNetsuite = () => {
+      bookings += 1;
+      if (bookings === killAt) child.kill('SIGKILL');
+    };
+    await gone.promise;
+    faults.onNetsuite = () => undefined;
+
+    Object.assign(process.env, { REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY });
+    const cloud = cleanup.use(await startTestCloud({ dataDir }));
+    const client = sagaClient(cloud, server);
+    cleanup.defer(async () => client.sfn.destroy());
+    const { sagas } = (await cloud.invoke('list-sagas', {})) as { sagas: { sagaId: string }[] };
+    expect(sagas.length).toBeGreaterThan(0);
+    for (const { sagaId } of sagas) {
+      const seen = await client.observe(sagaId);
+      expect(['COMPLETED', 'COMPENSATED']).toContain(seen.status);
+      expect(await client.isSound(sagaId)).toBe(true);
+      const mine = server.world.stripe.state.refunds.filter(
+        (refund) => refund.payment_intent === `pi_${sagaId}`,
+      );
+      expect(mine).toHaveLength(1);
+    }
+    const completed = client.standing();
+    expect(completed.refunds).toBe(completed.mails);
+    expect(completed.tickets).toBe(completed.mails);
+    expect(completed.booked).toBe(-2500 * completed.mails);
+  },
+  120_000,
+);

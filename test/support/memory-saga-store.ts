@@ -1,0 +1,98 @@
+import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
+import type {
+  LedgerEntry,
+  PinnedSaga,
+  SagaDefinition,
+  SagaHead,
+  ToolManifest,
+} from '../../core/saga/model.ts';
+import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
+
+/** The two tables in memory, with their conditions. What goes in and out is copied, as over a wire. */
+export const memorySagaStore = () => {
+  const heads = new Map<string, SagaHead>();
+  const pinned = new Map<string, PinnedSaga>();
+  const ledger = new Map<string, LedgerEntry[]>();
+  const tokens = new Map<string, WakeToken>();
+  const tools: ToolManifest[] = [];
+  const definitions: SagaDefinition[] = [];
+  const writes = { transactions: 0, entries: 0 };
+
+  const put = (head: SagaHead, entries: readonly LedgerEntry[]) => {
+    const mine = ledger.get(head.sagaId) ?? [];
+    for (const entry of entries) {
+      if (mine[entry.seq] !== undefined) throw new Error(`entry ${entry.seq} is written already`);
+      mine[entry.seq] = fromRow(structuredClone(toRow(entry)));
+    }
+    ledger.set(head.sagaId, mine);
+    heads.set(head.sagaId, structuredClone(head));
+    writes.transactions += 1;
+    writes.entries += entries.length;
+  };
+  const pinnedOf = (sagaId: string, planHash: string): PinnedSaga => {
+    const found = pinned.get(`${sagaId} ${planHash}`);
+    if (found === undefined) throw new Error(`nothing pinned for ${sagaId}`);
+    return found;
+  };
+  const versions = <Entry extends { name: string; version: string }>(list: Entry[]) => ({
+    put: async (entry: Entry) => {
+      const existing = list.find((one) => one.name === entry.name && one.version === entry.version);
+      if (existing !== undefined) return { written: false as const, existing };
+      list.push(structuredClone(entry));
+      return { written: true as const };
+    },
+    get: async (name: string, version?: string) =>
+      list.findLast((one) => one.name === name && (version === undefined || one.version === version)),
+    newest: async () => [...new Map(list.map((one) => [one.name, one])).values()],
+  });
+  const toolVersions = versions(tools);
+  const definitionVersions = versions(definitions);
+  const all = (): LedgerEntry[] => [...ledger.values()].flat();
+
+  const store: SagaStore = {
+    getHead: async (sagaId) => structuredClone(heads.get(sagaId)),
+    putPinned: async (saga) => void pinned.set(`${saga.sagaId} ${saga.planHash}`, structuredClone(saga)),
+    getPinnedInput: async (sagaId, planHash) => pinnedOf(sagaId, planHash).input,
+    getPinnedStep: async (sagaId, planHash, index) => {
+      const step = pinnedOf(sagaId, planHash).steps[index];
+      if (step === undefined) throw new Error(`no step ${index}`);
+      return structuredClone(step);
+    },
+    createSaga: async (head, entries) => {
+      const existing = heads.get(head.sagaId);
+      if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
+      put(head, entries);
+      return { written: true };
+    },
+    append: async (head, expectedVersion, entries) => {
+      const existing = heads.get(head.sagaId);
+      if (existing?.version !== expectedVersion) {
+        return existing === undefined
+          ? { written: false }
+          : { written: false, existing: structuredClone(existing) };
+      }
+      put(head, entries);
+      return { written: true };
+    },
+    getEntry: async (sagaId, seq) => structuredClone(ledger.get(sagaId)?.[seq]),
+    listEntries: async (sagaId) => structuredClone(ledger.get(sagaId) ?? []),
+    listHeadsByStatus: async (status, limit) => ({
+      items: [...heads.values()].filter(({ state }) => state.status === status).slice(0, limit),
+    }),
+    listEntriesByDay: async (day) => ({
+      items: all().filter((entry) => entry.at.startsWith(day) && entry.status !== 'started'),
+    }),
+    listEntriesByExternalRef: async (reference) => ({
+      items: all().filter((entry) => 'externalRef' in entry && entry.externalRef === reference),
+    }),
+    putToken: async (token) => void tokens.set(token.sagaId, token),
+    getToken: async (sagaId) => tokens.get(sagaId),
+    putTool: toolVersions.put,
+    getTool: toolVersions.get,
+    putDefinition: definitionVersions.put,
+    getDefinition: definitionVersions.get,
+    listTools: toolVersions.newest,
+    listDefinitions: definitionVersions.newest,
+  };
+  return { store, heads, ledger, writes };
+};

@@ -1,0 +1,152 @@
+/** Sagas on the embedded cloud, with the refund example's services on loopback and faults that tests switch. */
+import {
+  DescribeExecutionCommand,
+  GetExecutionHistoryCommand,
+  SFNClient,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { fold } from '../../core/saga/fold.ts';
+import { findChainBreak } from '../../core/saga/hash-chain.ts';
+import { fromRow, type LedgerRow } from '../../core/saga/ledger-row.ts';
+import type { ToolManifest } from '../../core/saga/model.ts';
+import type { Observation } from '../../core/saga/observation.ts';
+import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
+import { type RefundServicesServer, startRefundServices } from '../../examples/refund/services/server.ts';
+import { servicesAt } from '../../examples/refund/tools/services.ts';
+import { startTestCloud, type TestCloud } from './cloud.ts';
+
+export const STRIPE_KEY = 'sk_test_example';
+const MACHINE = 'arn:aws:states:us-east-1:000000000000:execution:walkback-saga';
+
+/** Short deadlines, so that doubt is settled while a test waits. */
+const quick = (manifests: ToolManifest[]): ToolManifest[] =>
+  manifests.map((manifest) => ({
+    ...manifest,
+    timeoutSeconds: 2,
+    retry: { maxAttempts: 2, backoffSeconds: 0.1, backoffRate: 1, maxBackoffSeconds: 1 },
+    ...(manifest.compensation === undefined
+      ? {}
+      : {
+          compensation: {
+            ...manifest.compensation,
+            timeoutSeconds: 2,
+            retry: { maxAttempts: 2, backoffSeconds: 0.1, backoffRate: 1, maxBackoffSeconds: 1 },
+          },
+        }),
+  }));
+
+export const quickCatalog = (url: string) => ({
+  tools: quick(refundManifests(servicesAt(url, STRIPE_KEY, fetch), 'walkback-tool-refund')),
+  definitions: refundDefinitions,
+});
+
+interface SagaFaults {
+  refuseMail: boolean;
+  closedPeriod: (method: string, externalId: string) => boolean;
+  onNetsuite: () => void;
+}
+
+export const startSagaServices = async () => {
+  const faults: SagaFaults = { refuseMail: false, closedPeriod: () => false, onNetsuite: () => undefined };
+  const server = await startRefundServices({
+    faults: {
+      refuseMail: () => faults.refuseMail,
+      netsuite: {
+        refuse: () => {
+          faults.onNetsuite();
+          return false;
+        },
+        closedPeriod: (method, externalId) => faults.closedPeriod(method, externalId),
+      },
+    },
+  });
+  return { server, faults };
+};
+
+const addOrder = ({ world }: RefundServicesServer, id: string): void => {
+  world.stripe.addPayment(`pi_${id}`, 10_000);
+  const order = {
+    id,
+    paymentIntent: `pi_${id}`,
+    amount: 2500,
+    customerEmail: 'ada@example.com',
+    daysSinceDelivery: 2,
+  };
+  world.shop.addOrder(order);
+};
+
+/** The saga API of a running cloud, as callers see it. */
+export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+    cloud.environment;
+  const sfn = new SFNClient({
+    region: 'us-east-1',
+    endpoint: cloud.endpoints.stepfunctions,
+    credentials: { accessKeyId, secretAccessKey },
+    maxAttempts: 1,
+  });
+  const rows = async (sagaId: string) => {
+    const answer = await cloud.invoke('query-ledger', { sagaId, limit: 1000 });
+    return { rows: answer['entries'] as LedgerRow[], tip: answer['tip'] as { seq: number; hash: string } };
+  };
+  return {
+    sfn,
+    start: (sagaId: string, definition = 'refund') => {
+      addOrder(server, sagaId);
+      return cloud.invoke('start-saga', {
+        sagaId,
+        definition: { name: definition },
+        input: { orderId: sagaId },
+        requestedBy: 'agent-7',
+      });
+    },
+    observe: async (sagaId: string, waitSeconds = 40) =>
+      (await cloud.invoke('describe-saga', { sagaId, waitSeconds })) as unknown as Observation,
+    rows,
+    /** The ledger folds, and its chain holds up to the head. */
+    isSound: async (sagaId: string): Promise<boolean> => {
+      const ledger = await rows(sagaId);
+      const entries = ledger.rows.map(fromRow);
+      const seen = (await cloud.invoke('describe-saga', { sagaId })) as unknown as Observation;
+      const broken = findChainBreak(entries, { seq: ledger.tip.seq, tip: ledger.tip.hash });
+      return broken === undefined && fold(entries).status === seen.status;
+    },
+    execution: async (sagaId: string, generation = 1) =>
+      sfn.send(new DescribeExecutionCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` })),
+    history: async (sagaId: string, generation = 1) =>
+      (
+        await sfn.send(
+          new GetExecutionHistoryCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` }),
+        )
+      ).events ?? [],
+    stop: async (sagaId: string, generation = 1) =>
+      sfn.send(new StopExecutionCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` })),
+    standing: () => ({
+      refunds: server.world.stripe.state.refunds.filter(({ status }) => status !== 'canceled').length,
+      tickets: server.world.zendesk.state.tickets.filter(({ status }) => status !== 'closed').length,
+      booked: server.world.netsuite.state.entries.reduce((sum, { amount }) => sum + amount, 0),
+      mails: server.world.shop.state.mails.length,
+    }),
+  };
+};
+
+export const startSagaCloud = async () => {
+  const { server, faults } = await startSagaServices();
+  const cloud = await startTestCloud();
+  cloud.reconfigure({ REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY });
+  await cloud.invoke('put-catalog', quickCatalog(server.url));
+  const client = sagaClient(cloud, server);
+  return {
+    cloud,
+    server,
+    faults,
+    ...client,
+    close: async () => {
+      client.sfn.destroy();
+      await cloud.close();
+      await server.close();
+    },
+  };
+};
+
+export type SagaCloud = Awaited<ReturnType<typeof startSagaCloud>>;

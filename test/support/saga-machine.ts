@@ -1,0 +1,144 @@
+/**
+ * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions behind the same
+ * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
+ */
+import { makeAdvance } from '../../core/saga/advance.ts';
+import { makeAnnounceAwait, makeAnswer } from '../../core/saga/answer.ts';
+import { type EngineState, eventOf } from '../../core/saga/engine-protocol.ts';
+import { executionName } from '../../core/saga/keys.ts';
+import { makeOperate } from '../../core/saga/operate.ts';
+import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import { makeStartSaga } from '../../core/saga/start.ts';
+import { makeSweep } from '../../core/saga/sweep.ts';
+import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
+
+/** The execution is gone, as when its machine dies. */
+export class Crash extends Error {
+  override readonly name = 'Crash';
+}
+
+export interface MachineOptions {
+  store: SagaStore;
+  clock: VirtualClock;
+  /** Behind `Invoke`: what the engine hands back. May throw `Crash`. */
+  invoke: (functionName: string, payload: ToolRequest) => Promise<Invoked>;
+  /** Every Advance is called twice with the same input, and the second answer counts. */
+  replay?: boolean;
+  /** Called when the saga waits; returns false to let the wait time out. */
+  onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
+  maxHistoryEvents?: number;
+}
+
+const MAX_TRANSITIONS = 20_000;
+
+export const sagaMachine = (options: MachineOptions) => {
+  const { store, clock } = options;
+  const executions = new Map<string, 'running' | 'ended'>();
+  const queue: { sagaId: string; generation: number }[] = [];
+  const woken = new Set<string>();
+  const alerts: { subject: string; message: string }[] = [];
+  const counts = { transitions: 0, invocations: 0 };
+
+  const engine: SagaEngine = {
+    start: async (sagaId, generation) => {
+      const name = executionName(sagaId, generation);
+      if (executions.has(name)) return 'exists';
+      executions.set(name, 'running');
+      queue.push({ sagaId, generation });
+      return 'started';
+    },
+    look: async (sagaId, generation) => executions.get(executionName(sagaId, generation)) ?? 'missing',
+    wake: async (token) => {
+      woken.add(token);
+      return true;
+    },
+  };
+  const log = { info: () => undefined, warn: () => undefined };
+  const advanceOnce = makeAdvance({
+    store,
+    engine,
+    clock,
+    executionLink: (arn) => `https://console.test/${arn}`,
+    ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
+  });
+  const announce = makeAnnounceAwait({ store, engine });
+  const sweep = makeSweep({ store, engine, clock, log });
+
+  const advance = async (state: {
+    sagaId: string;
+    generation: number;
+    outcome: unknown;
+  }): Promise<EngineState> => {
+    const event = eventOf(state);
+    const run = () => advanceOnce(state.sagaId, state.generation, event, 'arn:execution');
+    if (options.replay === true) await run();
+    return run();
+  };
+
+  const execute = async (sagaId: string, generation: number): Promise<void> => {
+    let state = await advance({ sagaId, generation, outcome: undefined });
+    for (;;) {
+      counts.transitions += 3;
+      if (counts.transitions > MAX_TRANSITIONS) throw new Error('the saga does not end');
+      let outcome: unknown;
+      switch (state.action) {
+        case 'END':
+          return;
+        case 'ESCALATE':
+          alerts.push(state);
+          return;
+        case 'PAUSE':
+          await clock.advance(state.seconds * 1000);
+          break;
+        case 'AWAIT': {
+          const token = `${sagaId} ${generation} ${counts.transitions}`;
+          await announce({ sagaId, generation, step: state.stepIndex, token });
+          const answered = (await options.onAwait?.(state)) ?? false;
+          if (!answered && !woken.has(token)) await clock.advance(state.timeoutSeconds * 1000);
+          break;
+        }
+        case 'INVOKE':
+          counts.invocations += 1;
+          outcome = await options.invoke(state.functionName, state.payload);
+          break;
+      }
+      state = await advance({ ...state, outcome });
+    }
+  };
+
+  /** Runs until nothing is open; dead executions are swept up five seconds later, while lost calls may still act. */
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < 100; round += 1) {
+      const next = queue.shift();
+      if (next === undefined) {
+        await clock.advance(5_000);
+        const report = await sweep();
+        if (report.resumed.length === 0) return;
+        continue;
+      }
+      try {
+        await execute(next.sagaId, next.generation);
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+      }
+      executions.set(executionName(next.sagaId, next.generation), 'ended');
+    }
+    throw new Error('the saga never settles');
+  };
+
+  return {
+    engine,
+    alerts,
+    counts,
+    sweep,
+    settle,
+    /** Runs one execution from its beginning, as a redrive or a second engine would. */
+    execute,
+    start: makeStartSaga({ store, engine, clock }),
+    answer: makeAnswer({ store, engine, clock }),
+    operate: makeOperate({ store, engine, clock }),
+  };
+};

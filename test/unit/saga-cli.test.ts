@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { chain, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
+import { toRow } from '../../core/saga/ledger-row.ts';
+import { runCommand } from '../support/recording-app.ts';
+
+const moved = { sagaId: 'r1', status: 'COMPENSATING' };
+const env = { USER: 'ada' };
+
+const { entries, tip } = chain(
+  'r1',
+  { seq: 0, tip: GENESIS_HASH },
+  [
+    { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 0 },
+    { direction: 'saga', status: 'completed' },
+  ],
+  { at: '2026-01-02T10:00:00.000Z', actor: 'engine' },
+);
+const rows = entries.map(toRow);
+
+const SEEN = {
+  sagaId: 'r1',
+  status: 'COMPENSATION_FAILED',
+  committed: [{ step: 'booking', tool: 'post', externalRef: 'je-1' }],
+  compensated: [{ step: 'refund', tool: 'issue_refund', externalRef: 're_1' }],
+  notCompensated: [
+    {
+      step: 'booking',
+      tool: 'post',
+      externalRef: 'je-1',
+      reason: `compensation failed: ${'long words '.repeat(20)}`,
+    },
+  ],
+  failed: { step: 'confirm', tool: 'mail', error: { name: 'Refused', message: 'no' }, outcome: 'rejected' },
+  advice: 'Report the references.',
+};
+
+describe('walkback saga', () => {
+  it.each([
+    [
+      ['approve', 'r1', 'refund', '--note', 'ok'],
+      'walkback-answer',
+      { sagaId: 'r1', stepId: 'refund', decision: 'approve', by: 'ada', note: 'ok' },
+    ],
+    [
+      ['reject', 'r1', 'refund', '--by', 'bob'],
+      'walkback-answer',
+      { sagaId: 'r1', stepId: 'refund', decision: 'reject', by: 'bob' },
+    ],
+    [
+      ['cancel', 'r1', '--reason', 'why'],
+      'walkback-operate-saga',
+      { sagaId: 'r1', action: 'cancel', by: 'ada', evidence: 'why' },
+    ],
+    [['retry', 'r1'], 'walkback-operate-saga', { sagaId: 'r1', action: 'retry', by: 'ada' }],
+    [
+      ['resolve', 'r1', 'booking', '--evidence', 'JE 7'],
+      'walkback-operate-saga',
+      { sagaId: 'r1', action: 'resolve', stepId: 'booking', by: 'ada', evidence: 'JE 7' },
+    ],
+    [
+      ['skip', 'r1', 'booking', '--reason', 'small'],
+      'walkback-operate-saga',
+      { sagaId: 'r1', action: 'skip', stepId: 'booking', by: 'ada', evidence: 'small' },
+    ],
+    [
+      ['start', 'refund@2', '--id', 'r1', '--input', '{"a":1}'],
+      'walkback-start-saga',
+      { sagaId: 'r1', definition: { name: 'refund', version: '2' }, input: { a: 1 }, requestedBy: 'ada' },
+    ],
+  ])('%j', async (argv, name, input) => {
+    const answers = { [name]: { ...moved, warnings: [] } };
+    const { calls, failure } = await runCommand(['saga', ...argv], { answers, env });
+    expect(failure).toBeUndefined();
+    expect(calls).toEqual([{ name, input }]);
+  });
+
+  it('resolve and skip need words, and somebody who says them', async () => {
+    expect((await runCommand(['saga', 'resolve', 'r1', 'booking'], { env })).failure).toMatchObject({
+      exitCode: 2,
+    });
+    expect((await runCommand(['saga', 'retry', 'r1'], {})).failure).toMatchObject({ name: 'InvalidInput' });
+  });
+
+  it('show lists what remains within the width, and watch fails on it', async () => {
+    const answers = { 'walkback-describe-saga': SEEN };
+    const shown = await runCommand(['saga', 'show', 'r1'], { answers, env });
+    expect(shown.failure).toBeUndefined();
+    expect(shown.stdout).toContain('✖ booking post  je-1');
+    expect(shown.stdout).toContain('↩ refund issue_refund  re_1');
+    for (const line of shown.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const watched = await runCommand(['saga', 'watch', 'r1'], { answers, env });
+    expect(watched.failure).toMatchObject({ name: 'CompensationFailed', exitCode: 1 });
+    expect(watched.stdout).toBe(shown.stdout);
+  });
+});
+
+describe('walkback ledger', () => {
+  it('verify accepts a whole chain, and names the entry that was changed or cut off', async () => {
+    const answer = (some: typeof rows) => ({
+      'walkback-query-ledger': { entries: some, tip: { seq: tip.seq, hash: tip.tip } },
+    });
+    expect((await runCommand(['ledger', 'verify', 'r1'], { answers: answer(rows), env })).stdout).toContain(
+      '✔ 2 entries',
+    );
+    const changed = rows.map((row) => (row.seq === 1 ? { ...row, actor: 'mallory' } : row));
+    expect(
+      (await runCommand(['ledger', 'verify', 'r1'], { answers: answer(changed), env })).failure,
+    ).toMatchObject({
+      name: 'LedgerBroken',
+      message: expect.stringContaining('entry 1'),
+    });
+    expect(
+      (await runCommand(['ledger', 'verify', 'r1'], { answers: answer(rows.slice(0, 1)), env })).failure,
+    ).toMatchObject({ name: 'LedgerBroken' });
+  });
+
+  it('query prints a table, JSON or CSV', async () => {
+    const answers = { 'walkback-query-ledger': { entries: rows } };
+    const table = await runCommand(['ledger', 'query', '--saga', 'r1'], { answers, env });
+    expect(table.calls[0]?.input).toEqual({ sagaId: 'r1', limit: 200 });
+    expect(table.stdout).toContain('saga completed');
+    const csv = await runCommand(['ledger', 'query', '--day', '2026-01-02', '--csv'], { answers, env });
+    expect(csv.stdout.split('\r\n')).toHaveLength(4);
+    const json = await runCommand(['--json', 'ledger', 'query', '--ref', 're_1'], { answers, env });
+    expect(JSON.parse(json.stdout)).toEqual({ entries: JSON.parse(JSON.stringify(rows)) });
+  });
+});
+
+describe('walkback catalog', () => {
+  it('review lists the templates past their date', async () => {
+    const definition = (name: string, daysToReview: number) => ({
+      name,
+      version: '1',
+      description: '',
+      steps: ['a'],
+      reviewBy: '2026-01-01',
+      daysToReview,
+    });
+    const answers = {
+      'walkback-list-catalog': { tools: [], definitions: [definition('old', -3), definition('new', 30)] },
+    };
+    const { stdout } = await runCommand(['catalog', 'review'], { answers, env });
+    expect(stdout).toContain('old@1');
+    expect(stdout).not.toContain('new@1');
+    expect((await runCommand(['catalog', 'review', '--within', '60'], { answers, env })).stdout).toContain(
+      'new@1',
+    );
+  });
+});
