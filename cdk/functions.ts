@@ -15,6 +15,8 @@ export interface FunctionRow {
   sagas?: 'read' | 'write' | 'tombstones';
   /** Starts, looks at and wakes executions. */
   engine?: true;
+  /** Signs calls of HTTP tools. */
+  httpToolSecret?: true;
   /** Fed by the Sagas table's stream. */
   consumesSagaStream?: true;
   /** Where the handler is, when it is not `functions/<name>.ts`. */
@@ -155,6 +157,14 @@ export const FUNCTIONS: readonly FunctionRow[] = [
     publishesEvents: true,
     consumesSagaStream: true,
     timeoutSeconds: 60,
+  },
+  {
+    name: 'http-tool',
+    description: 'Calls tools that are HTTP endpoints',
+    sagas: 'tombstones',
+    httpToolSecret: true,
+    // It serves tools of every deadline, and ends each call at the deadline itself.
+    timeoutSeconds: LONGEST,
   },
   {
     name: 'tool-refund',

@@ -4,6 +4,8 @@ import type { Node } from 'constructs';
 export interface Settings {
   /** Name of the Secrets Manager secret (plain text) that holds the E2B API key. Made by the operator, never by us. */
   e2bApiKeySecretName: string;
+  /** Name of the secret (plain text) that calls of HTTP tools are signed with. Made by the operator too. */
+  httpToolSecretName: string;
   /** Keeps table and bucket when somebody deletes the stack or the resource. */
   deletionProtection: boolean;
   /** Deploys the tools of the examples too. */
@@ -26,6 +28,7 @@ const flag = (node: Node, name: string, fallback: boolean): boolean => {
 
 export const readSettings = (node: Node): Settings => ({
   e2bApiKeySecretName: text(node, 'e2bApiKeySecretName', 'walkback/e2b-api-key'),
+  httpToolSecretName: text(node, 'httpToolSecretName', 'walkback/http-tool'),
   deletionProtection: flag(node, 'deletionProtection', true),
   examples: flag(node, 'examples', false),
 });

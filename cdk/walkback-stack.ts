@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { BundleBucket } from './constructs/bundle-bucket.ts';
 import { E2bApiKey } from './constructs/e2b-api-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
+import { HttpToolSecret } from './constructs/http-tool-secret.ts';
 import { bindEngine, SagaMachine } from './constructs/saga-machine.ts';
 import { SagaTables } from './constructs/saga-tables.ts';
 import { SessionsTable } from './constructs/sessions-table.ts';
@@ -24,16 +25,18 @@ export class WalkbackStack extends Stack {
   readonly #bundles: BundleBucket;
   readonly #events: WalkbackEventBus;
   readonly #e2bApiKey: E2bApiKey;
+  readonly #httpToolSecret: HttpToolSecret;
   readonly #deadLetters: Queue;
   readonly #sagas: SagaTables;
 
   constructor(scope: Construct, id: string, props: WalkbackStackProps) {
     super(scope, id, { description: 'Walkback: the undo layer for AI agents', ...props });
-    const { deletionProtection, e2bApiKeySecretName } = props.settings;
+    const { deletionProtection, e2bApiKeySecretName, httpToolSecretName } = props.settings;
     this.#sessions = new SessionsTable(this, 'Sessions', { deletionProtection });
     this.#bundles = new BundleBucket(this, 'Bundles', { deletionProtection });
     this.#events = new WalkbackEventBus(this, 'Events');
     this.#e2bApiKey = new E2bApiKey(this, 'E2bApiKey', { secretName: e2bApiKeySecretName });
+    this.#httpToolSecret = new HttpToolSecret(this, 'HttpToolSecret', { secretName: httpToolSecretName });
     this.#deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -51,6 +54,7 @@ export class WalkbackStack extends Stack {
       advance: named('advance-saga'),
       announceAwait: named('announce-await'),
       sweep: named('sweep'),
+      httpTool: named('http-tool'),
     });
 
     this.#addOutput('SessionsTable', this.#sessions.table.tableName);
@@ -79,6 +83,7 @@ export class WalkbackStack extends Stack {
     if (row.sagas === 'read') this.#sagas.bindRead(fn);
     if (row.sagas === 'write') this.#sagas.bindWrite(fn);
     if (row.sagas === 'tombstones') this.#sagas.bindTombstones(fn);
+    if (row.httpToolSecret) this.#httpToolSecret.bindRead(fn);
     if (row.engine) bindEngine(this, fn);
     if (row.consumesSagaStream) this.#sagas.bindStream(fn, this.#deadLetters);
     return fn;

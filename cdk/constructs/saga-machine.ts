@@ -20,6 +20,7 @@ export interface SagaMachineProps {
   advance: NodejsFunction;
   announceAwait: NodejsFunction;
   sweep: NodejsFunction;
+  httpTool: NodejsFunction;
 }
 
 /** The one machine that drives every saga, who is told when a person must look, and who looks after dead executions. */
@@ -55,6 +56,7 @@ export class SagaMachine extends Construct {
     });
     props.advance.grantInvoke(this.machine);
     props.announceAwait.grantInvoke(this.machine);
+    props.httpTool.grantInvoke(this.machine);
     this.alerts.grantPublish(this.machine);
     const { partition, region, account } = Stack.of(this);
     const tools = `arn:${partition}:lambda:${region}:${account}:function:${TOOL_FUNCTIONS}`;

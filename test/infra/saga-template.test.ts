@@ -60,11 +60,12 @@ describe('the machine', () => {
     });
   });
 
-  test('may call tools by their name prefix only', () => {
+  test('may call tools by their name prefix, and the function behind HTTP tools, only', () => {
     const text = JSON.stringify(
       policies().filter(({ Action }) => [Action].flat().includes('lambda:InvokeFunction')),
     );
     expect(text).toContain('function:walkback-tool-*');
+    expect(text).toContain('"HttpTool');
     expect(text).not.toContain('"Resource":"*"');
   });
 });
@@ -73,5 +74,6 @@ test('a tool sees tombstones and nothing else of the table (S4)', () => {
   const conditioned = policies().filter(({ Condition }) =>
     JSON.stringify(Condition ?? '').includes('TOMBSTONE#*'),
   );
-  expect(conditioned).toHaveLength(1);
+  // The refund example's and the one behind HTTP tools.
+  expect(conditioned).toHaveLength(2);
 });

@@ -156,7 +156,9 @@ describe('the functions', () => {
       const told = (name: string) => name in fn.environment;
       expect(services.has('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
       expect(services.has('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
-      expect(services.has('secretsmanager'), fn.name).toBe(told('E2B_API_KEY_SECRET_ARN'));
+      expect(services.has('secretsmanager'), fn.name).toBe(
+        told('E2B_API_KEY_SECRET_ARN') || told('WALKBACK_HTTP_TOOL_SECRET_ARN'),
+      );
       expect(services.has('dynamodb'), fn.name).toBe(
         told('WALKBACK_SESSIONS_TABLE') ||
           told('WALKBACK_SAGAS_TABLE') ||
