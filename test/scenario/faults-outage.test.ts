@@ -94,7 +94,12 @@ test('the sandbox dies under a rollback: it fails, and both its target and its u
     ['to-undo', newest?.checkpointId, looks],
     ['to-target', target.checkpointId, target.looks],
   ] as const) {
-    const resumed = await cloud.invoke('rehydrate', { sessionId: 's1', mode: 'resume', requestId, checkpointId });
+    const resumed = await cloud.invoke('rehydrate', {
+      sessionId: 's1',
+      mode: 'resume',
+      requestId,
+      checkpointId,
+    });
     world.sandboxId = String(resumed['sandboxId']);
     expect(world.fingerprint(), requestId).toEqual(expected);
   }

@@ -37,7 +37,7 @@ describe.each([
     const rehydrate = (requestId: string) => cloud.invoke('rehydrate', { sessionId: 's1', requestId, mode });
     const counts = await line.count(() => rehydrate(`${mode}-clean`));
     let met = 0;
-    for (const [index, fault] of faultCases(`rehydrate ${mode}`, counts, 36).entries()) {
+    for (const [index, fault] of faultCases(`rehydrate ${mode}`, counts, 50).entries()) {
       const name = describeCase(fault);
       const { epoch } = (await world.timeline()).session;
       const others = await sandboxIds(cloud);

@@ -40,7 +40,7 @@ test('whatever fails at whatever call of a rollback, the same call again finishe
   expect(world.fingerprint()).toEqual(target(0).looks);
 
   let met = 0;
-  for (const [index, fault] of faultCases('rollback', counts, 37).entries()) {
+  for (const [index, fault] of faultCases('rollback', counts, 52).entries()) {
     const name = describeCase(fault);
     const { checkpointId, looks } = target(index);
     edit(world.root, index + 4, world.paths);

@@ -1,0 +1,76 @@
+/** Every process of the sandbox dies at some instant of a capture or a restore: out of memory, or the agent's own kill. */
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
+import { edit, openWorld, rootOf, type World } from '../support/world.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 2);
+const SEED = Number(process.env['FAULT_SEED'] ?? 1);
+const START = { path: '/process.Process/Start' };
+
+const workingDirectory = (pid: string): string => {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+};
+
+/** Kills what runs inside one sandbox of this test, by pid. Answers how many. */
+const killInside = (world: World): number => {
+  const inside = realpathSync(rootOf(world.cloud, world.sandboxId, '/'));
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  let killed = 0;
+  for (const pid of pids.filter((one) => workingDirectory(one).startsWith(inside))) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+      killed += 1;
+    } catch {
+      // It had ended meanwhile.
+    }
+  }
+  return killed;
+};
+
+test('a rollback whose script is killed is finished by the same call, and can be undone', async () => {
+  process.stdout.write(`script kill: FAULT_SEED=${SEED} KILLS=${KILLS}\n`);
+  await using cloud = await startTestCloud();
+  const world = await openWorld(cloud, { paths: ['api', 'web'] });
+  edit(world.root, 1, world.paths);
+  const target = await world.checkpoint('target');
+  edit(world.root, 2, world.paths);
+  const e2b = await cloud.interpose('e2b');
+
+  /** Runs a rollback and kills its `command`th command after a part of `ms`. */
+  const broken = async (requestId: string, command: number, afterMs: number): Promise<number> => {
+    const before = e2b.count(START);
+    const rollback = Promise.allSettled([world.rollback(requestId, target.checkpointId)]);
+    await e2b.reached(before + command, START);
+    await delay(afterMs);
+    const killed = killInside(world);
+    await rollback;
+    return killed;
+  };
+
+  const startedMs = performance.now();
+  await world.rollback('clean', target.checkpointId);
+  const commandMs = (performance.now() - startedMs) / 2;
+  let killed = 0;
+  for (let index = 0; index < 2 * KILLS; index++) {
+    edit(world.root, index + 3, world.paths);
+    const before = world.fingerprint();
+    const part = (Math.floor(index / 2) + ((SEED * 0.618) % 1)) / KILLS;
+    // The restore more often than the capture: only it writes.
+    const command = index % 4 === 3 ? 1 : 2;
+    const name = `command ${command} after ${Math.round(part * commandMs)} ms`;
+    killed += await broken(`r${index}`, command, part * commandMs);
+    const answer = await world.rollback(`r${index}`, target.checkpointId);
+    expect(answer, name).toMatchObject({ status: 'APPLIED' });
+    expect(world.fingerprint(), name).toEqual(target.looks);
+    await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
+    expect(world.fingerprint(), `undo, ${name}`).toEqual(before);
+  }
+  expect(killed).toBeGreaterThan(0);
+  expect((await world.timeline()).session.busy).toBe(null);
+}, 300_000);
