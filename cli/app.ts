@@ -21,6 +21,16 @@ export interface App {
   /** Aborted by SIGINT or SIGTERM. */
   signal: AbortSignal;
   connect(flags: TargetFlags, options: { json: boolean; progress: Progress }): Promise<Connection>;
+  /** Shows long text through a pager where there is a terminal. */
+  page(text: string): Promise<void>;
+}
+
+/** What a command answers: `value` with `--json`, else the text. */
+export interface Answer {
+  value: unknown;
+  text: () => string;
+  /** Long enough for a pager. */
+  isLong?: boolean;
 }
 
 export interface GlobalOptions extends TargetFlags {
@@ -35,27 +45,34 @@ export interface Run extends Connection {
   paint: Paint;
   width: number;
   progress: Progress;
-  /** Prints the answer: `value` as JSON with `--json`, else the text. */
-  answer(value: unknown, text: () => string): void;
   /** Something to know beside the answer; on stderr, and not with `--json`. */
   note(text: string): void;
 }
 
-/** Connects, runs `body`, and closes whatever happens, also when the command is interrupted. */
+const show = async (app: App, json: boolean, { value, text, isLong }: Answer): Promise<void> => {
+  if (json) app.terminal.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  else if (isLong === true) await app.page(text());
+  else app.terminal.stdout.write(text());
+};
+
+/**
+ * Connects, runs `body`, closes whatever happens, also when the command is interrupted, and only then shows the
+ * answer: nobody waits for the cloud while a person reads.
+ */
 export const withConnection = async (
   app: App,
   command: Command,
-  body: (run: Run) => Promise<void>,
+  body: (run: Run) => Promise<Answer>,
 ): Promise<void> => {
   const options = command.optsWithGlobals<GlobalOptions>();
   const json = options.json === true;
   const { terminal } = app;
   const progress = createProgress(terminal, { quiet: json, signal: app.signal });
   const opening = app.connect(options, { json, progress });
-  const start = async (): Promise<void> => {
+  const start = async (): Promise<Answer> => {
     const connection = await opening;
     app.signal.throwIfAborted();
-    await body({
+    return body({
       ...connection,
       terminal,
       options,
@@ -63,15 +80,15 @@ export const withConnection = async (
       paint: paintFor(terminal),
       width: widthOf(terminal),
       progress,
-      answer: (value, text) =>
-        void terminal.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text()),
       note: (text) => void (json || terminal.stderr.write(`${text}\n`)),
     });
   };
+  let answer: Answer;
   try {
-    await untilInterrupted(app.signal, start);
+    answer = await untilInterrupted(app.signal, start);
   } finally {
     const opened = await opening.catch(() => undefined);
     await opened?.close();
   }
+  await show(app, json, answer);
 };

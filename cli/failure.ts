@@ -14,6 +14,9 @@ export class CliError extends Error {
   }
 }
 
+export const isInterruption = (error: unknown): boolean =>
+  error instanceof CliError && error.errorName === 'Interrupted';
+
 /** What is shown of an error, decided before anything is printed. An empty message: nothing. */
 export interface Failure {
   name: string;

@@ -6,14 +6,14 @@ const FULL_ID = /^cp-\d{8,}-[0-9a-f]{8}$/;
 const SHORT_ID = /^cp-(\d{1,7})$/;
 
 /** What a person typed for a point of the timeline, by its shape alone. */
-export type Reference =
+type Reference =
   | { kind: 'checkpoint'; checkpointId: string }
   | { kind: 'seq'; seq: number }
   | { kind: 'head' }
   | { kind: 'now' }
   | { kind: 'message'; messageId: string };
 
-export const parseReference = (text: string): Reference => {
+const parseReference = (text: string): Reference => {
   if (FULL_ID.test(text)) return { kind: 'checkpoint', checkpointId: text };
   const short = SHORT_ID.exec(text);
   if (short?.[1] !== undefined) return { kind: 'seq', seq: Number(short[1]) };

@@ -29,10 +29,7 @@ const contains = (root: string, directory: string): boolean => {
 };
 
 /** The newest session that still runs and whose projects root holds `directory`. */
-export const sessionFor = (
-  sessions: readonly ListedSession[],
-  directory: string,
-): ListedSession | undefined =>
+const sessionFor = (sessions: readonly ListedSession[], directory: string): ListedSession | undefined =>
   sessions
     .filter((session) => session.status === 'active' && contains(session.projectsRoot, directory))
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt))[0];

@@ -24,8 +24,8 @@ const CHECKSUM_HEADER = 'x-amz-checksum-sha256';
 const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
 const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 
-const isMissing = (error: unknown): boolean =>
-  isNamed(error, 'NoSuchKey', 'NotFound') || statusOf(error) === 404;
+/** A HEAD has no body, so its 404 has no other name than that. */
+const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
 
 const missing = (key: string, cause: unknown): WalkbackError =>
   new WalkbackError('BundleMissing', `The bundle ${key} is not in the bucket. Choose another checkpoint.`, {

@@ -11,11 +11,9 @@ import type {
   ReviewCopy,
   RollbackJournal,
   Session,
-  StoredBase,
 } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
 import {
-  baseKey,
   checkpointKey,
   copyKey,
   type Key,
@@ -87,8 +85,6 @@ export const copyItem = (copy: ReviewCopy): Item => ({
   ...copyKey(copy.sessionId, copy.sandboxId),
   ...copy,
 });
-
-export const baseItem = (base: StoredBase): Item => ({ ...baseKey(base.name), ...base });
 
 /**
  * An item as its model. The table is written by this file alone, so the shape is taken on trust: this is the one

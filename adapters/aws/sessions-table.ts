@@ -18,6 +18,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/errors.ts';
+import type { Condition } from './conditions.ts';
 import { calling, toWalkbackError } from './errors.ts';
 import type { Item } from './session-items.ts';
 import type { Key } from './session-keys.ts';
@@ -26,42 +27,12 @@ const SERVICE = 'DynamoDB';
 const MAX_CONFLICTS = 6;
 const MAX_BATCH = 25;
 
-/** A condition in words that read like a sentence where it is used. */
-export interface Condition {
-  expression: string;
-  names?: Record<string, string>;
-  values?: Record<string, unknown>;
-}
-
 export interface ConditionalPut {
   item: Item;
   condition?: Condition;
 }
 
 export type PutOutcome = { written: true } | { written: false; existing: Record<string, unknown>[] };
-
-export const isNew: Condition = { expression: 'attribute_not_exists(pk)' };
-export const hasVersion = (version: number): Condition => ({
-  expression: '#version = :expectedVersion',
-  names: { '#version': 'version' },
-  values: { ':expectedVersion': version },
-});
-export const isOpen: Condition = {
-  expression: 'attribute_exists(pk) AND NOT #phase IN (:done, :failed)',
-  names: { '#phase': 'phase' },
-  values: { ':done': 'done', ':failed': 'failed' },
-};
-export const hasAttempt = (attempt: number): Condition => ({
-  expression: '#attempt = :expectedAttempt',
-  names: { '#attempt': 'attempt' },
-  values: { ':expectedAttempt': attempt },
-});
-
-export const and = (...conditions: Condition[]): Condition => ({
-  expression: conditions.map(({ expression }) => `(${expression})`).join(' AND '),
-  names: Object.assign({}, ...conditions.map(({ names }) => names ?? {})),
-  values: Object.assign({}, ...conditions.map(({ values }) => values ?? {})),
-});
 
 const putInput = (tableName: string, { item, condition }: ConditionalPut) => ({
   TableName: tableName,

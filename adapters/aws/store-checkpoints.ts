@@ -2,6 +2,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Session } from '../../core/checkpoint/model.ts';
 import type { SessionStore, TreeNode } from '../../core/ports.ts';
+import { hasVersion, isNew, isOpen } from './conditions.ts';
 import { isNamed, toWalkbackError } from './errors.ts';
 import {
   checkpointFrom,
@@ -21,7 +22,7 @@ import {
   sessionKey,
   toolKey,
 } from './session-keys.ts';
-import { type ConditionalPut, hasVersion, isNew, isOpen, type SessionsTable } from './sessions-table.ts';
+import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
 import { outcomeFor } from './store-sessions.ts';
 
 type Methods = Pick<

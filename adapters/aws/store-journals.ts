@@ -1,17 +1,10 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
 import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove } from '../../core/ports.ts';
+import { and, hasAttempt, hasVersion, isNew, isOpen } from './conditions.ts';
 import { copyItem, fromItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
 import { rehydrateKey, rollbackKey } from './session-keys.ts';
-import {
-  and,
-  type ConditionalPut,
-  hasAttempt,
-  hasVersion,
-  isNew,
-  isOpen,
-  type SessionsTable,
-} from './sessions-table.ts';
+import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
 import { outcomeFor } from './store-sessions.ts';
 
 type Methods = Pick<

@@ -3,10 +3,11 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { ReviewCopy, Session } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
 import type { SessionStore, WriteOutcome } from '../../core/ports.ts';
+import { hasVersion, isNew } from './conditions.ts';
 import { calling } from './errors.ts';
 import { checkpointItem, copyItem, fromItem, sessionItem, toolItem } from './session-items.ts';
 import { copyKey, sessionKey } from './session-keys.ts';
-import { hasVersion, isNew, type PutOutcome, type SessionsTable } from './sessions-table.ts';
+import type { PutOutcome, SessionsTable } from './sessions-table.ts';
 
 type Methods = Pick<
   SessionStore,

@@ -17,7 +17,7 @@ import {
 import { type ErrorName, WalkbackError } from '../../core/errors.ts';
 
 /** `unknown`: the command may have run, or may still run. */
-export type Outcome = 'nothing-happened' | 'unknown';
+type Outcome = 'nothing-happened' | 'unknown';
 
 interface Meaning {
   name: ErrorName;

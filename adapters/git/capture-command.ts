@@ -5,7 +5,7 @@ import { type Pair, value } from './answer.ts';
 import { buildScript, type Script } from './script.ts';
 
 /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
-export const CARRY_INLINE_BYTES = 64 * 1024;
+const CARRY_INLINE_BYTES = 64 * 1024;
 
 /** Seconds the command waits to be told where large bundles go. */
 const UPLOAD_WAIT_SECONDS = 60;

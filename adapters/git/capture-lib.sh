@@ -15,10 +15,7 @@ converts() {
 seed_index() {
   local file seed=$SHADOW/index.seed
   [ -f "$HG/index" ] && [ -r "$HC/config" ] || return 0
-  converts "$(<"$HC/config")" && return 0
-  for file in "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig; do
-    if [ -r "$file" ] && [ -f "$file" ]; then converts "$(<"$file")" && return 0; fi
-  done
+  ! converts "$HOST_CONFIG" && ! converts "$USER_CONFIG" || return 0
   for file in "$HG"/sharedindex.* "$HC/info/attributes" "$HC/info/sparse-checkout" "$HG/info/sparse-checkout" "$HG/config.worktree" "$WB_XDG/attributes" /etc/gitattributes; do
     [ ! -s "$file" ] || return 0
   done
@@ -46,20 +43,20 @@ plain_index() {
   git ls-files -s -z | { grep -z '^160000' || :; } | cut -z -f2- | git update-index --force-remove -z --stdin
 }
 
-# look: one walk with find. Sets ODD (modes and empty directories git does not keep) and reports what can not be captured.
+# look: one walk with find. Finds (modes and empty directories git does not keep) and reports what can not be captured.
 look() {
-  local path size line prune=()
-  while IFS= read -r -d '' path; do
-    path=${path%/}
-    prune+=(-o -path "./$(glob_quote "$path")")
-  done < <(git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | grep -z '/$')
-  for path in "${NESTED[@]}"; do prune+=(-o -path "./$(glob_quote "$path")"); done
-  local mask
-  mask=$(umask)
-  FILE_MODE=$(printf '%o' $((0666 & ~mask))) EXEC_MODE=$(printf '%o' $((0777 & ~mask)))
-  find . -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o \( \
-    -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%P\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%P\0' \) -o \
-    -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%P\0' , -empty -printf 'E/%P\0' \) \) >"$OUT.odd" 2>"$OUT.find"
+  local path size line started prune=()
+  stopwatch && started=$MICROSECONDS
+  known_ignored
+  find_odd
+  # A walk that takes long meets something big that is ignored: look for it, and walk around it from now on.
+  stopwatch
+  if [ $((MICROSECONDS - started)) -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
+    git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | { grep -z '/$' || :; } | { grep -zvx '.agent-shadow/' || :; } >"$SHADOW/ignored-directories"
+    printf '%s\n' "$NOW" >"$SHADOW/ignored-checked"
+    known_ignored
+    find_odd
+  fi
   : >"$OUT.modes"
   : >"$OUT.empty"
   BIG=()
@@ -68,13 +65,46 @@ look() {
       path=${line#*/}
       size=${line%%/*}
       case $line in
+        G*) RULES_NEW=1 ;;
+        R*) new_root "${path%.git}" ;;
         B*) BIG+=("${size#B}/$path") ;;
         F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" ;;
         E*) printf '%s\0' "$path" >>"$OUT.empty" ;;
       esac
     done < <(sort -z "$OUT.odd")
   fi
-  [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$mask" >>"$OUT.modes"
+  [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$UMASK" >>"$OUT.modes"
+}
+
+# new_root PATH/: a .git inside this repository that discovery did not know. Within reach, everything is looked for again.
+new_root() {
+  local path=${1%/} slashes
+  [ "$REPOSITORY" = . ] || path=$REPOSITORY/$path
+  slashes=${path//[!\/]/}
+  [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
+}
+
+# stopwatch: MICROSECONDS since some moment; always 0 before bash 5, which only means no walk looks slow.
+stopwatch() { MICROSECONDS=${EPOCHREALTIME:-0} && MICROSECONDS=${MICROSECONDS/[.,]/}; }
+
+# known_ignored: the ignored directories found before, as far as they are still ignored.
+known_ignored() {
+  local path
+  prune=()
+  if [ -s "$SHADOW/ignored-directories" ]; then
+    while IFS= read -r -d '' path; do
+      path=${path%/}
+      prune+=(-o -path "./$(glob_quote "$path")")
+    done < <(git check-ignore -z --stdin <"$SHADOW/ignored-directories" 2>/dev/null)
+  fi
+  for path in "${NESTED[@]}"; do prune+=(-o -path "./$(glob_quote "$path")"); done
+}
+
+find_odd() {
+  [ -f "$SHADOW/index.forced" ] || : >"$SHADOW/index.forced"
+  find . -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune -printf 'R/%P\0' -o \( \
+    -type f \( -name .gitignore -cnewer "$SHADOW/index.forced" -printf 'G/\0' , -size +"$MAX_BYTES"c -printf 'B%s/%P\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%P\0' \) -o \
+    -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%P\0' , -empty -printf 'E/%P\0' \) \) >"$OUT.odd" 2>"$OUT.find"
 }
 
 glob_quote() {
@@ -132,7 +162,7 @@ add_all() {
   local status line path
   git add -A --ignore-errors 2>"$OUT.add"
   status=$?
-  if grep -q 'does not have a commit checked out' "$OUT.add"; then
+  if [ -s "$OUT.add" ] && grep -q 'does not have a commit checked out' "$OUT.add"; then
     # Nested repositories deeper than we look, without commits, stop git: leave them out and say so.
     while IFS= read -r path; do exclude_embedded "$path"; done < <(sed -n "s/^error: '\(.*\)\/' does not have a commit checked out$/\1/p" "$OUT.add")
     git add -A --ignore-errors 2>>"$OUT.add"
@@ -173,9 +203,13 @@ exclude_embedded() {
 
 # add_ignored: what the host tracks although a rule ignores it, and what the session asks for by name.
 add_ignored() {
-  if [ -f "$SHADOW/host-index" ] && { [ -n "$HOST_INDEX_NEW" ] || [ "$SHADOW/index" -nt "$SHADOW/index.forced" ]; }; then
-    GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard 2>/dev/null | existing | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
-    : >"$SHADOW/index.forced"
+  if [ ! -f "$SHADOW/host-index" ]; then
+    : >"$SHADOW/tracked-ignored"
+  elif [ -n "$HOST_INDEX_NEW$RULES_NEW" ]; then
+    GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard >"$SHADOW/tracked-ignored" 2>>"$OUT.add" || return 1
+  fi
+  if [ -s "$SHADOW/tracked-ignored" ]; then
+    existing <"$SHADOW/tracked-ignored" | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
   fi
   if [ ${#INCLUDE[@]} -gt 0 ]; then
     git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>/dev/null | { grep -zv '^\.agent-shadow/' || :; } | existing | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
@@ -217,7 +251,8 @@ host_index_tree() {
   INDEX_PART=''
   [ -f "$SHADOW/host-index" ] || return 0
   if [ -f "$SHADOW/host-index.part" ]; then
-    INDEX_PART=$(<"$SHADOW/host-index.part")$'\n'
+    slurp "$SHADOW/host-index.part"
+    INDEX_PART=$TEXT
     return 0
   fi
   local GIT_INDEX_FILE=$SHADOW/host-index
@@ -278,15 +313,17 @@ host_state() {
   if [ -n "$HG" ]; then
     host_index_tree || return 1
     state_tree || return 1
-    [ -r "$HC/config" ] && config=$(<"$HC/config")
-    [ -s "$HC/shallow" ] && key+=$(<"$HC/shallow")$'\n'
+    config=$HOST_CONFIG
+    slurp "$HC/shallow"
+    key+=$TEXT
     key+="$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$config"$'\n'
   else
     INDEX_PART='' STATE_PART='' STATE_TIPS='' key='no host'$'\n'
   fi
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ]; then key+=$(sha256sum <"$OUT.modes")$(sha256sum <"$OUT.empty"); fi
-  if [ -f "$SHADOW/meta.id" ] && [ -f "$SHADOW/meta.key" ] && [ "$(<"$SHADOW/meta.key")" = "$key" ]; then
-    META=$(<"$SHADOW/meta.id")
+  slurp "$SHADOW/meta.key"
+  if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then
+    META=$TEXT
     return 0
   fi
   rm -f -- "$SHADOW/meta.id"
@@ -328,6 +365,8 @@ host_state() {
 # capture, and by restore before it writes and after.
 snapshot() {
   local target=$1
+  RULES_NEW=''
+  [ -f "$SHADOW/index.forced" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" || return 1
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return 1
@@ -336,10 +375,11 @@ snapshot() {
     rm -f -- "$SHADOW/objects/info/alternates" "$SHADOW/host-index" "$SHADOW/host-index.part"
   fi
   look || return 1
+  [ -z "$RULES_NEW" ] || : >"$SHADOW/index.forced"
   leave_out_big || return 1
   add_all || return 1
   add_ignored || return 1
-  TREE=$(git write-tree 2>>"$OUT.err") || return 1
+  read_tree_id || return 1
   if [ -n "$target" ]; then
     force_collisions "$target" || return 1
   fi
@@ -348,13 +388,39 @@ snapshot() {
   host_state
 }
 
+# read_tree_id: the tree of the index. Asked of git only when the index may have been written since the last answer;
+# equal times count as "may".
+read_tree_id() {
+  if [ "$SHADOW/tree.id" -nt "$SHADOW/index" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ]; then
+    TREE=$TEXT
+    return 0
+  fi
+  TREE=$(git write-tree 2>>"$OUT.err") && printf '%s\n' "$TREE" >"$SHADOW/tree.id"
+}
+
+# changes FROM TO: into $OUT.changes, status and path of every difference, each ended by NUL; the paths alone into
+# $OUT.added, $OUT.removed and $OUT.typed (files that become links and the reverse). WRITTEN and REMOVED count.
+changes() {
+  local status path
+  git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return 1
+  WRITTEN=0 REMOVED=0
+  while IFS= read -r -d '' status && IFS= read -r -d '' path; do
+    case $status in
+      D) REMOVED=$((REMOVED + 1)) && printf '%s\0' "$path" >&4 ;;
+      A) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&3 ;;
+      T) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&5 ;;
+      *) WRITTEN=$((WRITTEN + 1)) ;;
+    esac
+  done <"$OUT.changes" 3>"$OUT.added" 4>"$OUT.removed" 5>"$OUT.typed"
+}
+
 # collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write.
 collisions() {
   local path parent rest
   local -A seen=()
   : >"$OUT.forced"
-  git diff-tree -r -z --no-renames --name-only --diff-filter=A "$TREE" "$1" >"$OUT.wanted" || return 1
-  [ -s "$OUT.wanted" ] || return 0
+  changes "$TREE" "$1" || return 1
+  [ -s "$OUT.added" ] || return 0
   # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
   while IFS= read -r -d '' path; do
     parent='' rest=$path
@@ -374,7 +440,7 @@ collisions() {
       parent+=/
     done
     if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
-  done <"$OUT.wanted" | sort -zu >"$OUT.forced.all"
+  done <"$OUT.added" | sort -zu >"$OUT.forced.all"
   # A captured file above a wanted path is no collision: its removal is part of the plan.
   [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
 }

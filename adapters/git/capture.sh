@@ -20,12 +20,7 @@ link_chain() {
     parent='' prerequisite=''
     case $next in
       append)
-        if has_object "$previous^{tree}"; then
-          parent=$previous prerequisite=$previous
-        else
-          next=restart
-          continue
-        fi
+        parent=$previous prerequisite=$previous
         ;;
       restart)
         if [ -n "$base_commit" ] && has_object "$base_commit^{tree}"; then
@@ -42,6 +37,7 @@ link_chain() {
     COMMIT=$(printf 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s\n' \
       "$TREE" "${parent:+parent $parent$'\n'}" "$META" "$NOW" "$NOW" "$REASON" "$SESSION" "$MESSAGE" "$TAG" \
       | git hash-object -t commit -w --stdin 2>>"$OUT.err") || return 1
+    # What the sandbox no longer has, packing finds out.
     if bundle "$RUN/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG"; then
       CHAIN=$next
       return 0
@@ -67,18 +63,17 @@ describe_host() {
   emit partial "${PARTIAL:-0}"
 }
 
-# missing_target COMMIT: whether the sandbox lacks anything a restore of that capture needs.
+# missing_target COMMIT: whether the sandbox lacks that capture. A quick look; restore checks every object before it writes.
 missing_target() {
-  local target=$1 meta
-  meta=$(parents_of "$target" | tail -1)
-  [ -n "$meta" ] || return 0
-  ! objects_present "$target^{tree}" "$meta" "$TREE" "$META"
+  local answer
+  answer=$({ printf '%s^{tree}\n' "$1" && parents_of "$1" | tail -1; } | git cat-file --batch-check 2>/dev/null)
+  [[ $answer != *' tree '*' commit '* ]]
 }
 
 capture_one() {
   local path=$1 k=$2 target=$3 attempt
-  OUT=$RUN/$INDEX
-  emit repo "$path"
+  OUT=$RUN/$INDEX REPOSITORY=$path
+  emit repo "$path" >"$OUT.head"
   cd -- "$ROOT/$path" 2>"$OUT.err" || {
     emit state failed && emit fail-path . && emit fail-reason "the directory can not be entered"
     return 0
@@ -88,7 +83,7 @@ capture_one() {
     known_commit=${KNOWN_COMMIT[k]} known_tree=${KNOWN_TREE[k]} known_meta=${KNOWN_META[k]}
     known_base=${KNOWN_BASE[k]} known_base_commit=${KNOWN_BASE_COMMIT[k]} next=${KNOWN_NEXT[k]}
   fi
-  SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' COMMIT='' CHAIN=''
+  HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' COMMIT='' CHAIN=''
   local host_problem=''
   if find_host; then
     host_format
@@ -119,7 +114,6 @@ capture_one() {
     # Whatever is wrong with the shadow, it holds nothing that is not elsewhere: make it anew, once.
     [ $attempt = 2 ] || rm -rf -- "$SHADOW"
   done
-  cat -- "$OUT.report"
   if [ -z "$COMMIT" ]; then
     emit state failed && emit fail-path . && emit fail-reason "$(first_reason)"
     rm -f -- "$RUN/$INDEX.link" "$RUN/$INDEX.base"
@@ -139,8 +133,8 @@ capture_one() {
   describe_host
   if [ -n "$target" ] && missing_target "$target"; then emit missing-target 1; fi
   # For a person in the sandbox: plain git finds every checkpoint. Written straight, it is our own git directory.
-  if [ -n "$CHAIN" ] || has_object "$COMMIT"; then
-    { mkdir -p "$SHADOW/refs/tags/chkpt" && printf '%s\n' "$COMMIT" >"$SHADOW/refs/tags/chkpt/$TAG"; } 2>/dev/null || :
+  if [ -d "$SHADOW/refs/tags/chkpt" ]; then
+    { printf '%s\n' "$COMMIT" >"$SHADOW/refs/tags/chkpt/$TAG"; } 2>/dev/null || :
   fi
 }
 
@@ -162,39 +156,47 @@ upload_all() {
   if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: $(head -c 300 "$RUN/upload.log")"; fi
 }
 
-main() {
-  local path k i index=0 total=0 name size
-  HOME_DIR=$ROOT/.agent-shadow
-  take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Can not write to $HOME_DIR. Free some disk space, then call again."
-  NOW=$(date +%s)
-  PARALLEL=$(nproc 2>/dev/null || echo 2)
-  discover "$RUN/find"
+# capture_all [full]: every root, as many at once as there are processors. Sets COUNT and the roots SEEN.
+capture_all() {
+  local path k i target
+  discover "$RUN/find" "${1-}"
   # A repository the session knows stays one as long as its directory is there, also when its .git is gone.
   for path in "${KNOWN_PATH[@]}"; do
     [ -d "$path" ] && [ ! -L "$path" ] || continue
     for i in "${!ROOTS[@]}"; do [ "${ROOTS[i]}" != "$path" ] || continue 2; done
     ROOTS+=("$path")
   done
-  local -A seen=()
+  COUNT=0 STARTED=0
+  declare -gA SEEN=()
   for path in "${ROOTS[@]}"; do
-    seen[$path]=1
-    k=-1
+    SEEN[$path]=1 k=-1 target=''
     for i in "${!KNOWN_PATH[@]}"; do [ "${KNOWN_PATH[i]}" != "$path" ] || { k=$i; break; }; done
-    local target=''
     for i in "${!TARGET_PATH[@]}"; do [ "${TARGET_PATH[i]}" != "$path" ] || { target=${TARGET_COMMIT[i]}; break; }; done
-    INDEX=$index
-    capture_one "$path" "$k" "$target" >"$RUN/$index.out" 2>"$RUN/$index.log" &
-    index=$((index + 1))
+    INDEX=$COUNT
+    capture_one "$path" "$k" "$target" >"$RUN/$COUNT.out" 2>"$RUN/$COUNT.log" &
+    COUNT=$((COUNT + 1))
     jobs_limit
   done
   wait
-  {
-    emit git "$(git version)"
-    for path in "${UNREADABLE[@]}"; do emit skip-path "$path" && emit skip-reason "the directory can not be read (permission denied)"; done
-    for ((i = 0; i < index; i++)); do cat -- "$RUN/$i.out"; done
-    for path in "${KNOWN_PATH[@]}"; do [ -n "${seen[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
-  } >"$RUN/report"
+}
+
+main() {
+  local path i total=0 name size
+  HOME_DIR=$ROOT/.agent-shadow
+  take_lock "$HOME_DIR" "$LOCK_WAIT"
+  open_run || die SandboxUnavailable "Can not write to $HOME_DIR. Free some disk space, then call again."
+  count_processors
+  read_umask
+  read_user_config
+  capture_all
+  if [ -f "$RUN/rescan" ]; then
+    rm -f -- "$RUN"/[0-9]*.* "$RUN/rescan"
+    capture_all full
+  fi
+  local parts=("$RUN/first")
+  for path in "${UNREADABLE[@]}"; do emit skip-path "$path" && emit skip-reason "the directory can not be read (permission denied)"; done >"$RUN/first"
+  for ((i = 0; i < COUNT; i++)); do parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out"); done
+  for path in "${KNOWN_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done >"$RUN/last"
   local bundles=("$RUN"/*.link "$RUN"/*.base) carried=() waiting=() files=0
   if [ ${#bundles[@]} -gt 0 ]; then
     local sums=() sizes=()
@@ -215,12 +217,12 @@ main() {
         emit carry inline
         carried+=("${bundles[i]}")
       fi
-    done >>"$RUN/report"
+    done >>"$RUN/last"
   fi
-  emit end "$RUN" >>"$RUN/report"
+  emit end '' >>"$RUN/last"
   # The lock goes before the answer does: an answer nobody reads must not keep the next command waiting.
   exec 9>&-
-  cat -- "$RUN/report" "${carried[@]}" | finish
+  cat -- "${parts[@]}" "$RUN/last" "${carried[@]}" 2>/dev/null | finish
   [ ${#waiting[@]} -eq 0 ] || upload_all | finish
   [ $files = 1 ] || rm -rf -- "$RUN"
 }

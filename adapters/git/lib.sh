@@ -1,15 +1,15 @@
 # Shared by every Walkback script. Runs inside the sandbox, in bash 4.4 or newer, on git 2.25 or newer, GNU findutils.
+# Started with an empty environment and four arguments: PATH, HOME, and where the user's git configuration lies.
 # The host's repository is only ever read here (C6): our own git dir, index, identity; no hooks, filters or config of others.
 # shellcheck shell=bash disable=SC2034
 set -u -o pipefail
 shopt -s dotglob nullglob
 export LC_ALL=C
 
+export PATH=$1 HOME=$2
 WB_HOME=$HOME
-WB_GLOBAL_CONFIG=${GIT_CONFIG_GLOBAL:-$HOME/.gitconfig}
-WB_XDG=${XDG_CONFIG_HOME:-$HOME/.config}/git
-for name in "${!GIT_@}"; do unset "$name"; done
-unset CDPATH BASH_ENV ENV POSIXLY_CORRECT TAR_OPTIONS GREP_OPTIONS
+WB_GLOBAL_CONFIG=${3:-$HOME/.gitconfig}
+WB_XDG=${4:-$HOME/.config}/git
 export HOME=/dev/null XDG_CONFIG_HOME=/dev/null
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1
 export GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1 GIT_ADVICE=0
@@ -20,6 +20,8 @@ ROOT=$(pwd -P)
 ZERO_TIME='0 +0000'
 EMPTY_SHA1=4b825dc642cb6eb9a060e54bf8d69288fbee4904
 EMPTY_SHA256=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
+EMPTY_BLOB_SHA1=e69de29bb2d1d6434b8b29ae775ad8c2e48c5391
+EMPTY_BLOB_SHA256=473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813
 HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false)
 STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR SQUASH_MSG CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD AUTO_MERGE
   BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
@@ -29,6 +31,18 @@ DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pod
 
 # emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits.
 emit() { printf '%s\0%s\0' "$1" "$2"; }
+
+# slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text.
+slurp() {
+  TEXT=''
+  [ ! -f "$1" ] || { IFS= read -r -d '' TEXT <"$1"; } 2>/dev/null || :
+}
+
+# line_of FILE: its first line in TEXT.
+line_of() {
+  TEXT=''
+  { IFS= read -r TEXT <"$1"; } 2>/dev/null || [ -n "$TEXT" ]
+}
 
 # die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name.
 die() {
@@ -70,7 +84,7 @@ find_host() {
   if [ -d .git ]; then
     HG=$PWD/.git
   elif [ -f .git ]; then
-    line=$(<.git) 2>/dev/null || return 1
+    line_of .git && line=$TEXT || return 1
     [[ $line == 'gitdir: '* ]] || return 1
     line=${line#gitdir: }
     case $line in /*) HG=$line ;; *) HG=$PWD/$line ;; esac
@@ -81,7 +95,7 @@ find_host() {
   fi
   HC=$HG
   if [ -f "$HG/commondir" ]; then
-    line=$(<"$HG/commondir")
+    line_of "$HG/commondir" && line=$TEXT || return 1
     case $line in /*) HC=$line ;; *) HC=$HG/$line ;; esac
     HC=$(cd "$HC" && pwd -P) || return 1
   fi
@@ -91,11 +105,10 @@ find_host() {
 # host_format: the object format of the host repository.
 host_format() {
   FORMAT=sha1
-  if [ -r "$HC/config" ]; then
-    shopt -s nocasematch
-    [[ $(<"$HC/config") =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] && FORMAT=sha256
-    shopt -u nocasematch
-  fi
+  slurp "$HC/config"
+  HOST_CONFIG=$TEXT
+  [[ ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] && FORMAT=sha256
+  return 0
 }
 
 # read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT and BRANCHES ("commit ref" lines).
@@ -104,7 +117,7 @@ read_head() {
   HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES=''
   # No merge of stderr: a broken ref is a warning there and must not look like a branch.
   BRANCHES=$("${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads 2>/dev/null) || return 1
-  { read -r line <"$HG/HEAD"; } 2>/dev/null
+  line_of "$HG/HEAD" && line=$TEXT || return 1
   case $line in
     'ref: refs/heads/.invalid')
       # reftable: the file says nothing
@@ -146,23 +159,63 @@ base_name() {
   fi
 }
 
-# discover: sets ROOTS, every repository root below $ROOT to MAX_DEPTH, sorted; `.` is the projects root itself.
-discover() {
-  local names=() name found
+# in_dependency_folder PATH: whether a part of it is a folder for other people's checkouts.
+in_dependency_folder() {
+  local name
+  for name in "${DEPENDENCY_DIRS[@]}"; do [[ /$1/ != */"$name"/* ]] || return 0; done
+  return 1
+}
+
+# find_roots ERRORS START...: every repository root below the starting points, into ROOTS; directories that can not be
+# read into UNREADABLE.
+find_roots() {
+  local errors=$1 names=() name found
+  shift
   for name in "${DEPENDENCY_DIRS[@]}"; do names+=(-o -name "$name"); done
-  ROOTS=() UNREADABLE=()
   while IFS= read -r -d '' found; do
     found=${found#./}
     found=${found%.git}
     found=${found%/}
     ROOTS+=("${found:-.}")
-  done < <(find . -mindepth 1 -maxdepth $((MAX_DEPTH + 1)) -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type d -o -type f \) -print0 2>"$1")
+  done < <(find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type d -o -type f \) -print0 2>"$errors")
   while IFS= read -r found; do
     [[ $found == "find: '"*"': Permission denied" ]] || continue
     found=${found#find: \'}
     found=${found%\': Permission denied}
     UNREADABLE+=("${found#./}")
-  done <"$1"
+  done <"$errors"
+}
+
+# discover ERRORS: sets ROOTS, every repository root below $ROOT to MAX_DEPTH; `.` is the projects root itself. The inside
+# of a repository is walked only when its capture met a .git it did not know (`full`), or nobody looked before.
+discover() {
+  local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
+  ROOTS=() UNREADABLE=()
+  if [ "$how" = full ] || [ ! -f "$known" ]; then
+    MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" .
+    for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
+    return
+  fi
+  if [ -e .git ]; then
+    ROOTS=(.)
+  else
+    for entry in *; do
+      [ -d "$entry" ] && [ ! -L "$entry" ] || continue
+      if [ -d "$entry/.git" ] || [ -f "$entry/.git" ]; then
+        ROOTS+=("$entry")
+      elif ! in_dependency_folder "$entry"; then
+        others+=("./$entry")
+      fi
+    done
+    [ ${#others[@]} -eq 0 ] || find_roots "$errors" "${others[@]}"
+  fi
+  local -A seen=()
+  for found in "${ROOTS[@]}"; do seen[$found]=1; done
+  while IFS= read -r -d '' found; do
+    if [ -z "${seen[$found]-}" ] && [ -e "$found/.git" ] && [ ! -L "$found" ]; then
+      ROOTS+=("$found")
+    fi
+  done <"$known"
 }
 
 # pattern_for PATH: a gitignore pattern that matches exactly this path, anchored at the repository root.
@@ -179,6 +232,11 @@ pattern_for() {
   done
 }
 
+SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false
+\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor = false\n\tsplitindex = false\n\tsparsecheckout = false
+\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\texcludesfile = "%s"
+[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
+
 # open_shadow FORMAT: makes or repairs the shadow of the repository at $PWD and points git at it. Config and attributes
 # are written anew each time: whatever the agent put there does not last.
 open_shadow() {
@@ -187,31 +245,19 @@ open_shadow() {
   shadow_home "$PWD/.agent-shadow" || return 1
   export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
   if [ -L "$SHADOW" ]; then return 1; fi
-  if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || [ "$(<"$SHADOW/format")" != "$format" ]; then
+  if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
     rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
     printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
   fi 2>/dev/null
-  {
-    if [ "$format" = sha256 ]; then
-      printf '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
-    else
-      printf '[core]\n\trepositoryformatversion = 0\n'
-    fi
-    printf '[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false\n'
-    printf '\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor = false\n\tsplitindex = false\n\tsparsecheckout = false\n'
-    printf '\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\texcludesfile = "%s"\n' "$(quoted "$SHADOW/info/exclude-global")"
-    printf '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
-  } >"$SHADOW/config" || return 1
+  local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
+  [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
+  global=${global//\\/\\\\}
+  printf "$config$SHADOW_CONFIG" "${global//\"/\\\"}" >"$SHADOW/config" || return 1
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return 1
   # A crash of ours or of the sandbox leaves these behind; we hold the lock, so nobody else uses them.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}"
-}
-
-quoted() {
-  local text=${1//\\/\\\\}
-  printf '%s' "${text//\"/\\\"}"
 }
 
 # borrow_host: lets the shadow read the host's objects, and see its shallow boundary.
@@ -219,50 +265,56 @@ borrow_host() {
   local path=$HC/objects
   case $path in
     *$'\n'*) return 0 ;;
-    '"'* | '#'*) path="\"$(quoted "$path")\"" ;;
+    '"'* | '#'*)
+      path=${path//\\/\\\\}
+      path="\"${path//\"/\\\"}\""
+      ;;
   esac
   printf '%s\n' "$path" >"$SHADOW/objects/info/alternates" || return 1
   if [ -s "$HC/shallow" ]; then
-    printf '%s\n' "$(<"$HC/shallow")" >"$SHADOW/shallow"
+    slurp "$HC/shallow"
+    printf '%s' "$TEXT" >"$SHADOW/shallow"
   elif [ -e "$SHADOW/shallow" ]; then
     rm -f -- "$SHADOW/shallow"
   fi
 }
 
 # write_excludes NESTED...: what the shadow ignores = what the host ignores, nested roots, the session's own patterns.
+# Sets RULES_NEW when that is not what it was.
 write_excludes() {
-  local nested file='' text global
-  {
-    if [ -n "$HC" ] && [ -r "$HC/info/exclude" ]; then
-      text=$(<"$HC/info/exclude")
-      printf '%s\n' "$text"
-    fi
-    for text in "${EXCLUDE[@]}"; do printf '%s\n' "$text"; done
-    printf '/.agent-shadow/\n'
-    for nested in "$@"; do
-      pattern_for "$nested"
-      printf '%s/\n' "$PATTERN"
-    done
-  } >"$SHADOW/info/exclude" 2>/dev/null || return 1
+  local nested file='' text rules=''
+  if [ -n "$HC" ]; then
+    slurp "$HC/info/exclude"
+    rules=$TEXT$'\n'
+  fi
+  for text in "${EXCLUDE[@]}"; do rules+=$text$'\n'; done
+  rules+='/.agent-shadow/'$'\n'
+  for nested in "$@"; do
+    pattern_for "$nested"
+    rules+=$PATTERN/$'\n'
+  done
+  printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
   # core.excludesFile as the user's own git would see it; asked only when some config mentions it.
-  global=$WB_GLOBAL_CONFIG
-  text=
-  for file in "$global" "$WB_XDG/config" /etc/gitconfig "$HC/config"; do
-    [ -r "$file" ] && [ -f "$file" ] && text+=$(<"$file")
-  done 2>/dev/null
-  file=
-  shopt -s nocasematch
+  text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
-    file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$global" \
+    file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
       "${HOST_GIT[@]}" ${HG:+--git-dir="$HG"} config --path --get core.excludesFile 2>/dev/null) || file=
   fi
-  shopt -u nocasematch
-  [ -n "$file" ] || file=$WB_XDG/ignore
-  if [ -f "$file" ] && [ -r "$file" ]; then
-    printf '%s\n' "$(<"$file")" >"$SHADOW/info/exclude-global"
-  else
-    : >"$SHADOW/info/exclude-global"
-  fi
+  slurp "${file:-$WB_XDG/ignore}"
+  printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return 1
+  rules+=$TEXT
+  slurp "$SHADOW/rules"
+  [ "$TEXT" = "$rules" ] || { RULES_NEW=1 && printf '%s' "$rules" >"$SHADOW/rules"; }
+}
+
+# read_user_config: USER_CONFIG is what the user's own git reads for every repository, in lower case. Once a call.
+read_user_config() {
+  local file
+  USER_CONFIG=''
+  for file in "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig; do
+    slurp "$file"
+    USER_CONFIG+=${TEXT,,}$'\n'
+  done
 }
 
 # nested_below PATH: sets NESTED, the roots strictly inside this one, relative to it.
@@ -282,8 +334,9 @@ nested_below() {
 # open_run: RUN is a private folder for this call. Folders of calls long gone are removed; a young one may still be read.
 open_run() {
   RUN=$HOME_DIR/run-$SESSION/$CALL
-  (umask 077 && mkdir -p "$RUN") 2>/dev/null || return 1
-  find "$HOME_DIR/run-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
+  mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
+  local old=("$HOME_DIR/run-$SESSION"/*)
+  [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
 }
 
 # has_object ID: whether the shadow can read it.
@@ -301,8 +354,28 @@ objects_present() {
   git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
 }
 
-# jobs_limit: waits until another repository may start; as many at once as there are processors, and one more.
+# count_processors: PARALLEL repositories are worked on at once.
+count_processors() {
+  local line
+  PARALLEL=0
+  while read -r line; do [[ $line != cpu[0-9]* ]] || PARALLEL=$((PARALLEL + 1)); done 2>/dev/null </proc/stat
+  [ $PARALLEL -gt 0 ] || PARALLEL=2
+  printf -v NOW '%(%s)T' -1
+  STARTED=0
+}
+
+# jobs_limit: called after each start; waits until another repository may start.
 jobs_limit() {
-  local running
-  while running=($(jobs -rp)) && [ ${#running[@]} -gt "$PARALLEL" ]; do wait -n; done
+  STARTED=$((STARTED + 1))
+  if [ $STARTED -gt "$PARALLEL" ]; then
+    wait -n
+    STARTED=$((STARTED - 1))
+  fi
+}
+
+# read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
+read_umask() {
+  UMASK=$(umask)
+  printf -v FILE_MODE '%o' $((0666 & ~UMASK))
+  printf -v EXEC_MODE '%o' $((0777 & ~UMASK))
 }

@@ -130,13 +130,13 @@ drop_empty() {
 keep_ignored() {
   local from=$1 to=$2 rules=$OUT.rules
   FROM_TREE=$from
-  git diff-tree -r -z --no-renames --name-only "$from" "$to" | grep -czE '(^|/)\.gitignore$' >/dev/null || return 0
-  git diff-tree -r -z --no-renames --diff-filter=D --name-only "$from" "$to" >"$OUT.gone" || return 1
-  [ -s "$OUT.gone" ] || return 0
+  changes "$from" "$to" || return 1
+  grep -czE '(^|/)\.gitignore$' "$OUT.changes" >/dev/null || return 0
+  [ -s "$OUT.removed" ] || return 0
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return 1
   GIT_INDEX_FILE=$rules.index git read-tree "$to" || return 1
   git ls-tree -r -z --name-only "$to" | { grep -zE '(^|/)\.gitignore$' || :; } | GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" || return 1
-  (cd -- "$rules" && GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index git check-ignore --no-index -z --stdin <"$OUT.gone" >"$OUT.kept")
+  (cd -- "$rules" && GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index git check-ignore --no-index -z --stdin <"$OUT.removed" >"$OUT.kept")
   [ $? -le 1 ] || return 1
   [ ! -s "$OUT.kept" ] || { git update-index --force-remove -z --stdin <"$OUT.kept" && FROM_TREE=$(git write-tree); }
 }
@@ -146,6 +146,10 @@ move_sidecar() {
   local from=$1 to=$2 entry path mode
   local -A keep=()
   declare -gA WANTED=()
+  if [ -n "$from" ]; then
+    entry=$(git rev-parse "$from:modes" "$from:empty" "$to:modes" "$to:empty" 2>/dev/null | sort -u)
+    [ "$entry" != "$EMPTY_BLOB" ] || return 0
+  fi
   while IFS= read -r -d '' entry; do WANTED[$entry]=1; done < <(part "$to" empty)
   [ -z "$from" ] || drop_empty "$from"
   for path in "${!WANTED[@]}"; do
@@ -174,14 +178,17 @@ move_sidecar() {
   done < <([ ${#keep[@]} -eq 0 ] || printf '%s\0' "${!keep[@]}" | sort -zr)
 }
 
-# lend_to_host META: copies what the host's repository lacks of a capture's commits and index from the shadow.
+# host_objects META: the commits and trees that the host's repository held at a capture.
+host_objects() {
+  parents_of "$1"
+  git ls-tree "$1" 2>/dev/null | sed -n 's/^040000 tree \([0-9a-f]*\)\t\(index\|stage[123]\)$/\1/p'
+}
+
+# lend_to_host META NOW_META: copies what the host's repository lacks of a capture's commits and index from the shadow.
 lend_to_host() {
-  local meta=$1 id wanted=() known=() name
-  mapfile -t wanted < <(parents_of "$meta")
-  for name in index stage1 stage2 stage3; do
-    id=$(part_id "$meta" "$name")
-    [ -z "$id" ] || wanted+=("$id")
-  done
+  local meta=$1 wanted=() known=()
+  # What it held at the capture made just now it has.
+  mapfile -t wanted < <(comm -13 <([ -z "$2" ] || host_objects "$2" | sort -u) <(host_objects "$meta" | sort -u))
   [ ${#wanted[@]} -gt 0 ] || return 0
   mapfile -t known < <("${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname)' refs/heads refs/remotes refs/tags 2>/dev/null | sort -u | head -500)
   # A partial clone never had everything; what is missing there was missing before.
@@ -328,6 +335,7 @@ move_remotes() {
 # move_host META NOW_META PATH: everything but the working files.
 move_host() {
   local to=$1 from=$2
+  [ "$to" != "$from" ] || return 0
   load_state "$to"
   if [ "$T_KIND" = none ]; then
     [ -z "$HG" ] || park_git "$3"
@@ -337,6 +345,6 @@ move_host() {
     printf 'the host state of this repository was not captured, so branch, HEAD and index stay\n' >>"$OUT.warn"
     return 0
   fi
-  lend_to_host "$to" || return 1
+  lend_to_host "$to" "$from" || return 1
   move_refs && move_index "$to" "$from" && move_operation "$to" "$from"
 }

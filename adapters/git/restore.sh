@@ -27,8 +27,8 @@ open_repository() {
   INDEX=$i OUT=$RUN/$i
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   cd -- "$ROOT" || return 1
-  EXISTS='' CREATED='' HG='' HC='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
-  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 ZERO_ID=$(printf '0%.0s' {1..64}) NEW_FORMAT=sha256; else EMPTY=$EMPTY_SHA1 ZERO_ID=$(printf '0%.0s' {1..40}) NEW_FORMAT=''; fi
+  EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
+  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 ZERO_ID=$(printf '0%.0s' {1..64}) NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 ZERO_ID=$(printf '0%.0s' {1..40}) NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ]; } || return 0
   EXISTS=1
   cd -- "${R_PATH[i]}" || return 1
@@ -36,7 +36,7 @@ open_repository() {
 }
 
 look_at_host() {
-  HG='' HC='' HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES=''
+  HG='' HC='' HOST_CONFIG='' HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES=''
   find_host || return 0
   host_format
   read_head || :
@@ -46,7 +46,8 @@ look_at_host() {
 
 # stand I: TREE and META of the repository as it is at this moment.
 stand() {
-  nested_below "${R_PATH[$1]}"
+  REPOSITORY=${R_PATH[$1]}
+  nested_below "$REPOSITORY"
   open_shadow "$FORMAT" && snapshot "$2" >"$OUT.report"
 }
 
@@ -95,11 +96,11 @@ check_one() {
       problem missing-objects "$(head -c 300 "$OUT.missing")"
       return 0
     }
-    move_files "$TREE" "${R_TREE[i]}" -n || {
+    free_paths || return 0
+    [ "$DRY_RUN" = 0 ] || move_files "$TREE" "${R_TREE[i]}" -n || {
       problem conflict "$(git_said)"
       return 0
     }
-    free_paths || return 0
     emit plan restored >"$OUT.plan"
     plan_paths "$TREE" "${R_TREE[i]}"
   else
@@ -128,7 +129,7 @@ free_paths() {
     [ -s "$OUT.foreign" ] || continue
     problem conflict "$path is a file in the target and a directory now, which holds files that are not captured: $(head -z -n 5 "$OUT.foreign" | tr '\0' ' ')"
     return 1
-  done < <(git diff-tree -r -z --no-renames --name-only --diff-filter=AT "$TREE" "$target")
+  done < <(cat -- "$OUT.added" "$OUT.typed")
 }
 
 sed_quote() { printf '%s' "$1" | sed -e 's/[\\#&]/\\&/g' -e 's/$/\\/' -e '$s/\\$//'; }
@@ -136,15 +137,13 @@ sed_quote() { printf '%s' "$1" | sed -e 's/[\\#&]/\\&/g' -e 's/$/\\/' -e '$s/\\$
 # plan_paths FROM TO: numbers, and the first paths of the plan for a preview.
 plan_paths() {
   local status path shown=0
-  git diff-tree -r -z --no-renames --name-only --diff-filter=d "$1" "$2" >"$OUT.writes" || return 1
-  git diff-tree -r -z --no-renames --name-only --diff-filter=D "$1" "$2" >"$OUT.deletes" || return 1
-  { emit written "$(tr -cd '\0' <"$OUT.writes" | wc -c)" && emit deleted "$(tr -cd '\0' <"$OUT.deletes" | wc -c)"; } >>"$OUT.plan"
+  changes "$1" "$2" || return 1
+  { emit written "$WRITTEN" && emit deleted "$REMOVED"; } >>"$OUT.plan"
   [ "$DRY_RUN" = 1 ] || return 0
-  git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.diff" || return 1
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
     shown=$((shown + 1))
     emit plan-path "$path" && emit plan-change "$([ "$status" = D ] && echo delete || echo write)"
-  done <"$OUT.diff" >>"$OUT.plan"
+  done <"$OUT.changes" >>"$OUT.plan"
 }
 
 # reach I TREE META: brings the repository to a state, from wherever it stands, and proves it. Used for the target and,
@@ -189,13 +188,14 @@ reach() {
 
 # apply_umask META: new files get the modes the capture took for granted, without a line for each.
 apply_umask() {
-  local entry mask
+  local entry
   umask 022
+  read_umask
+  [ "$(part_id "$1" modes)" != "$EMPTY_BLOB" ] || return 0
   while IFS= read -r -d '' entry; do
     case $entry in U*) umask "${entry:1:$((${#entry} - 2))}" ;; esac
   done < <(part "$1" modes | grep -z '^U' || :)
-  mask=$(umask)
-  FILE_MODE=$(printf '%o' $((0666 & ~mask))) EXEC_MODE=$(printf '%o' $((0777 & ~mask)))
+  read_umask
 }
 
 # verify I TREE META: captures again; what came back is what was captured (C4).
@@ -228,6 +228,7 @@ verify() {
 # each FUNCTION: runs it for every repository, as many at once as there are processors.
 each() {
   local i
+  STARTED=0
   for i in "${!R_PATH[@]}"; do
     ("$@" "$i") 2>>"$RUN/$i.log" &
     jobs_limit
@@ -267,7 +268,9 @@ main() {
   take_lock "$HOME_DIR" "$LOCK_WAIT"
   open_run || die SandboxUnavailable "Can not write to $HOME_DIR. Free some disk space, then call again."
   IN=$HOME_DIR/in-$SESSION/$CALL
-  PARALLEL=$(nproc 2>/dev/null || echo 2)
+  count_processors
+  read_umask
+  read_user_config
   discover "$RUN/find"
   for i in "${!R_PATH[@]}"; do
     [ -z "${R_TREE[i]}" ] || ROOTS+=("${R_PATH[i]}")

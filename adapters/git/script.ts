@@ -65,8 +65,8 @@ export const buildScript = (
     ...rest.map((name) => script(name)),
   ];
   const command = [
-    `exec env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_GLOBAL="\${GIT_CONFIG_GLOBAL-}" XDG_CONFIG_HOME="\${XDG_CONFIG_HOME-}" \\`,
-    `  timeout -k 5 ${seconds} /bin/bash --noprofile --norc /dev/fd/3 3<<'${end}'`,
+    `exec -c timeout -k 5 ${seconds} /bin/bash --noprofile --norc /dev/fd/3 \\`,
+    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" 3<<'${end}'`,
     'exec 3<&-',
     ...body.map((part) => withoutComments(part)),
     end,

@@ -5,7 +5,7 @@ survey_one() {
   local path=$1 line count=0
   emit repo "$path"
   cd -- "$ROOT/$path" || return 0
-  SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT=''
+  HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT=''
   if find_host; then
     host_format
     read_head
@@ -48,8 +48,9 @@ main() {
   local path i
   RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
-  PARALLEL=$(nproc 2>/dev/null || echo 2)
-  discover "$RUN/find"
+  count_processors
+  ROOTS=() UNREADABLE=()
+  MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" .
   for i in "${!ROOTS[@]}"; do
     survey_one "${ROOTS[i]}" >"$RUN/$i" 2>/dev/null &
     jobs_limit

@@ -46,7 +46,7 @@ export const addCheckpoint = (program: Command, app: App): void => {
             ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
           }),
         );
-        run.answer(answer, () => takenCheckpoint(answer, options.message, run.paint));
+        return { value: answer, text: () => takenCheckpoint(answer, options.message, run.paint) };
       }),
     );
 };

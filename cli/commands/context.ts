@@ -17,10 +17,11 @@ export const addContext = (program: Command, app: App): void => {
         const answer = await run.progress('Looking at the repositories', () =>
           run.invoke('walkback-context', { sessionId }),
         );
-        run.answer(answer, () => {
-          const text = run.terminal.stdout.isTTY === true ? printable(answer.prompt) : answer.prompt;
-          return text.endsWith('\n') ? text : `${text}\n`;
-        });
+        const text = (): string => {
+          const prompt = run.terminal.stdout.isTTY === true ? printable(answer.prompt) : answer.prompt;
+          return prompt.endsWith('\n') ? prompt : `${prompt}\n`;
+        };
+        return { value: answer, text };
       }),
     );
 };

@@ -4,7 +4,6 @@ import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { resolveDiffSide } from '../reference.ts';
 import { resolveSession } from '../session.ts';
-import { page } from '../terminal/pager.ts';
 import { diffText } from '../view/diff-view.ts';
 
 interface Options {
@@ -49,8 +48,11 @@ export const addDiff = (program: Command, app: App): void => {
             ...(options.stat === true ? { stat: true } : {}),
           }),
         );
-        if (run.json) run.answer(answer, () => '');
-        else await page(run.terminal, diffText(answer, run.paint, options.stat === true));
+        return {
+          value: answer,
+          text: () => diffText(answer, run.paint, options.stat === true),
+          isLong: true,
+        };
       }),
     );
 };

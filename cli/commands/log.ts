@@ -4,7 +4,6 @@ import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
-import { page } from '../terminal/pager.ts';
 import { timelineText } from '../view/timeline-print.ts';
 
 const PAGE = 100;
@@ -40,11 +39,12 @@ export const addLog = (program: Command, app: App): void => {
         const timeline = await run.progress('Reading the timeline', () =>
           readTimeline(run, sessionId, options.limit),
         );
-        if (run.json) run.answer(timeline, () => '');
-        else {
-          const { paint, width, terminal } = run;
-          await page(terminal, timelineText(timeline, { paint, width, now: terminal.now() }));
-        }
+        const { paint, width, terminal } = run;
+        return {
+          value: timeline,
+          text: () => timelineText(timeline, { paint, width, now: terminal.now() }),
+          isLong: true,
+        };
       }),
     );
 };

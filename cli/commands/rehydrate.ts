@@ -72,15 +72,17 @@ export const addRehydrate = (program: Command, app: App): void => {
           }),
         );
         const directory = await directoryOf(run, answer.sandboxId, answer.projectsRoot);
-        run.answer({ ...answer, ...(directory === undefined ? {} : { directory }) }, () =>
-          rehydratedSession(answer, {
-            lifetimeMs: timeoutMs,
-            sessionId,
-            mode: options.mode,
-            directory,
-            paint: run.paint,
-          }),
-        );
+        return {
+          value: { ...answer, ...(directory === undefined ? {} : { directory }) },
+          text: () =>
+            rehydratedSession(answer, {
+              lifetimeMs: timeoutMs,
+              sessionId,
+              mode: options.mode,
+              directory,
+              paint: run.paint,
+            }),
+        };
       }),
     );
 };

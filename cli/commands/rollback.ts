@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { App, Run } from '../app.ts';
+import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import type { Contract } from '../contract.ts';
 import { CliError } from '../failure.ts';
@@ -47,7 +47,7 @@ const undoCommand = (run: Run, input: Input, undoCheckpointId: string): string =
   return words.join(' ');
 };
 
-const act = async (run: Run, options: Options): Promise<void> => {
+const act = async (run: Run, options: Options): Promise<Answer> => {
   if (run.json && options.yes !== true && options.dryRun !== true) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
@@ -63,7 +63,7 @@ const act = async (run: Run, options: Options): Promise<void> => {
   if (options.dryRun === true || options.yes !== true) {
     const plan = await planRollback(run, input);
     const text = plannedRollback(plan, options.to, run.paint, run.width);
-    if (options.dryRun === true) return run.answer(plan, () => text);
+    if (options.dryRun === true) return { value: plan, text: () => text };
     run.note(text);
     if (!(await confirm(run.terminal, 'Roll back all repositories?'))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
@@ -74,9 +74,10 @@ const act = async (run: Run, options: Options): Promise<void> => {
   );
   const undo =
     answer.undoCheckpointId === null ? undefined : undoCommand(run, input, answer.undoCheckpointId);
-  run.answer({ ...answer, requestId: input.requestId, undoCommand: undo }, () =>
-    appliedRollback(answer, { to: options.to, undo, paint: run.paint, width: run.width }),
-  );
+  return {
+    value: { ...answer, requestId: input.requestId, undoCommand: undo },
+    text: () => appliedRollback(answer, { to: options.to, undo, paint: run.paint, width: run.width }),
+  };
 };
 
 export const addRollback = (program: Command, app: App): void => {

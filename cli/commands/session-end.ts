@@ -23,7 +23,10 @@ export const addSessionEnd = (parent: Command, app: App): void => {
         const answer = await run.invoke('walkback-end-session', { sessionId });
         await releaseMount(run, session.sandboxId, session.projectsRoot);
         const expires = new Date(answer.expiresAt * 1000).toISOString();
-        run.answer(answer, () => `Session ${sessionId} ended. Its checkpoints are kept until ${expires}.\n`);
+        return {
+          value: answer,
+          text: () => `Session ${sessionId} ended. Its checkpoints are kept until ${expires}.\n`,
+        };
       }),
     );
 };

@@ -14,9 +14,12 @@ export const addSessionList = (parent: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const sessions = await run.progress('Listing sessions', () => listAllSessions(run.invoke));
         const shown = options.all === true ? sessions : sessions.filter(({ status }) => status === 'active');
-        run.answer({ sessions: shown }, () => sessionTable(shown, run.paint, run.width, run.terminal.now()));
         const ended = sessions.length - shown.length;
         if (ended > 0) run.note(run.paint.dim(`${ended} ended, shown with --all`));
+        return {
+          value: { sessions: shown },
+          text: () => sessionTable(shown, run.paint, run.width, run.terminal.now()),
+        };
       }),
     );
 };

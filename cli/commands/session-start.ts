@@ -7,7 +7,6 @@ import { withConnection } from '../app.ts';
 import type { Contract } from '../contract.ts';
 import { CliError } from '../failure.ts';
 import { collectMetadata, parseBytes, parseId, parseWholeNumber, sessionIdFor } from '../options.ts';
-import { plural } from '../terminal/text.ts';
 import { startedSession } from '../view/session-views.ts';
 
 interface Options {
@@ -106,10 +105,10 @@ export const addSessionStart = (parent: Command, app: App): void => {
                 return { input, answer: await startInSandbox(run, input) };
               })();
         const { input, answer } = started;
-        run.answer({ ...answer, sandboxId: input.sandboxId, projectsRoot: input.projectsRoot }, () =>
-          startedSession(answer, input, run.paint),
-        );
-        if (answer.warnings.length > 0) run.note(run.paint.yellow(plural(answer.warnings.length, 'warning')));
+        return {
+          value: { ...answer, sandboxId: input.sandboxId, projectsRoot: input.projectsRoot },
+          text: () => startedSession(answer, input, run.paint),
+        };
       }),
     );
 };

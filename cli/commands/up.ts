@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
-import { CliError } from '../failure.ts';
+import { CliError, isInterruption } from '../failure.ts';
 import { parseWholeNumber } from '../options.ts';
 import { dataDirFor } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -50,6 +50,7 @@ export const addUp = (program: Command, app: App): void => {
             : cloudIsUp(facts, paintFor(terminal)),
         );
         if (!signal.aborted) await once(signal, 'abort');
+        if (!isInterruption(signal.reason)) throw signal.reason;
       } finally {
         await cloud.close();
       }

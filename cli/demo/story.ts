@@ -3,20 +3,20 @@
  * `e2b` package for the agent's own commands, and the file system for the proof.
  */
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Invoke } from '../contract.ts';
 import { CliError } from '../failure.ts';
-import { type LocalSandboxes, placeOf } from '../sandboxes.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
 import { formatBytes, plural } from '../terminal/text.ts';
 import { timelineText } from '../view/timeline-print.ts';
-import { type Comparison, compare, type Fingerprint, fingerprint } from './fingerprint.ts';
+import type { Comparison } from './fingerprint.ts';
 import { formatSeconds, type Screen, timed } from './screen.ts';
+import { compareAll, type Fingerprints, fingerprintAll, projectsOf, stateAt } from './states.ts';
 import {
   BUILD_REPOSITORIES,
   GOOD_MESSAGE,
   INCLUDED,
   NEW_PATH,
-  NOT_CAPTURED,
   type Operation,
   PROJECTS_ROOT,
   REPOSITORIES,
@@ -38,28 +38,6 @@ export interface Proof {
   /** The state at the message rolled back to, against the one after the rollback. */
   rolledBack: Comparison[];
 }
-
-type Fingerprints = Map<string, Fingerprint>;
-
-const projectsOf = async (stage: Stage, sandboxId: string): Promise<string> =>
-  placeOf(await stage.sandboxes.places(sandboxId), PROJECTS_ROOT);
-
-const fingerprintAll = async (stage: Stage, sandboxId: string): Promise<Fingerprints> => {
-  const root = await projectsOf(stage, sandboxId);
-  const skip = NOT_CAPTURED.map((path) => join(root, path));
-  const entries = REPOSITORIES.map(
-    async (name): Promise<[string, Fingerprint]> => [name, await fingerprint(join(root, name), skip)],
-  );
-  return new Map(await Promise.all(entries));
-};
-
-const compareAll = (before: Fingerprints, after: Fingerprints): Comparison[] =>
-  REPOSITORIES.map((name) => {
-    const [was, is] = [before.get(name), after.get(name)];
-    if (was === undefined || is === undefined)
-      throw new CliError('InternalError', `No fingerprint of ${name}.`);
-    return compare(name, was, is);
-  });
 
 const begin = async ({ invoke, sandboxes, screen }: Stage): Promise<string> => {
   const { paint } = screen;
@@ -110,7 +88,7 @@ const work = async (
   const states = new Map<string, Fingerprints>();
   for (const [index, { messageId, says, script }] of operations.entries()) {
     await stage.sandboxes.run(sandboxId, script, PROJECTS_ROOT);
-    states.set(messageId, await fingerprintAll(stage, sandboxId));
+    states.set(messageId, await fingerprintAll(stage.sandboxes, sandboxId));
     const note = await checkpointBefore(stage, messageId, operations[index + 1]?.tool ?? lastTool);
     stage.screen.operation({ messageId, says, note });
   }
@@ -125,7 +103,7 @@ const showTimeline = async ({ invoke, screen, now }: Stage): Promise<void> => {
 
 const killSandbox = async (stage: Stage, sandboxId: string): Promise<void> => {
   const { screen } = stage;
-  const root = await projectsOf(stage, sandboxId);
+  const root = await projectsOf(stage.sandboxes, sandboxId);
   await stage.sandboxes.kill(sandboxId);
   if (existsSync(root)) throw new CliError('InternalError', `${root} is still there after the kill.`);
   screen.chapter('The sandbox is killed');
@@ -166,24 +144,18 @@ const rollBack = async ({ invoke, screen }: Stage): Promise<void> => {
   screen.line(paint.dim(`left behind, still reachable: ${value.discardedMessageIds.join(', ')}`));
 };
 
-const stateAt = (states: Map<string, Fingerprints>, messageId: string): Fingerprints => {
-  const state = states.get(messageId);
-  if (state === undefined) throw new CliError('InternalError', `The demo recorded nothing at ${messageId}.`);
-  return state;
-};
-
 /** Tells the story; throws when a function does. The proof says whether everything came back. */
 export const tellStory = async (stage: Stage): Promise<Proof> => {
   const first = await begin(stage);
   stage.screen.chapter('It works; before every operation, a checkpoint of all repositories');
   const states = await work(stage, first, WORK, NEW_PATH.tool);
   await showTimeline(stage);
-  const beforeKill = await fingerprintAll(stage, first);
+  const beforeKill = await fingerprintAll(stage.sandboxes, first);
   await killSandbox(stage, first);
   const second = await rehydrate(stage);
-  const afterRehydrate = await fingerprintAll(stage, second);
+  const afterRehydrate = await fingerprintAll(stage.sandboxes, second);
   await rollBack(stage);
-  const afterRollback = await fingerprintAll(stage, second);
+  const afterRollback = await fingerprintAll(stage.sandboxes, second);
   stage.screen.chapter('The agent goes on, on a new path');
   await work(stage, second, [NEW_PATH], 'call-6');
   await showTimeline(stage);

@@ -14,9 +14,10 @@ export const confirm = async (terminal: Terminal, question: string): Promise<boo
   }
   const readline = createInterface({ input: terminal.stdin, output: process.stderr });
   // Ctrl-C and Ctrl-D close the interface; both mean no.
-  const closed = new Promise<string>((resolve) => readline.once('close', () => resolve('')));
+  const closed = new Promise<string>((resolve) => readline.once('close', () => resolve('\n')));
   try {
     const answer = await Promise.race([readline.question(`${question} [y/N] `), closed]);
+    if (answer === '\n') terminal.stderr.write(answer);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     readline.close();

@@ -36,6 +36,21 @@ export const truncateStart = (text: string, width: number): string => {
   return all.length <= width ? text : `…${all.slice(all.length - width + 1).join('')}`;
 };
 
+/** Breaks plain text between words into lines of at most `width`; a longer word stays whole. */
+export const wrap = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .map((line) => {
+      const lines: string[] = [];
+      for (const word of line.split(' ')) {
+        const last = lines.at(-1);
+        if (last === undefined || visibleLength(last) + 1 + visibleLength(word) > width) lines.push(word);
+        else lines[lines.length - 1] = `${last} ${word}`;
+      }
+      return lines.join('\n');
+    })
+    .join('\n');
+
 export const padEnd = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - visibleLength(text)));
 

@@ -1,7 +1,7 @@
 import type { CheckpointAnswer } from '../../core/checkpoint/answers.ts';
 import type { Uncaptured } from '../../core/checkpoint/model.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatBytes, plural, printableLine } from '../terminal/text.ts';
+import { formatBytes, padEnd, plural, printableLine, visibleLength } from '../terminal/text.ts';
 
 const MOST_LINES = 8;
 
@@ -22,8 +22,10 @@ export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, pai
     changed.length === 0
       ? 'nothing changed'
       : `${changed.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} changed`;
+  const nameWidth = Math.max(0, ...changed.map(({ path }) => visibleLength(printableLine(path))));
   const lines = changed.map(
-    ({ path, bundleBytes }) => `  ${paint.bold(printableLine(path))}  ${paint.dim(formatBytes(bundleBytes))}`,
+    ({ path, bundleBytes }) =>
+      `  ${padEnd(paint.bold(printableLine(path)), nameWidth)}  ${paint.dim(formatBytes(bundleBytes))}`,
   );
   const incomplete = answer.complete ? '' : paint.yellow(' incomplete:');
   return `${[

@@ -11,7 +11,7 @@ export interface Cell {
   lane: number;
 }
 
-export interface GraphRow {
+interface GraphRow {
   seq: number;
   /** Lines above the node, where branches left behind come back to their parent. */
   above: Cell[][];

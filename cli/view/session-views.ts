@@ -41,7 +41,7 @@ const repositoryRow = (repository: StartSessionAnswer['repositories'][number], p
   paint.bold(printableLine(repository.path)),
   printableLine(repository.branch ?? (repository.head === null ? '-' : 'detached')),
   paint.yellow(repository.head?.slice(0, 9) ?? 'no commit'),
-  plural(repository.commits, 'commit'),
+  repository.head === null ? '' : plural(repository.commits, 'commit'),
 ];
 
 /** The answer of `walkback session start`. */

@@ -30,7 +30,7 @@ export interface TimelineView {
   graphWidth: number;
 }
 
-export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
+const shortCheckpointId = (seq: number): string => `cp-${seq}`;
 
 /** Why the checkpoint was taken, in words. It precedes the tool it is named after. */
 export const whyTaken = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId'>): string => {

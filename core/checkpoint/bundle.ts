@@ -75,7 +75,7 @@ export const parseBundleHeader = (bytes: Uint8Array): BundleHeader => {
 };
 
 /** Checks the start of the pack; with `whole`, also that its trailer is the hash of everything before it. */
-export const checkPack = (bytes: Uint8Array, header: BundleHeader, whole: boolean): void => {
+const checkPack = (bytes: Uint8Array, header: BundleHeader, whole: boolean): void => {
   const pack = bytes.subarray(header.packOffset);
   const view = Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
   if (view.length < 12 || view.toString('latin1', 0, 4) !== 'PACK') throw corrupt('there is no pack in it');

@@ -3,25 +3,17 @@
  * it leaves behind is inventory nobody sees until a checkpoint item names it (C1), so it may be repeated freely.
  */
 import pLimit from 'p-limit';
-import { isWalkbackError, WalkbackError } from '../errors.ts';
-import type {
-  BundleStore,
-  CapturedRepository,
-  CaptureReport,
-  CaptureRequest,
-  Clock,
-  ExecutionAdapter,
-  Log,
-  Repositories,
-  SessionStore,
-} from '../ports.ts';
+import { isWalkbackError } from '../errors.ts';
+import type { BundleStore, CapturedRepository, Clock, Log, Repositories, SessionStore } from '../ports.ts';
 import { createBundleIntake } from './bundle-intake.ts';
-import { isRepositoryPath } from './capture-claims.ts';
-import { knownFrom } from './chain.ts';
-import { commandTimeout, type Invocation } from './deadline.ts';
-import type { Checkpoint, RepositoryState, Session, Uncaptured } from './model.ts';
-import { createRepositoryIntake } from './repository-intake.ts';
-import { DEFAULTS } from './schemas.ts';
+import { type Captured, concluded, notCaptured, reported } from './capture-report.ts';
+import { type CaptureInput, captureRequest } from './capture-request.ts';
+import type { Invocation } from './deadline.ts';
+import type { RepositoryState, Uncaptured } from './model.ts';
+import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
+
+/** Repositories whose bundles are verified and stored at the same time. */
+const PARALLEL = 8;
 
 export interface CaptureDeps {
   store: SessionStore;
@@ -31,101 +23,13 @@ export interface CaptureDeps {
   log: Log;
 }
 
-export interface CaptureInput {
-  session: Session;
-  sandbox: ExecutionAdapter;
-  /** The checkpoint the sandbox stands on; undefined for a baseline. */
-  head: Checkpoint | undefined;
-  toolExecutionId: string;
-  messageId: string | null;
-  reason: string;
-  knownBases?: string[];
-  targets?: CaptureRequest['targets'];
-}
-
-export interface Captured {
-  repositories: RepositoryState[];
-  failures: Uncaptured[];
-  skipped: Uncaptured[];
-  complete: boolean;
-  /** Paths whose target commit is not in the sandbox. */
-  missingTargets: string[];
-}
-
-/** More would not fit an item of the table; the rest is counted. */
-const MAX_LISTED = 100;
-
-const capped = (items: readonly Uncaptured[], what: string): Uncaptured[] =>
-  items.length <= MAX_LISTED
-    ? [...items]
-    : [...items.slice(0, MAX_LISTED), { path: '.', reason: `${items.length - MAX_LISTED} more ${what}` }];
-
-const byPath = (a: { path: string }, b: { path: string }): number =>
-  a.path < b.path ? -1 : Number(a.path > b.path);
-
-const notCaptured = (
-  path: string,
-  state: 'absent' | 'failed',
-  before: RepositoryState | undefined,
-): RepositoryState => ({ ...before, path, state, changed: false, bundleBytes: 0 });
-
-export const captureRequest = (input: CaptureInput, invocation: Invocation, clock: Clock): CaptureRequest => {
-  const { session, head } = input;
-  const states = head?.repositories ?? [];
-  const bases = [...(input.knownBases ?? []), ...states.flatMap((state) => state.base ?? [])];
-  return {
-    sessionId: session.sessionId,
-    projectsRoot: session.projectsRoot,
-    toolExecutionId: input.toolExecutionId,
-    messageId: input.messageId,
-    reason: input.reason,
-    known: states.flatMap((state) => knownFrom(state) ?? []),
-    knownBases: [...new Set(bases)],
-    include: session.include,
-    exclude: session.exclude,
-    maxFileBytes: session.maxFileBytes,
-    maxDepth: DEFAULTS.maxDepth,
-    targets: input.targets,
-    timeoutMs: commandTimeout(invocation, clock),
-    maxInlineBytes: DEFAULTS.maxInlineBytes,
-  };
-};
-
-/** Repositories as the report has them, and those it should have mentioned. A path it may not use is dropped. */
-const reported = (report: CaptureReport, head: Checkpoint | undefined): CapturedRepository[] => {
-  const byName = new Map<string, CapturedRepository>();
-  for (const repository of report.repositories) {
-    if (isRepositoryPath(repository.path)) byName.set(repository.path, repository);
-  }
-  for (const state of head?.repositories ?? []) {
-    if (byName.has(state.path)) continue;
-    byName.set(state.path, {
-      path: state.path,
-      state: state.state === 'absent' ? 'absent' : 'failed',
-      changed: false,
-    });
-  }
-  return [...byName.values()].toSorted(byPath);
-};
-
-const refuseEmptyHanded = (repositories: readonly RepositoryState[], failures: readonly Uncaptured[]) => {
-  const hasFailed = repositories.some(({ state }) => state === 'failed');
-  if (!hasFailed || repositories.some(({ state }) => state === 'captured')) return;
-  const reasons = failures.slice(0, 5).map(({ path, reason }) => `${path}: ${reason}`);
-  throw new WalkbackError(
-    'CaptureFailed',
-    `No repository could be captured, so there is no checkpoint. ${reasons.join('; ')}`,
-    { details: { failures: capped(failures, 'failures') } },
-  );
-};
-
 /** Runs the capture and stores nothing: what a dry run sees. */
 export const createDryCapture =
   (deps: Pick<CaptureDeps, 'repositories' | 'clock'>) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const request = captureRequest(input, invocation, deps.clock);
     const report = await deps.repositories.capture(input.sandbox, request, async () => null);
-    const repositories = reported(report, input.head).map(
+    const states = reported(report, input.head).map(
       ({ path, state, commit, tree, meta, changed, info }): RepositoryState => ({
         path,
         state,
@@ -137,16 +41,11 @@ export const createDryCapture =
         objectFormat: info?.objectFormat,
       }),
     );
-    refuseEmptyHanded(repositories, report.failures);
-    const isWhole = report.failures.length === 0 && repositories.every(({ state }) => state !== 'failed');
-    return {
-      repositories,
-      failures: capped(report.failures, 'failures'),
-      skipped: capped(report.skipped, 'left out'),
-      complete: isWhole,
-      missingTargets: report.repositories.filter((one) => one.missingTarget === true).map(({ path }) => path),
-    };
+    return concluded(report, states, report.failures);
   };
+
+const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
+  failures.some((one) => one.path === path || one.path.startsWith(`${path}/`));
 
 export const createCapture = (deps: CaptureDeps) => {
   const { store, bundles, repositories, clock, log } = deps;
@@ -160,10 +59,10 @@ export const createCapture = (deps: CaptureDeps) => {
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
 
-    const settle = async (repository: CapturedRepository) => {
+    const settle = async (repository: CapturedRepository): Promise<RepositoryIntake> => {
       const { path, state } = repository;
       if (state !== 'captured') {
-        if (state === 'failed' && !failures.some((one) => one.path === path)) {
+        if (state === 'failed' && !isMentioned(failures, path)) {
           failures.push({ path, reason: 'the capture did not report it' });
         }
         return { state: notCaptured(path, state, before.get(path)) };
@@ -179,19 +78,15 @@ export const createCapture = (deps: CaptureDeps) => {
       }
     };
 
-    const limit = pLimit(8);
+    const limit = pLimit(PARALLEL);
     const taken = await Promise.all(
       reported(report, head).map((repository) => limit(() => settle(repository))),
     );
-    const states = taken.map(({ state }) => state);
-    refuseEmptyHanded(states, failures);
-    await store.putLinks(taken.flatMap((one) => ('link' in one && one.link ? [one.link] : [])));
-    return {
-      repositories: states,
-      failures: capped(failures, 'failures'),
-      skipped: capped(report.skipped, 'left out'),
-      complete: failures.length === 0,
-      missingTargets: report.repositories.filter((one) => one.missingTarget === true).map(({ path }) => path),
-    };
+    await store.putLinks(taken.flatMap(({ link }) => link ?? []));
+    return concluded(
+      report,
+      taken.map(({ state }) => state),
+      failures,
+    );
   };
 };

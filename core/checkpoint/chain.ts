@@ -9,7 +9,7 @@ import { MIB } from './schemas.ts';
 
 export const MAX_LINKS = 64;
 /** Below this a chain is never too heavy: starting over would cost more than it saves. */
-export const CHAIN_FLOOR_BYTES = 4 * MIB;
+const CHAIN_FLOOR_BYTES = 4 * MIB;
 
 /**
  * What starting over on the same base would leave to read: the base and a first link like the present one. A

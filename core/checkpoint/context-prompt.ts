@@ -2,7 +2,7 @@
 import type { DirectoryListing, RepositoryInfo, SurveyReport } from '../ports.ts';
 
 /** More repositories than this are only summarised. */
-export const MAX_DETAILED = 3;
+const MAX_DETAILED = 3;
 
 const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

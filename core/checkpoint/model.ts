@@ -1,7 +1,7 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
 import type { ErrorName } from '../errors.ts';
 
-export type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
+type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
 
 /** What one session is, and where its timeline stands. One item: `SESSION#<id>` / `META`. */
 export interface Session {
@@ -151,10 +151,10 @@ export interface StoredBase extends StoredBundle {
   expiresAt: number;
 }
 
-export type RollbackPhase = 'started' | 'captured' | 'done' | 'failed';
+type RollbackPhase = 'started' | 'captured' | 'done' | 'failed';
 
 /** A terminal error as a journal keeps it, so that the same request gets the same answer. */
-export interface RecordedError {
+interface RecordedError {
   name: ErrorName;
   message: string;
 }
@@ -203,7 +203,7 @@ export interface RollbackResult {
   warnings: string[];
 }
 
-export type RehydratePhase = 'started' | 'created' | 'done' | 'failed';
+type RehydratePhase = 'started' | 'created' | 'done' | 'failed';
 
 /** The journal of one rehydrate. Item `SESSION#<id>` / `REHYDRATE#<requestId>`. */
 export interface RehydrateJournal {

@@ -5,34 +5,20 @@
 import { isWalkbackError, WalkbackError } from '../errors.ts';
 import { timeSortableId } from '../ids.ts';
 import type { ExecutionAdapter } from '../ports.ts';
-import { createRecovery } from './abandoned.ts';
+import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
 import { createBundleSources } from './bundle-sources.ts';
-import { touch } from './checkpoint-item.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
-import { createGiveUpRollback } from './give-up-rollback.ts';
 import type { Checkpoint, RehydrateJournal, RehydrateResult, Session } from './model.ts';
 import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';
-import { requestHash } from './request-hash.ts';
 import { notAtTarget, planFresh, restoreRequest } from './restore-plan.ts';
-import { expiryOf, keepCheckpoint } from './retention.ts';
+import { keepCheckpoint } from './retention.ts';
 import type { RollbackDeps } from './rollback-run.ts';
-import { DEFAULTS, type RehydrateInput } from './schemas.ts';
-import { conflictingRequest, requireActive, requireSession } from './session-rules.ts';
+import type { RehydrateInput } from './schemas.ts';
+import { conflictingRequest, requireSession } from './session-rules.ts';
 import { findTarget } from './targets.ts';
 
-const MAX_ATTEMPTS = 6;
-
 export type RehydrateDeps = RollbackDeps & { random: () => string };
-
-const hashOf = (input: RehydrateInput): string =>
-  requestHash({
-    messageId: input.messageId,
-    checkpointId: input.checkpointId,
-    mode: input.mode ?? 'review',
-    template: input.template,
-    timeoutMs: input.timeoutMs,
-  });
 
 const failedToRestore = (outcome: string, problems: { path: string; message: string }[]): WalkbackError => {
   const listed = problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
@@ -46,70 +32,8 @@ const failedToRestore = (outcome: string, problems: { path: string; message: str
 export const createRehydrate = (deps: RehydrateDeps) => {
   const { store, sandboxes, repositories, clock, log, random } = deps;
   const bundleSources = createBundleSources(deps);
-  const finishAbandoned = createRecovery(deps);
-  const giveUpRollback = createGiveUpRollback(deps);
+  const begin = createBeginRehydrate(deps);
   const writes = createRehydrateJournal(deps);
-
-  /** A resume leaves the old sandbox behind, so a rollback that can not be finished there does not hold it up. */
-  const free = async (session: Session, invocation: Invocation): Promise<void> => {
-    try {
-      await finishAbandoned(session, invocation);
-    } catch (error) {
-      if (isWalkbackError(error, 'RollbackInProgress')) throw error;
-      await giveUpRollback(session, error);
-    }
-  };
-
-  const begin = async (
-    input: RehydrateInput,
-    requestId: string,
-    invocation: Invocation,
-  ): Promise<RehydrateJournal> => {
-    const mode = input.mode ?? 'review';
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = await requireSession(store, input.sessionId);
-      if (mode === 'resume') requireActive(session);
-      const target = await findTarget(store, session.sessionId, input, session.headSeq);
-      if (mode === 'resume' && session.busy !== undefined) {
-        await free(session, invocation);
-        continue;
-      }
-      const now = clock.now().toISOString();
-      const journal: RehydrateJournal = {
-        sessionId: session.sessionId,
-        requestId,
-        requestHash: hashOf(input),
-        phase: 'started',
-        mode,
-        targetSeq: target.seq,
-        attempt: 1,
-        template: input.template ?? session.template,
-        sandboxTimeoutMs: input.timeoutMs ?? DEFAULTS.sandboxTimeoutMs,
-        startedAt: now,
-        updatedAt: now,
-        expiresAt: expiryOf(session, clock),
-      };
-      const busy = { kind: 'resume', requestId, untilMs: invocation.deadlineMs } as const;
-      const outcome = await store.createRehydrate(
-        journal,
-        mode === 'resume'
-          ? { session: touch(session, { busy }, clock), expectedVersion: session.version }
-          : undefined,
-      );
-      if (outcome.written) return journal;
-      if ((await store.getRehydrate(session.sessionId, requestId)) !== undefined) {
-        throw new WalkbackError(
-          'RequestConflict',
-          `Another call has just begun rehydrate "${requestId}". Call again with the same requestId for its answer.`,
-          { retryable: true, details: { requestId } },
-        );
-      }
-      await clock.sleep(20 * 2 ** attempt);
-    }
-    throw new WalkbackError('Throttled', 'The session is being written by others all the time. Call again.', {
-      retryable: true,
-    });
-  };
 
   const create = ({ sessionId, requestId, template, sandboxTimeoutMs }: RehydrateJournal) =>
     sandboxes.create({ template, tags: rehydrateTags(sessionId, requestId), timeoutMs: sandboxTimeoutMs });
@@ -217,7 +141,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     const known =
       input.requestId === undefined ? undefined : await store.getRehydrate(input.sessionId, requestId);
     if (known === undefined) return work(await begin(input, requestId, invocation), invocation);
-    if (known.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
+    if (known.requestHash !== rehydrateHash(input)) throw conflictingRequest(requestId);
     const ended = endedRehydrate(known);
     if (ended !== undefined) return requireRunning(ended, requestId);
     return work(await writes.takeOver(known, invocation), invocation);

@@ -35,6 +35,9 @@ export const restoreError = (report: RestoreReport): WalkbackError => {
 export const onlyChanged = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'changed');
 
+export const onlyConflicts = (report: RestoreReport): boolean =>
+  report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
+
 /** The sandbox may stand between two checkpoints, and the journal stays open. */
 export const unfinished = (requestId: string, why: string, cause?: unknown): WalkbackError =>
   new WalkbackError(

@@ -7,7 +7,7 @@ import type {
   RestoreRepository,
   RestoreRequest,
 } from '../ports.ts';
-import type { Captured } from './capture.ts';
+import type { Captured } from './capture-report.ts';
 import type { Checkpoint, RepositoryState, Session } from './model.ts';
 import { DEFAULTS } from './schemas.ts';
 
@@ -51,6 +51,7 @@ export const planRestore = (from: {
       commit: target?.commit ?? null,
       baseCommit: target?.baseCommit,
       objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
+      partial: target?.partial,
       bundles: from.sources.get(path) ?? [],
     });
   }
@@ -81,6 +82,7 @@ export const planFresh = (
       commit,
       baseCommit: state.baseCommit,
       objectFormat: state.objectFormat ?? 'sha1',
+      partial: state.partial,
       bundles: sources.get(path) ?? [],
     });
   }
@@ -93,6 +95,31 @@ export const notAtTarget = (asked: readonly RestoreRepository[], report: Restore
   return asked
     .filter(({ path, target }) => target !== null && trees.get(path) !== target.tree)
     .map(({ path }) => path);
+};
+
+/**
+ * States a refused restore found objects of missing, and that were not brought: the capture looks only quickly, the
+ * restore at every object.
+ */
+const statesLacking = (
+  target: readonly RepositoryState[],
+  report: RestoreReport,
+  brought: readonly RepositoryState[],
+): RepositoryState[] => {
+  if (report.outcome !== 'refused') return [];
+  const lacking = report.problems.filter(({ kind }) => kind === 'missing-objects').map(({ path }) => path);
+  return target.filter((state) => lacking.includes(state.path) && !brought.includes(state));
+};
+
+/** Restores with the bundles of `wanted`, and once more with those of what turned out to be missing. */
+export const bringMissing = async (
+  target: readonly RepositoryState[],
+  wanted: readonly RepositoryState[],
+  restore: (states: readonly RepositoryState[]) => Promise<{ report: RestoreReport; warnings: string[] }>,
+): Promise<{ report: RestoreReport; warnings: string[] }> => {
+  const first = await restore(wanted);
+  const lacking = statesLacking(target, first.report, wanted);
+  return lacking.length === 0 ? first : restore([...wanted, ...lacking]);
 };
 
 /** Refuses a capture of "now" that could not give everything back (C3). */

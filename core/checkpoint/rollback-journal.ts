@@ -5,7 +5,7 @@
 import { WalkbackError } from '../errors.ts';
 import { rollbackToolId } from '../ids.ts';
 import type { Clock, Log, SessionStore } from '../ports.ts';
-import type { Captured } from './capture.ts';
+import type { Captured } from './capture-report.ts';
 import { makeCheckpoint, touch } from './checkpoint-item.ts';
 import type { Invocation } from './deadline.ts';
 import type { Checkpoint, RollbackJournal, RollbackResult } from './model.ts';

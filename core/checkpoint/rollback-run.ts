@@ -9,12 +9,14 @@ import { isWalkbackError, WalkbackError } from '../errors.ts';
 import { rollbackToolId } from '../ids.ts';
 import type { ExecutionAdapter, RestoreReport, Sandboxes } from '../ports.ts';
 import { createBundleSources } from './bundle-sources.ts';
-import { type CaptureDeps, type Captured, createCapture } from './capture.ts';
+import { type CaptureDeps, createCapture } from './capture.ts';
+import type { Captured } from './capture-report.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from './model.ts';
 import { findPlace, headSeqOf, type Place } from './place.ts';
-import { onlyChanged, restoreError, unfinished } from './restore-errors.ts';
+import { onlyChanged, onlyConflicts, restoreError, unfinished } from './restore-errors.ts';
 import {
+  bringMissing,
   notAtTarget,
   planRestore,
   requireUndoable,
@@ -144,11 +146,13 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
     const noted: Noted = { ...attempt, journal, now, undo };
     try {
-      const { report, warnings } = await restoreTo(
-        target.repositories,
-        noted,
-        statesToBring(target.repositories, captured),
+      const wanted = statesToBring(target.repositories, captured);
+      const { report, warnings } = await bringMissing(target.repositories, wanted, (states) =>
+        restoreTo(target.repositories, noted, states),
       );
+      // The capture could not see what the target would overwrite; now that its objects are there, the next one does.
+      if (report.outcome === 'refused' && captured.missingTargets.length > 0 && onlyConflicts(report))
+        return undefined;
       return await conclude(noted, report, warnings);
     } catch (error) {
       const isUnreachable =

@@ -7,11 +7,18 @@ import { createRecovery } from './abandoned.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { createDryCapture } from './capture.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
-import type { Checkpoint, RollbackJournal, RollbackResult } from './model.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from './model.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, sandboxOf } from './place.ts';
 import { requestHash } from './request-hash.ts';
 import { restoreError } from './restore-errors.ts';
-import { planRestore, requireUndoable, restoreRequest, statesToBring, targetsOf } from './restore-plan.ts';
+import {
+  bringMissing,
+  planRestore,
+  requireUndoable,
+  restoreRequest,
+  statesToBring,
+  targetsOf,
+} from './restore-plan.ts';
 import { expiryOf } from './retention.ts';
 import { rollbackResult } from './rollback-result.ts';
 import { createRollbackRun, type RollbackDeps } from './rollback-run.ts';
@@ -93,20 +100,24 @@ export const createRollback = (deps: RollbackDeps) => {
       invocation,
     );
     requireUndoable(captured);
-    const wanted = statesToBring(target.repositories, captured);
-    const sources = await bundleSources(session.sessionId, wanted);
     const now = captured.repositories;
-    const planned = planRestore({ target: target.repositories, now, undo: now, sources });
     const how = {
       requestId: input.requestId,
       filesOnly: input.filesOnly ?? false,
       dryRun: true,
       timeoutMs: commandTimeout(invocation, clock),
     };
-    const report = await repositories.restore(sandbox, restoreRequest(session, how, planned.repositories));
+    const tryRestore = async (wanted: readonly RepositoryState[]) => {
+      const sources = await bundleSources(session.sessionId, wanted);
+      const planned = planRestore({ target: target.repositories, now, undo: now, sources });
+      const request = restoreRequest(session, how, planned.repositories);
+      return { report: await repositories.restore(sandbox, request), warnings: planned.warnings };
+    };
+    const wanted = statesToBring(target.repositories, captured);
+    const { report, warnings: planWarnings } = await bringMissing(target.repositories, wanted, tryRestore);
     if (report.outcome !== 'planned') throw restoreError(report);
     const tree = await store.listTree(session.sessionId);
-    const warnings = [...planned.warnings, ...report.warnings];
+    const warnings = [...planWarnings, ...report.warnings];
     return rollbackResult({
       status: 'PLANNED',
       journal: { epoch: session.epoch },

@@ -54,7 +54,7 @@ export const findTarget = async (
 };
 
 /** What an incomplete checkpoint misses, for a person. */
-export const missingIn = (target: Checkpoint): string[] =>
+const missingIn = (target: Checkpoint): string[] =>
   target.failures.map(({ path, reason }) => `${path} (${reason})`);
 
 /** Refuses a checkpoint that misses something, and points to the newest one before it that does not. */

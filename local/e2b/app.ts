@@ -14,6 +14,12 @@ export interface E2bAppOptions {
   environment?: Environment;
 }
 
+export interface E2bApp {
+  fetch(request: Request): Promise<Response>;
+  /** Ends every process. Sandboxes stay on disk. */
+  close(): Promise<void>;
+}
+
 const refuse = (code: number, message: string): Response =>
   Response.json({ code, message }, { status: code });
 
@@ -21,7 +27,7 @@ export const createE2bApp = async ({
   dataDir,
   apiKey,
   environment = process.env,
-}: E2bAppOptions): Promise<{ fetch(request: Request): Promise<Response>; close(): Promise<void> }> => {
+}: E2bAppOptions): Promise<E2bApp> => {
   const registry = await openRegistry(dataDir);
   const control = createControlPlane(registry);
   const data = createDataPlane(registry, environment);
@@ -34,7 +40,6 @@ export const createE2bApp = async ({
         return refuse(401, 'The API key is not valid');
       return control.fetch(request);
     },
-    /** Ends every process. Sandboxes stay on disk. */
     close: () => registry.close(),
   };
 };

@@ -6,7 +6,7 @@ import type { Registry, Sandbox } from './registry.ts';
 import { MountError } from './rootfs.ts';
 
 /** New enough for octet-stream uploads and file metadata. */
-export const ENVD_VERSION = '0.9.1';
+const ENVD_VERSION = '0.9.1';
 const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** What a sandbox that never ends answers as its end. */
 const NEVER = '9999-12-31T23:59:59.000Z';

@@ -7,15 +7,16 @@ import { readdir, readFile } from 'node:fs/promises';
 /** The variable E2B gives every command too; here it also marks the process. */
 export const MARKER = 'E2B_SANDBOX_ID';
 
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ESRCH';
+/** Gone, or another user's (a process that used sudo). */
+const isOutOfReach = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM');
 
-/** False when there is no such process or group. */
+/** False when there is no such process or group that we may signal. */
 export const signal = (target: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, name);
   } catch (error) {
-    if (isGone(error)) return false;
+    if (isOutOfReach(error)) return false;
     throw error;
   }
 };

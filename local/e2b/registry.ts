@@ -132,9 +132,13 @@ export const openRegistry = async (directory: string) => {
         mounts: wanted.mounts,
       };
       const path = join(dataDir, sandboxId);
-      await mkdir(path);
-      await makeRootfs(join(path, 'rootfs'), wanted.mounts);
-      await writeRecord(path, record);
+      try {
+        await makeRootfs(join(path, 'rootfs'), wanted.mounts);
+        await writeRecord(path, record);
+      } catch (error) {
+        await removeSandboxDirectory(dataDir, sandboxId, wanted.mounts);
+        throw error;
+      }
       return keep(record);
     },
 

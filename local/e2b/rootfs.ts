@@ -38,7 +38,9 @@ const link = async (rootfs: string, mount: Mount): Promise<void> => {
   await mkdir(dirname(at), { recursive: true });
   // Only an empty directory makes place: a mount hides nothing.
   await rmdir(at).catch(() => undefined);
-  await symlink(mount.directory, at, 'dir');
+  await symlink(mount.directory, at, 'dir').catch((cause: unknown) => {
+    throw new MountError(`Nothing can be mounted at ${mount.path}, which is in use.`, { cause });
+  });
 };
 
 /** `rootfs` with a home, a temporary directory and the mounts. */
@@ -63,6 +65,9 @@ export const removeSandboxDirectory = async (
 ): Promise<void> => {
   for (const mount of mounts) await unlinkMount(join(dataDir, name, 'rootfs', mount.path));
   const deleted = join(dataDir, `${DELETED}${name}`);
-  await rename(join(dataDir, name), deleted);
+  // Whoever deleted it by hand wanted the same.
+  await rename(join(dataDir, name), deleted).catch(() => undefined);
+  if (await lstat(join(dataDir, name)).catch(() => undefined))
+    throw new Error(`${name} could not be moved away.`);
   await rm(deleted, { recursive: true, force: true, maxRetries: 3 });
 };

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { createAdaptorServer } from '@hono/node-server';
-import { createE2bApp, type E2bAppOptions } from './app.ts';
+import { createE2bApp, type E2bApp, type E2bAppOptions } from './app.ts';
 
 export interface E2bOptions extends E2bAppOptions {
   /** 0 or absent: any free port. */
@@ -35,17 +35,24 @@ export const startE2b = async ({
   port: wanted = 0,
   ...options
 }: E2bOptions): Promise<{ url: string; port: number; close(): Promise<void> }> => {
-  const app = await createE2bApp(options);
+  const starting = Promise.withResolvers<E2bApp>();
   const server = createAdaptorServer({
-    fetch: async (request, { outgoing }) => cutOnFailure(await app.fetch(request), outgoing),
+    fetch: async (request, { outgoing }) =>
+      cutOnFailure(await (await starting.promise).fetch(request), outgoing),
     // The functions run in this process too and use the platform's own classes.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 0 },
   });
+  // The port first: when another server has it, that one may own the directory too, and nothing there is touched.
   server.listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const app = await createE2bApp(options).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
+  starting.resolve(app);
 
   const stop = async (): Promise<void> => {
     const closed = once(server, 'close');

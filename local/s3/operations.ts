@@ -9,7 +9,7 @@ import type { ObjectInfo, ObjectStore } from './store.ts';
 import { parseExpectation, receiveUpload } from './upload.ts';
 import { parseDelete, type XmlNode, xmlDocument } from './xml.ts';
 
-export interface Exchange {
+interface Exchange {
   request: S3Request;
   payloadHash: string;
   incoming: IncomingMessage;
@@ -33,16 +33,12 @@ const openBody = ({ incoming, response }: Exchange): AsyncIterable<Buffer> => {
 };
 
 const readDocument = async (exchange: Exchange): Promise<string> => {
-  const { incoming, request, payloadHash } = exchange;
-  const header = (name: string) =>
-    name === 'content-length' ? String(MAX_DOCUMENT_BYTES) : request.header(name);
-  const expected = parseExpectation(header, payloadHash);
+  const expected = parseExpectation(exchange.request.header, exchange.payloadHash);
+  if (expected.sizeBytes > MAX_DOCUMENT_BYTES) throw new S3Error('MalformedXML', 'The document is too long.');
+  const upload = receiveUpload(openBody(exchange), expected, {});
   const chunks: Buffer[] = [];
-  const announced = Number(incoming.headers['content-length'] ?? MAX_DOCUMENT_BYTES + 1);
-  if (announced > MAX_DOCUMENT_BYTES) throw new S3Error('MalformedXML', 'The document is too long.');
-  const upload = receiveUpload(openBody(exchange), { ...expected, sizeBytes: announced }, {});
   for await (const chunk of upload.body) chunks.push(chunk);
-  upload.describe('', announced);
+  upload.describe('', expected.sizeBytes);
   return Buffer.concat(chunks).toString('utf8');
 };
 
@@ -79,7 +75,7 @@ const putObject: Operation = async (exchange) => {
       throw new S3Error('NotImplemented', `${name} is not supported here.`);
   if (condition !== undefined && condition !== '*')
     throw new S3Error('NotImplemented', 'If-None-Match supports only *.');
-  const expected = parseExpectation((name) => request.header(name), payloadHash);
+  const expected = parseExpectation(request.header, payloadHash);
   await store.requireBucket(request.bucket);
   if (condition === '*') await refuseExisting(store, request);
   const { body, describe } = receiveUpload(openBody(exchange), expected, request.headers);

@@ -69,18 +69,27 @@ export const createS3Handler = (
 export const startS3 = async (
   options: S3Options,
 ): Promise<{ url: string; port: number; close(): Promise<void> }> => {
-  const handle = createS3Handler(await openObjectStore(options.dataDir), options);
+  const starting = Promise.withResolvers<ReturnType<typeof createS3Handler>>();
   const exchanges = new Set<Promise<void>>();
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
-    const exchange = handle(incoming, response).finally(() => exchanges.delete(exchange));
+    const exchange = starting.promise
+      .then((handle) => handle(incoming, response))
+      .finally(() => exchanges.delete(exchange));
     exchanges.add(exchange);
   };
   // No limit on the time of one request: a large upload takes as long as it takes.
   const server = createServer({ requestTimeout: 0 }, listener).on('checkContinue', listener);
+  // The port first: when another server has it, that one may own the directory too, and nothing there is touched.
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const store = await openObjectStore(options.dataDir).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
+  starting.resolve(createS3Handler(store, options));
+
   const stop = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();

@@ -3,12 +3,12 @@ import { S3Error } from './errors.ts';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-export const escapeXml = (text: string): string =>
+const escapeXml = (text: string): string =>
   // Control characters have no literal form in XML; S3 sends them as references too.
   // oxlint-disable-next-line no-control-regex
   text.replace(/[&<>"\u0000-\u001f]/g, (c) => ENTITIES[c] ?? `&#x${c.charCodeAt(0).toString(16)};`);
 
-export type XmlValue = string | number | boolean | undefined | XmlNode | XmlValue[];
+type XmlValue = string | number | boolean | undefined | XmlNode | XmlValue[];
 export interface XmlNode {
   [element: string]: XmlValue;
 }

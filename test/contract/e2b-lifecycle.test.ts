@@ -52,7 +52,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     };
     const byStart = await all({}, 'asc');
     expect([...byStart].sort()).toEqual([...ids].sort());
-    expect(await all({}, 'desc')).toEqual([...byStart].reverse());
+    expect(await all({}, 'desc')).toEqual(byStart.toReversed());
     expect(await all({ state: ['paused'] }, 'asc')).toEqual([ids[2]]);
     expect(await all({ state: ['running'] }, 'asc')).toEqual(byStart.filter((id) => id !== ids[2]));
   });
@@ -223,6 +223,7 @@ describe('a sandbox with a mounted directory', () => {
     ['the root', { '/': tmpdir() }],
     ['a relative place', { 'a/b': tmpdir() }],
     ['a place with ..', { '/a/../b': tmpdir() }],
+    ['what is not empty', { '/home': tmpdir() }],
     ['one inside another', { '/a': tmpdir(), '/a/b': tmpdir() }],
   ])('refuses to mount %s', async (_, volumeMounts) => {
     expect(await errorName(e2b.sdk.create({ volumeMounts }))).toBe('SandboxError');

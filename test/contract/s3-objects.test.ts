@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -234,6 +234,16 @@ describe('the local S3, through the real SDK', () => {
     expect((await copy).status).toBe(403);
     expect(await nameOf(put('x', 'y', { IfMatch: '"abc"' }))).toBe('NotImplemented');
     expect(await nameOf(put('x', 'y', { ChecksumAlgorithm: 'CRC32C' }))).not.toBe('no error');
+  });
+
+  it('refuses a port that is taken, and leaves the directory alone', async () => {
+    await put('there', 'x');
+    const { port } = server;
+    await writeFile(join(dataDir, 'tmp', 'unfinished'), '');
+    await expect(startS3({ dataDir, credentials, region, port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    expect(await readdir(join(dataDir, 'tmp'))).toEqual(['unfinished']);
   });
 
   it('keeps objects and buckets over a restart', async () => {

@@ -28,7 +28,7 @@ const makeWork = async ({ work }: CliScene): Promise<void> => {
 describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => {
   it('starts a session, takes checkpoints, shows them, rolls back and undoes that', async () => {
     await using scene = await openCliScene();
-    const { work, run, json } = scene;
+    const { work, text, json } = scene;
     await makeWork(scene);
     await scene.start(['up', '--json']);
 
@@ -37,8 +37,8 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
       sessionId: 'mine',
       projectsRoot: work,
       repositories: [
-        { path: 'api', branch: 'main' },
-        { path: 'web', branch: 'main' },
+        { path: 'api', branch: 'main', commits: 1 },
+        { path: 'web', branch: 'main', commits: 1 },
       ],
     });
     expect(await git(join(work, 'api'), 'status', '--porcelain')).toBe('');
@@ -58,17 +58,14 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
     await writeFile(join(work, 'web/new.txt'), 'new\n');
     await json(['checkpoint', '--message', 'msg-2', '--tool', 'call-3']);
 
-    const log = await run(['log']);
-    expect(log.stdout).toMatch(/◉ +cp-3 +msg-2 .* before call-3 head|◉ +cp-3 +msg-2 .* by hand head/);
-    const diff = await run(['diff', 'msg-1', 'head']);
-    expect(diff.stdout).toContain('2 of 2 repositories differ');
-    expect(diff.stdout).toContain('--- a/api/a.txt');
-    expect(diff.stdout).toContain('+++ b/web/new.txt');
-    const now = await run(['diff']);
-    expect(now.stdout).toContain('No file differs');
+    expect(await text(['log'])).toMatch(/◉ +cp-3 +msg-2 .* by hand head/);
+    const diff = await text(['diff', 'msg-1', 'head']);
+    expect(diff).toContain('2 of 2 repositories differ');
+    expect(diff).toContain('--- a/api/a.txt');
+    expect(diff).toContain('+++ b/web/new.txt');
+    expect(await text(['diff'])).toContain('No file differs');
 
-    const plan = await run(['rollback', '--to', 'msg-1', '--dry-run']);
-    expect(plan.stdout).toContain('Plan: back to msg-1');
+    expect(await text(['rollback', '--to', 'msg-1', '--dry-run'])).toContain('Plan: back to msg-1');
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
 
     const back = await json(['rollback', '--to', 'msg-1', '--yes']);
@@ -83,12 +80,12 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
     await json([...undo, '--yes']);
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
     expect(await readFile(join(work, 'web/new.txt'), 'utf8')).toBe('new\n');
-    expect((await run(['log'])).stdout).toContain('undo point of a rollback');
+    expect(await text(['log'])).toContain('undo point of a rollback');
   });
 
   it('works without walkback up, one command after the other, and keeps everything in between', async () => {
     await using scene = await openCliScene();
-    const { work, run, json } = scene;
+    const { work, text, json } = scene;
     await makeWork(scene);
     const started = await json(['session', 'start', '--root', work]);
     const sessionId = String(started['sessionId']);
@@ -101,8 +98,7 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
     expect(directory.startsWith(scene.dataDir)).toBe(true);
     expect(await readFile(join(directory, 'api/a.txt'), 'utf8')).toBe('two\n');
 
-    const context = await run(['context']);
-    expect(context.stdout).toContain('api');
+    expect(await text(['context'])).toContain('api');
     await json(['session', 'end', sessionId]);
     expect((await json(['session', 'list']))['sessions']).toEqual([]);
     expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 const LAUNCHER = new URL('../../bin/walkback.mjs', import.meta.url).pathname;
 
-export interface Ended {
+interface Ended {
   code: number;
   stdout: string;
   stderr: string;
@@ -21,7 +21,9 @@ export interface CliScene {
   work: string;
   /** Runs one command to its end. */
   run: (args: string[], cwd?: string) => Promise<Ended>;
-  /** As `run` with `--json`, failing with what the command said when its exit code is not 0. */
+  /** As `run`, answering stdout, and failing with what the command said when its exit code is not 0. */
+  text: (args: string[], cwd?: string) => Promise<string>;
+  /** As `text` with `--json`, parsed. */
   json: (args: string[], cwd?: string) => Promise<Record<string, unknown>>;
   /** Starts a command that goes on, and waits for its first line. It is ended with the scene. */
   start(args: string[]): Promise<{ child: ChildProcess; firstLine: string; ended: Promise<number | null> }>;
@@ -62,15 +64,18 @@ export const openCliScene = async (): Promise<CliScene> => {
       return outcome(error);
     }
   };
+  const text: CliScene['text'] = async (args, cwd) => {
+    const { code, stdout, stderr } = await run(args, cwd);
+    if (code === 0) return stdout;
+    throw new Error(`walkback ${args.join(' ')} ended with ${code}: ${stderr}${background}`);
+  };
   return {
     dataDir,
     work,
     run,
+    text,
     json: async (args, cwd) => {
-      const { code, stdout, stderr } = await run([...args, '--json'], cwd);
-      if (code !== 0)
-        throw new Error(`walkback ${args.join(' ')} ended with ${code}: ${stderr}${background}`);
-      const answer: Record<string, unknown> = JSON.parse(stdout);
+      const answer: Record<string, unknown> = JSON.parse(await text([...args, '--json'], cwd));
       return answer;
     },
     start: async (args) => {

@@ -6,7 +6,9 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from '
 const HIDDEN = new Set(['.git', '.agent-shadow']);
 
 const walk = (directory: Buffer, prefix: Buffer, lines: string[], directories: boolean): void => {
-  for (const name of readdirSync(directory, { encoding: 'buffer' }).toSorted(Buffer.compare)) {
+  for (const name of readdirSync(directory, { encoding: 'buffer' }).toSorted((a, b) =>
+    Buffer.compare(a, b),
+  )) {
     const shown = name.toString('latin1');
     if (HIDDEN.has(shown)) continue;
     const path = Buffer.concat([directory, Buffer.from('/'), name]);

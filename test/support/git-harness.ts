@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { BundleSource, CapturedRepository, CaptureReport, RestoreReport } from '../../core/ports.ts';
-import { type ProcessSandbox, processSandbox } from './process-sandbox.ts';
+import { processSandbox } from './process-sandbox.ts';
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
@@ -63,7 +63,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   const harness = {
     top,
     home,
-    sandbox: processSandbox(env, options.prefix) as ProcessSandbox,
+    sandbox: processSandbox(env, options.prefix),
     get root() {
       return root;
     },
@@ -137,32 +137,37 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     /** Rolls back as the function does: capture now, then restore. Returns what undoes it. */
     rollback: async (
       target: Snapshot,
-      flags: { filesOnly?: boolean; dryRun?: boolean; fetch?: boolean } = {},
+      flags: { filesOnly?: boolean; dryRun?: boolean } = {},
     ): Promise<{ undo: Snapshot; report: RestoreReport }> => {
       const undo = await harness.capture(target);
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
-      const report = await repositories.restore(harness.sandbox, {
-        ...common,
-        projectsRoot: root,
-        requestId: `r${executions}`,
-        filesOnly: flags.filesOnly ?? false,
-        dryRun: flags.dryRun ?? false,
-        repositories: [...paths].map((path) => {
-          const goal = target.repositories.find((one) => one.path === path);
-          const present = undo.repositories.find((one) => one.path === path);
-          const missing = goal !== undefined && (present?.missingTarget !== false || flags.fetch === true);
-          return {
-            path,
-            target: captured(target, path),
-            now: captured(undo, path),
-            undo: captured(undo, path),
-            commit: goal?.commit ?? null,
-            objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
-            partial: goal?.info?.partial,
-            bundles: missing ? (target.chains.get(path) ?? []) : [],
-          };
-        }),
-      });
+      const restore = (lacking: string[]) =>
+        repositories.restore(harness.sandbox, {
+          ...common,
+          projectsRoot: root,
+          requestId: `r${executions}`,
+          filesOnly: flags.filesOnly ?? false,
+          dryRun: flags.dryRun ?? false,
+          repositories: [...paths].map((path) => {
+            const goal = target.repositories.find((one) => one.path === path);
+            const present = undo.repositories.find((one) => one.path === path);
+            const missing =
+              goal !== undefined && (present?.missingTarget !== false || lacking.includes(path));
+            return {
+              path,
+              target: captured(target, path),
+              now: captured(undo, path),
+              undo: captured(undo, path),
+              commit: goal?.commit ?? null,
+              objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
+              partial: goal?.info?.partial,
+              bundles: missing ? (target.chains.get(path) ?? []) : [],
+            };
+          }),
+        });
+      const first = await restore([]);
+      const lacking = first.problems.filter((one) => one.kind === 'missing-objects').map((one) => one.path);
+      const report = lacking.length === 0 ? first : await restore(lacking);
       if (report.outcome === 'applied') last = target;
       return { undo, report };
     },

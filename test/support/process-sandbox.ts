@@ -7,6 +7,8 @@ import type { ExecutionAdapter } from '../../core/ports.ts';
 export interface ProcessSandbox extends ExecutionAdapter {
   /** Number of calls so far: each is one round trip. */
   calls: number;
+  /** Called before each command with the number of the call: what the agent does meanwhile. */
+  beforeRun?: (call: number) => void;
 }
 
 export const processSandbox = (env: Record<string, string>, prefix: string[] = []): ProcessSandbox => {
@@ -15,6 +17,7 @@ export const processSandbox = (env: Record<string, string>, prefix: string[] = [
     calls: 0,
     run: (command, options) => {
       sandbox.calls += 1;
+      sandbox.beforeRun?.(sandbox.calls);
       return new Promise((resolve, reject) => {
         const words = [...prefix, '/bin/bash', '-c', command];
         const child = spawn('/usr/bin/env', words, {

@@ -40,6 +40,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
       now: () => new Date(2026, 0, 2, 12),
     },
     signal: new AbortController().signal,
+    page: async (text) => void (recorded.stdout += text),
     connect: async () => ({
       invoke: invoke as Awaited<ReturnType<App['connect']>>['invoke'],
       ...(scene.sandboxes === undefined ? {} : { sandboxes: scene.sandboxes }),

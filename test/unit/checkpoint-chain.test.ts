@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { knownFrom, linksTo, MAX_LINKS, nextStep, prerequisitesOf } from '../../core/checkpoint/chain.ts';
 import type { ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';

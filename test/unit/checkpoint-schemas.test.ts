@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type * as z from 'zod';
 import { requestHash } from '../../core/checkpoint/request-hash.ts';
 import {
   checkpointInput,
@@ -11,7 +12,7 @@ import {
 } from '../../core/checkpoint/schemas.ts';
 import { isWalkbackError } from '../../core/errors.ts';
 
-const start = { sandboxId: 'sbx1', projectsRoot: '/home/user/work' };
+const start = { sandboxId: 'sbx1', projectsRoot: '/home/user/projects' };
 const checkpoint = { sessionId: 's1', messageId: 'm1', toolExecutionId: 't1', reason: 'before-tool' };
 
 const refusal = (run: () => unknown): string => {
@@ -38,7 +39,7 @@ describe('inputs', () => {
     expect(parseInput(startSessionInput, { ...start, projectsRoot: '/a/b/' }).projectsRoot).toBe('/a/b');
   });
 
-  test.each([
+  test.each<[z.ZodType, unknown, RegExp]>([
     [startSessionInput, { ...start, extra: 1 }, /input: unknown field "extra"/],
     [startSessionInput, { ...start, projectsRoot: 'work' }, /projectsRoot: must be an absolute path/],
     [startSessionInput, { ...start, projectsRoot: '/' }, /projectsRoot: .*root/],

@@ -10,6 +10,7 @@ import {
   printable,
   truncate,
   truncateStart,
+  wrap,
 } from '../../cli/terminal/text.ts';
 import { paintDiff } from '../../cli/view/diff-view.ts';
 import { exportLines } from '../../cli/view/up-view.ts';
@@ -38,6 +39,11 @@ describe('text for the terminal', () => {
 
   it('makes escape sequences and bidirectional overrides visible', () => {
     expect(printable('\u001b]0;x\u0007 \u202eabc \u009b1m ok\n')).toBe('^[]0;x^G <202e>abc <9b>1m ok\n');
+  });
+
+  it('breaks lines between words', () => {
+    expect(wrap('one two three\nfour', 7)).toBe('one two\nthree\nfour');
+    expect(wrap('unbreakable', 4)).toBe('unbreakable');
   });
 
   it('cuts by characters, not code units', () => {

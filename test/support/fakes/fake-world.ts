@@ -34,13 +34,14 @@ interface Snapshot {
   repository: FakeRepository;
 }
 
-export interface FakeSandbox {
+interface FakeSandbox {
   sandboxId: string;
   tags: SandboxTags;
   startedAt: string;
   repositories: Map<string, FakeRepository>;
   /** Captures by `path`, tree and meta. */
   snapshots: Map<string, Snapshot>;
+  /** Commits by `path`: a shadow belongs to its repository, and goes with it. */
   commits: Set<string>;
   parked: FakeRepository[];
 }
@@ -60,12 +61,15 @@ export interface FakeWorld {
   duringCapture: () => Promise<void>;
 }
 
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : Number(a > b));
+
 const stateOf = (repository: FakeRepository): CapturedState => ({
-  tree: sha1(JSON.stringify(Object.entries(repository.files).toSorted())),
+  tree: sha1(JSON.stringify(Object.entries(repository.files).toSorted(byName))),
   meta: sha1(`head ${repository.head ?? 'unborn'}`),
 });
 
 const nameOf = (path: string, state: CapturedState): string => `${path}\n${state.tree}\n${state.meta}`;
+const commitName = (path: string, commit: string): string => `${path}\n${commit}`;
 const isSame = (a: CapturedState | null | undefined, b: CapturedState | null | undefined): boolean =>
   a?.tree === b?.tree && a?.meta === b?.meta;
 
@@ -133,7 +137,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
 
   const chainOf = (sandbox: FakeSandbox, known: KnownRepository | undefined, head: string | undefined) => {
     if (known === undefined) return 'rebase';
-    if (known.next === 'append' && sandbox.commits.has(known.commit)) return 'append';
+    if (known.next === 'append' && sandbox.commits.has(commitName(known.path, known.commit))) return 'append';
     return known.next === 'rebase' || known.baseCommit !== head ? 'rebase' : 'restart';
   };
 
@@ -148,7 +152,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     const info = infoOf(path, repository);
     sandbox.snapshots.set(nameOf(path, state), { ...state, repository: structuredClone(repository) });
     const target = request.targets?.find((one) => one.path === path);
-    const missingTarget = target !== undefined && !sandbox.commits.has(target.commit);
+    const missingTarget = target !== undefined && !sandbox.commits.has(commitName(path, target.commit));
     if (isSame(known, state)) {
       const { commit } = known ?? { commit: '' };
       return {
@@ -162,8 +166,8 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     const base = isAppend ? known.base : info.base;
     const prerequisites = isAppend ? [known.commit] : baseCommit === undefined ? [] : [baseCommit];
     const commit = sha1(`${path} ${state.tree} ${state.meta} ${prerequisites.join()} ${count++}`);
-    sandbox.commits.add(commit);
-    if (repository.head !== undefined) sandbox.commits.add(repository.head);
+    sandbox.commits.add(commitName(path, commit));
+    if (repository.head !== undefined) sandbox.commits.add(commitName(path, repository.head));
     const bundles: CapturedBundle[] = [];
     const add = (kind: 'base' | 'link', tip: string, needs: string[], content: unknown) => {
       const bytes = makeBundle(tip, needs, content);
@@ -207,15 +211,18 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
   };
 
   const bringIn = (sandbox: FakeSandbox, request: RestoreRequest): string | undefined => {
-    for (const source of request.repositories.flatMap(({ bundles }) => bundles)) {
-      const bytes = source.bytes ?? bucket.fetch(source.url ?? '');
-      if (sha256Hex(bytes) !== source.sha256) return 'a bundle is damaged';
-      const { commit, prerequisites, content } = readBundle(bytes);
-      if (!prerequisites.every((id) => sandbox.commits.has(id))) return 'a prerequisite is missing';
-      sandbox.commits.add(commit);
-      if (source.kind === 'link') {
-        const held = content as Snapshot & { path: string };
-        sandbox.snapshots.set(nameOf(held.path, held), held);
+    for (const { path, bundles } of request.repositories) {
+      for (const source of bundles) {
+        const bytes = source.bytes ?? bucket.fetch(source.url ?? '');
+        if (sha256Hex(bytes) !== source.sha256) return 'a bundle is damaged';
+        const { commit, prerequisites, content } = readBundle(bytes);
+        const has = (id: string) => sandbox.commits.has(commitName(path, id));
+        if (!prerequisites.every(has)) return 'a prerequisite is missing';
+        sandbox.commits.add(commitName(path, commit));
+        if (source.kind === 'link') {
+          const held = content as Snapshot;
+          sandbox.snapshots.set(nameOf(path, held), held);
+        }
       }
     }
     return undefined;
@@ -244,8 +251,8 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       if (before !== undefined) sandbox.parked.push(before);
       sandbox.repositories.delete(path);
       // Its shadow went with it.
-      for (const name of sandbox.snapshots.keys()) {
-        if (name.startsWith(`${path}\n`)) sandbox.snapshots.delete(name);
+      for (const names of [sandbox.snapshots, sandbox.commits]) {
+        for (const name of names.keys()) if (name.startsWith(`${path}\n`)) names.delete(name);
       }
       return;
     }
@@ -261,7 +268,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     filesOf: (sandboxId) =>
       Object.fromEntries(
         [...need(sandboxId).repositories]
-          .toSorted()
+          .toSorted(byName)
           .map(([path, { files }]) => [path, structuredClone(files)]),
       ),
     duringRestore: () => undefined,
@@ -282,7 +289,8 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           .filter(({ path }) => !sandbox.repositories.has(path))
           .map(({ path }): CapturedRepository => {
             const target = request.targets?.find((one) => one.path === path);
-            const missingTarget = target !== undefined && !sandbox.commits.has(target.commit);
+            const missingTarget =
+              target !== undefined && !sandbox.commits.has(commitName(path, target.commit));
             return { path, state: 'absent', changed: false, missingTarget };
           });
         return world.beforeAnswer({

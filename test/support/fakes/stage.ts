@@ -45,7 +45,7 @@ export const createStage = () => {
     return {
       deps,
       startSession: (input: Partial<Parameters<typeof start>[0]> = {}) =>
-        start({ sessionId: SESSION, sandboxId: SANDBOX, projectsRoot: '/work', ...input }, invocation()),
+        start({ sessionId: SESSION, sandboxId: SANDBOX, projectsRoot: '/projects', ...input }, invocation()),
       checkpoint: (
         messageId: string,
         toolExecutionId: string,

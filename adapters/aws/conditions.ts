@@ -1,0 +1,30 @@
+/** The conditions of this project's writes, named, so that a write reads like a sentence. */
+
+export interface Condition {
+  expression: string;
+  names?: Record<string, string>;
+  values?: Record<string, unknown>;
+}
+
+export const isNew: Condition = { expression: 'attribute_not_exists(pk)' };
+export const hasVersion = (version: number): Condition => ({
+  expression: '#version = :expectedVersion',
+  names: { '#version': 'version' },
+  values: { ':expectedVersion': version },
+});
+export const isOpen: Condition = {
+  expression: 'attribute_exists(pk) AND NOT #phase IN (:done, :failed)',
+  names: { '#phase': 'phase' },
+  values: { ':done': 'done', ':failed': 'failed' },
+};
+export const hasAttempt = (attempt: number): Condition => ({
+  expression: '#attempt = :expectedAttempt',
+  names: { '#attempt': 'attempt' },
+  values: { ':expectedAttempt': attempt },
+});
+
+export const and = (...conditions: Condition[]): Condition => ({
+  expression: conditions.map(({ expression }) => `(${expression})`).join(' AND '),
+  names: Object.assign({}, ...conditions.map(({ names }) => names ?? {})),
+  values: Object.assign({}, ...conditions.map(({ values }) => values ?? {})),
+});

@@ -1,0 +1,81 @@
+/** The commands in the sandbox by themselves, as the functions would run them, without cloud and store in between. */
+import { createRepositories } from '../adapters/git/repositories.ts';
+import type { CapturedRepository, CaptureReport, RestoreReport } from '../core/ports.ts';
+import { processSandbox } from './processes.ts';
+
+const COMMON = {
+  sessionId: 'bench',
+  include: [],
+  exclude: [],
+  maxFileBytes: 256 * 1024 * 1024,
+  maxDepth: 3,
+  timeoutMs: 300_000,
+};
+
+const knownFrom = ({ path, commit, tree, meta, base, baseCommit }: CapturedRepository) =>
+  commit === undefined || tree === undefined || meta === undefined
+    ? []
+    : [{ path, commit, tree, meta, base, baseCommit, next: 'append' as const }];
+
+const stateOf = (report: CaptureReport, path: string) => {
+  const found = report.repositories.find((one) => one.path === path);
+  return found?.tree === undefined || found.meta === undefined
+    ? null
+    : { tree: found.tree, meta: found.meta };
+};
+
+export interface DirectSession {
+  capture(target?: CaptureReport): Promise<CaptureReport>;
+  /** Captures now and restores, as a rollback does. */
+  rollback(target: CaptureReport): Promise<RestoreReport>;
+}
+
+/** A session on the repositories below `projectsRoot`; every call builds on the one before. */
+export const startDirectSession = (projectsRoot: string): DirectSession => {
+  const repositories = createRepositories();
+  let calls = 0;
+  let last: CaptureReport | undefined;
+
+  const capture: DirectSession['capture'] = async (target) => {
+    calls += 1;
+    const request = {
+      ...COMMON,
+      projectsRoot,
+      toolExecutionId: `t${calls}`,
+      messageId: 'm1',
+      reason: 'bench',
+      known: (last?.repositories ?? []).flatMap(knownFrom),
+      knownBases: (last?.repositories ?? []).flatMap(({ base }) => base ?? []),
+      targets: target?.repositories.flatMap(({ path, commit }) => (commit === undefined ? [] : [{ path, commit }])),
+      maxInlineBytes: 8 * 1024 * 1024,
+    };
+    last = await repositories.capture(processSandbox, request, async () => null);
+    if (last.failures.length > 0) throw new Error(`Not captured: ${JSON.stringify(last.failures)}`);
+    return last;
+  };
+
+  const rollback: DirectSession['rollback'] = async (target) => {
+    const now = await capture(target);
+    const report = await repositories.restore(processSandbox, {
+      ...COMMON,
+      projectsRoot,
+      requestId: `r${calls}`,
+      filesOnly: false,
+      dryRun: false,
+      repositories: target.repositories.map(({ path, commit }) => ({
+        path,
+        target: stateOf(target, path),
+        now: stateOf(now, path),
+        undo: stateOf(now, path),
+        commit: commit ?? null,
+        objectFormat: 'sha1' as const,
+        bundles: [],
+      })),
+    });
+    if (report.outcome !== 'applied') throw new Error(`Not rolled back: ${JSON.stringify(report.problems)}`);
+    last = target;
+    return report;
+  };
+
+  return { capture, rollback };
+};

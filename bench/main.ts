@@ -1,0 +1,67 @@
+/** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
+import { availableParallelism } from 'node:os';
+import { Command } from 'commander';
+import { makePlace } from './place.ts';
+import { renderTable, type Row, verdict } from './report.ts';
+import { bundlesBenchmark } from './rows/bundles.ts';
+import { checkpointBenchmark } from './rows/checkpoint.ts';
+import type { Benchmark } from './rows/context.ts';
+import { historyBenchmark } from './rows/history.ts';
+import { rollbackBenchmark } from './rows/rollback.ts';
+import { tripsBenchmark } from './rows/trips.ts';
+
+const BENCHMARKS: readonly Benchmark[] = [
+  checkpointBenchmark,
+  rollbackBenchmark,
+  historyBenchmark,
+  tripsBenchmark,
+  bundlesBenchmark,
+];
+const NAMES = BENCHMARKS.map(({ name }) => name);
+
+interface Options {
+  json?: boolean;
+  quick?: boolean;
+  only?: string[];
+}
+
+const say = (text: string): void => void process.stderr.write(text);
+
+const measure = async ({ quick = false, only = NAMES }: Options) => {
+  const groups: { name: string; title: string; rows: Row[] }[] = [];
+  for (const { name, title, run } of BENCHMARKS.filter((one) => only.includes(one.name))) {
+    say(`${title} ...\n`);
+    await using place = await makePlace();
+    groups.push({ name, title, rows: await run({ place, quick }) });
+  }
+  return groups;
+};
+
+const run = async (options: Options): Promise<void> => {
+  const groups = await measure(options);
+  if (options.json === true) {
+    const rows = groups.flatMap(({ name, rows: list }) =>
+      list.map((row) => ({ benchmark: name, ...row, verdict: verdict(row) })),
+    );
+    console.log(JSON.stringify({ processors: availableParallelism(), quick: options.quick ?? false, rows }, null, 2));
+    return;
+  }
+  console.log(renderTable(groups));
+  console.log(
+    'floor and measured: medians, interleaved. CPU: ratio of processor time. trips: sequential calls to the sandbox.',
+  );
+  if (options.quick === true) console.log('--quick: smaller and fewer; not numbers to quote.');
+};
+
+const collect = (value: string, before: string[] | undefined): string[] => {
+  if (!NAMES.includes(value)) throw new Error(`--only takes one of ${NAMES.join(', ')}; not ${value}.`);
+  return [...(before ?? []), value];
+};
+
+await new Command('bench')
+  .description('Measure the budgets: ratios against plain git in the same run.')
+  .option('--json', 'print JSON instead of a table')
+  .option('--quick', 'small sizes and few repetitions')
+  .option('--only <name>', `one of ${NAMES.join(', ')}; may be repeated`, collect)
+  .action(run)
+  .parseAsync();

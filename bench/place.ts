@@ -1,0 +1,49 @@
+/**
+ * Where a run keeps everything: one temporary directory, in memory when there is room, gone when the run ends, also when
+ * it is interrupted. (DynamoDB's process ends by itself when ours does.)
+ */
+import { rmSync, statfsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MEMORY = '/dev/shm';
+const WANTED_BYTES = 4 * 1024 ** 3;
+
+const hasRoom = (directory: string): boolean => {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize >= WANTED_BYTES;
+  } catch {
+    return false;
+  }
+};
+
+export interface Place {
+  /** Makes an empty directory. */
+  directory(name: string): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const REMOVE = { recursive: true, force: true, maxRetries: 5 } as const;
+
+export const makePlace = async (): Promise<Place> => {
+  const top = await mkdtemp(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), 'walkback-bench-'));
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const leave = (signal: (typeof signals)[number]): void => {
+    rmSync(top, REMOVE);
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of signals) process.once(signal, leave);
+  return {
+    directory: async (name) => {
+      const made = join(top, name);
+      await mkdir(made, { recursive: true });
+      return made;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const signal of signals) process.off(signal, leave);
+      await rm(top, REMOVE);
+    },
+  };
+};

@@ -1,0 +1,47 @@
+/** The floors: what a person who knows git would type for the same result, for all repositories at the same time. */
+import { mustRun } from './processes.ts';
+import { inParallel, type Workspace } from './repositories.ts';
+
+const IDENTITY =
+  'export GIT_AUTHOR_NAME=Bench GIT_AUTHOR_EMAIL=b@example.com GIT_COMMITTER_NAME=Bench GIT_COMMITTER_EMAIL=b@example.com';
+
+/** What the host repository stands on: part of every capture, so part of its floor. */
+const LOOK_AT_HOST =
+  "git for-each-ref --format='%(objectname) %(refname)' refs/heads >host && git rev-parse --symbolic-full-name HEAD >>host";
+
+const USE_SHADOW = (shadows: string): string =>
+  `cd "$r"; s=${shadows}/$r; ${LOOK_AT_HOST.replaceAll('host', '"$s.host"')}; export GIT_DIR=$s GIT_WORK_TREE=$PWD`;
+
+const CAPTURE = [
+  'git add -A',
+  'tree=$(git write-tree)',
+  'previous=$(<"$s.tip")',
+  '[ "$tree" != "$(<"$s.tree")" ] || exit 0',
+  'commit=$(git commit-tree "$tree" -p "$previous" -m capture)',
+  'git update-ref refs/heads/capture "$commit"',
+  'git bundle create -q "$s.bundle" "$previous..capture"',
+  'printf %s "$commit" >"$s.tip"; printf %s "$tree" >"$s.tree"',
+].join('; ');
+
+/** Shadows of plain git beside the repositories; answers the command that captures all of them into it. */
+export const plainCheckpoint = async (
+  { root, repositories }: Workspace,
+  shadows: string,
+): Promise<() => Promise<unknown>> => {
+  const first = [
+    `cd "$r"; s=${shadows}/$r; git init -q --bare "$s"`,
+    'printf "%s/.git/objects\\n" "$PWD" >"$s/objects/info/alternates"',
+    'git --git-dir="$s" config core.bare false; git --git-dir="$s" config gc.auto 0; echo .agent-shadow >>"$s/info/exclude"',
+    'cp -p .git/index "$s/index"; export GIT_DIR=$s GIT_WORK_TREE=$PWD; git add -A',
+    'tree=$(git write-tree); printf %s "$tree" >"$s.tree"',
+    'git commit-tree "$tree" -m first >"$s.tip"; git update-ref refs/heads/capture "$(<"$s.tip")"',
+  ].join('; ');
+  await mustRun(`${IDENTITY}; ${inParallel(repositories, first)}`, root);
+  const script = `${IDENTITY}; ${inParallel(repositories, `set -e; ${USE_SHADOW(shadows)}; ${CAPTURE}`)}`;
+  return () => mustRun(script, root);
+};
+
+/** `git checkout` of one commit or branch in every repository. */
+export const plainCheckout = ({ root, repositories }: Workspace, revision: string): Promise<unknown> =>
+  mustRun(inParallel(repositories, `cd "$r" && git checkout -q ${revision}`), root);
+

@@ -1,0 +1,70 @@
+import { startBenchCloud } from '../cloud.ts';
+import { startDirectSession } from '../direct.ts';
+import { compare } from '../measure.ts';
+import { plainCheckpoint } from '../plain-git.ts';
+import { ratioRow } from '../report.ts';
+import { changeOne, makeWorkspace } from '../repositories.ts';
+import type { Benchmark, Context } from './context.ts';
+
+const BUDGET = 1.5;
+const REPOSITORIES = 5;
+
+const commandAlone = async ({ place, quick }: Context, files: number) => {
+  const top = await place.directory('checkpoint-command');
+  const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
+  const floor = await plainCheckpoint(workspace, await place.directory('checkpoint-command/plain'));
+  const session = startDirectSession(workspace.root);
+  let roundTrips = (await session.capture()).roundTrips;
+  const subject = async () => {
+    ({ roundTrips } = await session.capture());
+  };
+  const repetitions = quick ? 3 : 21;
+  let version = 1;
+  const prepare = () => changeOne(workspace, version++);
+  const changed = await compare({ repetitions, prepare, floor, subject });
+  const changedTrips = roundTrips;
+  const unchanged = await compare({ repetitions, floor, subject });
+  return [
+    ratioRow('1 file changed each: the command in the sandbox', changed, {
+      budget: BUDGET,
+      roundTrips: changedTrips,
+    }),
+    ratioRow('nothing changed: the command in the sandbox', unchanged, { budget: BUDGET, roundTrips }),
+  ];
+};
+
+const wholeCall = async ({ place, quick }: Context, files: number) => {
+  await using cloud = await startBenchCloud(await place.directory('checkpoint-cloud'));
+  const session = await cloud.openSession('checkpoint');
+  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  const floor = await plainCheckpoint(workspace, await place.directory('checkpoint-call/plain'));
+  await session.start();
+  let version = 1;
+  const prepare = () => changeOne(workspace, version++);
+  await prepare();
+  const changedTrips = await cloud.countTrips(() => session.checkpoint());
+  const unchangedTrips = await cloud.countTrips(() => session.checkpoint());
+  const repetitions = quick ? 3 : 21;
+  const subject = () => session.checkpoint();
+  const changed = await compare({ repetitions, prepare, floor, subject });
+  const unchanged = await compare({ repetitions, floor, subject });
+  return [
+    ratioRow('1 file changed each: the whole function call', changed, {
+      budget: BUDGET,
+      roundTrips: changedTrips.sequential,
+    }),
+    ratioRow('nothing changed: the whole function call', unchanged, {
+      budget: BUDGET,
+      roundTrips: unchangedTrips.sequential,
+    }),
+  ];
+};
+
+export const checkpointBenchmark: Benchmark = {
+  name: 'checkpoint',
+  title: 'checkpoint of 5 repositories x 2,500 files, against plain git',
+  run: async (context) => {
+    const files = context.quick ? 500 : 2_500;
+    return [...(await commandAlone(context, files)), ...(await wholeCall(context, files))];
+  },
+};

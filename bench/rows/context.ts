@@ -1,0 +1,16 @@
+/** What every benchmark is given. */
+import type { Place } from '../place.ts';
+import type { Row } from '../report.ts';
+
+export interface Context {
+  place: Place;
+  /** Fewer and smaller: to see that it works, not to quote. */
+  quick: boolean;
+}
+
+export interface Benchmark {
+  /** For `--only`. */
+  name: string;
+  title: string;
+  run(context: Context): Promise<Row[]>;
+}

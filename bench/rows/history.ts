@@ -1,0 +1,126 @@
+import { type BenchCloud, type BenchSession, type CheckpointFacts, startBenchCloud } from '../cloud.ts';
+import { itemBytes } from '../items.ts';
+import { compare, median } from '../measure.ts';
+import { ratioRow, type Row } from '../report.ts';
+import { changeOne, makeWorkspace, type Workspace } from '../repositories.ts';
+import type { Benchmark } from './context.ts';
+
+const CHECKPOINT_BUDGET = 1.2;
+const REHYDRATE_BUDGET = 1.5;
+const REPOSITORIES = 5;
+/** A chain has 64 links, the baseline's among them: the 63rd checkpoint reads them all. */
+const END_OF_CHAIN = 63;
+const EARLY = 5;
+
+interface History {
+  session: BenchSession;
+  workspace: Workspace;
+  /** In order, without the baseline. */
+  taken: CheckpointFacts[];
+}
+
+const openHistory = async (cloud: BenchCloud, name: string, files: number): Promise<History> => {
+  const session = await cloud.openSession(name);
+  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  await session.start();
+  return { session, workspace, taken: [] };
+};
+
+const takeNext = async ({ session, taken }: History): Promise<void> => {
+  taken.push(await session.checkpoint());
+};
+
+const change = ({ workspace, taken }: History): Promise<void> => changeOne(workspace, taken.length + 1);
+
+const advance = async (history: History, count: number): Promise<void> => {
+  while (history.taken.length < count) {
+    await change(history);
+    await takeNext(history);
+  }
+};
+
+/** S3 and table bytes of the last `count` checkpoints, the median. */
+const bytesOf = async (cloud: BenchCloud, { session, taken }: History, count: number): Promise<number> => {
+  const last = taken.slice(-count);
+  const items = await itemBytes(
+    cloud.environment,
+    session.sessionId,
+    last.map(({ seq }) => seq),
+  );
+  return median(
+    last.map(({ repositories }, index) =>
+      repositories.reduce((total, { bundleBytes }) => total + bundleBytes, items[index] ?? 0),
+    ),
+  );
+};
+
+const compareCheckpoints = async (cloud: BenchCloud, late: History, files: number): Promise<Row[]> => {
+  const early = await openHistory(cloud, 'early', files);
+  const repetitions = 2 * EARLY - 2;
+  const number = late.taken.length + EARLY;
+  const time = await compare({
+    repetitions,
+    prepare: () => Promise.all([change(early), change(late)]),
+    floor: () => takeNext(early),
+    subject: () => takeNext(late),
+  });
+  const floorBytes = await bytesOf(cloud, early, repetitions);
+  const bytes = await bytesOf(cloud, late, repetitions);
+  return [
+    ratioRow(`checkpoint ${number} against ${EARLY}: time`, time, { budget: CHECKPOINT_BUDGET }),
+    {
+      what: `checkpoint ${number} against ${EARLY}: bytes in bucket and table`,
+      floor: `${floorBytes.toFixed(0)} B`,
+      measured: `${bytes.toFixed(0)} B`,
+      value: bytes / floorBytes,
+      unit: 'x',
+      budget: CHECKPOINT_BUDGET,
+    },
+  ];
+};
+
+const compareRehydrates = async (
+  cloud: BenchCloud,
+  { session, taken }: History,
+  number: number,
+  repetitions: number,
+): Promise<Row> => {
+  const made: string[] = [];
+  const rehydrate = async (count: number): Promise<void> => {
+    made.push(await session.rehydrate(taken[count - 1]?.checkpointId ?? ''));
+  };
+  const clear = async (): Promise<void> => {
+    for (const sandboxId of made.splice(0)) await cloud.killSandbox(sandboxId);
+  };
+  const trips = await cloud.countTrips(() => rehydrate(number));
+  const time = await compare({
+    repetitions,
+    prepare: clear,
+    floor: () => rehydrate(10),
+    subject: () => rehydrate(number),
+  });
+  await clear();
+  const where = number === END_OF_CHAIN ? ' (every link of a chain)' : '';
+  return ratioRow(`rehydrate at checkpoint ${number}${where} against 10`, time, {
+    budget: REHYDRATE_BUDGET,
+    roundTrips: trips.sequential,
+  });
+};
+
+export const historyBenchmark: Benchmark = {
+  name: 'history',
+  title: 'long sessions: 5 repositories x 500 files, 1 file changed each per checkpoint',
+  run: async ({ place, quick }) => {
+    const files = quick ? 100 : 500;
+    await using cloud = await startBenchCloud(await place.directory('history'));
+    const late = await openHistory(cloud, 'late', files);
+    const repetitions = quick ? 2 : 7;
+    await advance(late, quick ? 80 : 200);
+    const rows = [
+      await compareRehydrates(cloud, late, late.taken.length, repetitions),
+      await compareRehydrates(cloud, late, END_OF_CHAIN, repetitions),
+    ];
+    await advance(late, (quick ? 100 : 500) - EARLY);
+    return [...(await compareCheckpoints(cloud, late, files)), ...rows];
+  },
+};

@@ -1,0 +1,81 @@
+import { startBenchCloud } from '../cloud.ts';
+import { startDirectSession } from '../direct.ts';
+import { compare } from '../measure.ts';
+import { plainCheckout } from '../plain-git.ts';
+import { ratioRow } from '../report.ts';
+import { commitAll, makeWorkspace, type Workspace, writeVersion } from '../repositories.ts';
+import type { Benchmark, Context } from './context.ts';
+
+const BUDGET = 2;
+const REPOSITORIES = 5;
+
+interface Case {
+  what: string;
+  /** Files that differ between the two states. */
+  count: number;
+}
+
+/** Two commits to check out by plain git: `first` and `main`. */
+const makeFloor = async (root: string, files: number, { count }: Case): Promise<Workspace> => {
+  const workspace = await makeWorkspace(root, REPOSITORIES, files);
+  await writeVersion(workspace, 1, { from: 0, count });
+  await commitAll(workspace, 'second');
+  return workspace;
+};
+
+/** Back and forth between the two states: every repetition restores the one it does not stand on. */
+const backAndForth = (floor: Workspace, subject: (toFirst: boolean) => Promise<unknown>, quick: boolean) =>
+  compare({
+    repetitions: quick ? 4 : 16,
+    floor: (repetition) => plainCheckout(floor, repetition % 2 === 0 ? 'main~1' : 'main'),
+    subject: (repetition) => subject(repetition % 2 === 0),
+  });
+
+const commandsAlone = async ({ place, quick }: Context, files: number, one: Case) => {
+  const top = await place.directory(`rollback-commands-${one.count}`);
+  const floor = await makeFloor(`${top}/plain`, files, one);
+  const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
+  const session = startDirectSession(workspace.root);
+  const first = await session.capture();
+  await writeVersion(workspace, 1, { from: 0, count: one.count });
+  const second = await session.capture();
+  const measured = await backAndForth(floor, (toFirst) => session.rollback(toFirst ? first : second), quick);
+  return ratioRow(`${one.what}: the commands in the sandbox`, measured, { budget: BUDGET });
+};
+
+const wholeCall = async ({ place, quick }: Context, files: number, one: Case) => {
+  const name = `rollback-cloud-${one.count}`;
+  await using cloud = await startBenchCloud(await place.directory(name));
+  const session = await cloud.openSession('rollback');
+  const floor = await makeFloor(await place.directory(`${name}-plain`), files, one);
+  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  await session.start();
+  const first = await session.checkpoint();
+  await writeVersion(workspace, 1, { from: 0, count: one.count });
+  const second = await session.checkpoint();
+  const goTo = (toFirst: boolean) => session.rollback((toFirst ? first : second).checkpointId);
+  const trips = await cloud.countTrips(() => goTo(true));
+  await goTo(false);
+  const measured = await backAndForth(floor, goTo, quick);
+  return ratioRow(`${one.what}: the whole function call`, measured, {
+    budget: BUDGET,
+    roundTrips: trips.sequential,
+  });
+};
+
+export const rollbackBenchmark: Benchmark = {
+  name: 'rollback',
+  title: 'rollback of 5 repositories x 2,500 files, against git checkout of the same trees',
+  run: async (context) => {
+    const files = context.quick ? 500 : 2_500;
+    const cases: Case[] = [
+      { what: '1 file changed each', count: 1 },
+      { what: 'every file changed', count: files },
+    ];
+    const rows = [];
+    for (const one of cases) {
+      rows.push(await commandsAlone(context, files, one), await wholeCall(context, files, one));
+    }
+    return rows;
+  },
+};

@@ -1,0 +1,182 @@
+/** Bundles in a bucket: against the S3 of the embedded cloud, and the requests that leave for any other. */
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateBucketCommand,
+  DeleteObjectsCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBundleStore } from '../../adapters/aws/bundle-store.ts';
+import { sha256Hex } from '../../core/ids.ts';
+import type { BundleStore } from '../../core/ports.ts';
+import { startS3 } from '../../local/s3/server.ts';
+import { failing } from '../support/fakes/failing.ts';
+
+const region = 'us-east-1';
+const credentials = { accessKeyId: 'local-key', secretAccessKey: 'local-secret' };
+const client = (endpoint: string) =>
+  new S3Client({ endpoint, region, credentials, forcePathStyle: true, maxAttempts: 1 });
+
+const bundleOf = (key: string, content: string) => {
+  const bytes = Buffer.from(content);
+  const sha256 = sha256Hex(bytes);
+  return { key, bytes, sha256, stored: { key, sizeBytes: bytes.length, sha256 } };
+};
+
+describe('the bucket', () => {
+  let store: BundleStore;
+  const disposal = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-bundles-')));
+    const server = await startS3({ dataDir: directory.path, credentials, region });
+    disposal.defer(() => server.close());
+    const s3 = client(server.url);
+    disposal.defer(() => s3.destroy());
+    await s3.send(new CreateBucketCommand({ Bucket: 'bundles' }));
+    store = createBundleStore({ bucket: 'bundles', client: s3 });
+  });
+  afterAll(() => disposal.disposeAsync());
+
+  test('gives back what was put, with its size and hash', async () => {
+    const { key, bytes, sha256, stored } = bundleOf('sessions/s/r/one.bundle', 'some bundle');
+    await store.put(key, bytes, sha256);
+    expect(await store.head(key)).toEqual({ sizeBytes: bytes.length, sha256 });
+    expect(Buffer.from(await store.get(stored)).toString()).toBe('some bundle');
+    expect(Buffer.from(await store.getStart(key, 4)).toString()).toBe('some');
+    expect(Buffer.from(await store.getStart(key, 4000)).toString()).toBe('some bundle');
+  });
+
+  test('putting the same again is fine', async () => {
+    const { key, bytes, sha256 } = bundleOf('again', 'same');
+    await store.put(key, bytes, sha256);
+    await store.put(key, bytes, sha256);
+  });
+
+  test('another object under the key is BundleCorrupt, and stays', async () => {
+    const first = bundleOf('taken', 'first');
+    await store.put(first.key, first.bytes, first.sha256);
+    const second = bundleOf('taken', 'second');
+    await failing(store.put(second.key, second.bytes, second.sha256), 'BundleCorrupt');
+    expect(Buffer.from(await store.get(first.stored)).toString()).toBe('first');
+  });
+
+  test('what is not there is BundleMissing, or undefined when only asked about', async () => {
+    const { stored } = bundleOf('nowhere', 'x');
+    await failing(store.get(stored), 'BundleMissing');
+    await failing(store.getStart('nowhere', 10), 'BundleMissing');
+    expect(await store.head('nowhere')).toBeUndefined();
+  });
+
+  test('bytes that do not hash to what was recorded are BundleCorrupt', async () => {
+    const { key, bytes, sha256, stored } = bundleOf('wrong', 'right');
+    await store.put(key, bytes, sha256);
+    await failing(store.get({ ...stored, sha256: '0'.repeat(64) }), 'BundleCorrupt');
+    await failing(store.get({ ...stored, sizeBytes: 1 }), 'BundleCorrupt');
+  });
+
+  test('an upload URL takes exactly its bytes, and no others', async () => {
+    const { key, bytes, sha256, stored } = bundleOf('uploaded', 'a large bundle');
+    const { url, headers } = await store.presignPut(stored, 60);
+    const send = (body: string, more: Record<string, string> = {}) =>
+      fetch(url, { method: 'PUT', headers: { ...headers, ...more }, body });
+    expect((await send('another bundl!')).status).toBe(400);
+    expect((await send('shorter', { 'content-length': '7' })).status).toBe(403);
+    const { 'x-amz-checksum-sha256': _checksum, ...without } = headers;
+    expect((await fetch(url, { method: 'PUT', headers: without, body: bytes })).status).toBe(403);
+    expect(await store.head(key)).toBeUndefined();
+    expect((await send('a large bundle')).status).toBe(200);
+    expect(await store.head(key)).toEqual({ sizeBytes: bytes.length, sha256 });
+    const tampered = url.replace('uploaded', 'elsewhere');
+    expect((await fetch(tampered, { method: 'PUT', headers, body: bytes })).status).toBe(403);
+  });
+
+  test('a download URL needs nothing else', async () => {
+    const { key, bytes, sha256 } = bundleOf('downloaded', 'content');
+    await store.put(key, bytes, sha256);
+    const answer = await fetch(await store.presignGet(key, 60));
+    expect(await answer.text()).toBe('content');
+  });
+
+  test('deleting is idempotent', async () => {
+    const { key, bytes, sha256 } = bundleOf('deleted', 'x');
+    await store.put(key, bytes, sha256);
+    await store.delete([key, 'never-was']);
+    await store.delete([]);
+    expect(await store.head(key)).toBeUndefined();
+  });
+});
+
+describe('what leaves, and what comes back', () => {
+  const mocked = () => {
+    const s3 = client('http://127.0.0.1:9');
+    return { mock: mockClient(s3), store: createBundleStore({ bucket: 'bundles', client: s3 }) };
+  };
+  const serviceError = (name: string, httpStatusCode?: number) =>
+    Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+  const { key, bytes, sha256 } = bundleOf('k', 'bundle');
+
+  test('a put carries its checksum and never overwrites', async () => {
+    const { mock, store } = mocked();
+    mock.on(PutObjectCommand).resolves({});
+    await store.put(key, bytes, sha256);
+    expect(mock.commandCalls(PutObjectCommand)[0]?.args[0].input).toMatchObject({
+      Bucket: 'bundles',
+      Key: 'k',
+      ContentLength: bytes.length,
+      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+      IfNoneMatch: '*',
+    });
+  });
+
+  test.each(['PreconditionFailed', 'ConditionalRequestConflict'])(
+    '%s means somebody was faster',
+    async (name) => {
+      const { mock, store } = mocked();
+      mock.on(PutObjectCommand).rejects(serviceError(name, 412));
+      const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+      mock.on(HeadObjectCommand).resolves({ ContentLength: bytes.length, ChecksumSHA256 });
+      await store.put(key, bytes, sha256);
+      expect(mock.commandCalls(HeadObjectCommand)[0]?.args[0].input).toMatchObject({
+        ChecksumMode: 'ENABLED',
+      });
+    },
+  );
+
+  test('an upload URL signs length and checksum as headers', async () => {
+    const { store } = mocked();
+    const { url, headers } = await store.presignPut({ key, sizeBytes: 6, sha256 }, 900);
+    const query = new URL(url).searchParams;
+    expect(query.get('X-Amz-SignedHeaders')).toBe('content-length;host;x-amz-checksum-sha256');
+    expect(query.get('X-Amz-Expires')).toBe('900');
+    expect(query.has('x-amz-checksum-sha256')).toBe(false);
+    expect([...query.keys()].filter((name) => /checksum-(?!sha256)/.test(name))).toEqual([]);
+    expect(headers).toEqual({
+      'content-length': '6',
+      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+    });
+  });
+
+  test('objects that could not be deleted are an error', async () => {
+    const { mock, store } = mocked();
+    mock.on(DeleteObjectsCommand).resolves({ Errors: [{ Key: 'k', Code: 'InternalError' }] });
+    await failing(store.delete(['k']), 'StorageUnavailable');
+  });
+
+  test.each([
+    ['SlowDown', 503, 'Throttled'],
+    ['InternalError', 500, 'StorageUnavailable'],
+    ['TimeoutError', undefined, 'StorageUnavailable'],
+    ['NoSuchKey', 404, 'BundleMissing'],
+    ['NoSuchBucket', 404, 'ConfigurationError'],
+    ['AccessDenied', 403, 'ConfigurationError'],
+  ] as const)('%s on a read is %s %s', async (name, status, expected) => {
+    const { mock, store } = mocked();
+    mock.onAnyCommand().rejects(serviceError(name, status));
+    await failing(store.get({ key, sizeBytes: 6, sha256 }), expected);
+  });
+});

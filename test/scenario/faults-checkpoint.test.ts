@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FunctionFailure, startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { describeCase, type FaultLine, faultCases, openFaultLine } from '../support/fault-matrix.ts';
+import { edit, fingerprint, openWorld, type Recorded, rootOf, type World } from '../support/world.ts';
+
+/** What a caller may see of a service that fails: names that say the call can be made again. */
+const EXPECTED = ['SandboxUnavailable', 'StorageUnavailable', 'Throttled'];
+
+let cloud: TestCloud;
+let line: FaultLine;
+let world: World;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+  line = await openFaultLine(cloud);
+  world = await openWorld(cloud, { paths: ['api', 'web'] });
+});
+afterAll(() => cloud.close());
+
+test('whatever fails at whatever call of a checkpoint, the same call again makes exactly one', async () => {
+  edit(world.root, 1, world.paths);
+  const counts = await line.count(() => world.checkpoint('clean'));
+  const recorded = new Map<string, Recorded>();
+  let met = 0;
+  for (const [index, fault] of faultCases('checkpoint', counts, 6).entries()) {
+    const name = describeCase(fault);
+    const tool = `t${index}`;
+    edit(world.root, index + 2, world.paths);
+    const looks = world.fingerprint();
+    const first = await line.run(fault, () => world.checkpoint(tool));
+    if (first.met) met += 1;
+    if (first.outcome.status === 'rejected' && fault.kind !== 'killed') {
+      expect(EXPECTED, name).toContain((first.outcome.reason as FunctionFailure).errorType);
+    }
+    const second = await world.checkpoint(tool);
+    if (first.outcome.status === 'fulfilled') expect(second, name).toEqual(first.outcome.value);
+    expect(second.looks, name).toEqual(looks);
+    recorded.set(tool, second);
+  }
+  expect(met).toBeGreaterThan(0);
+  const { checkpoints, session } = await world.timeline();
+  const taken = checkpoints.filter(({ toolExecutionId }) => recorded.has(toolExecutionId));
+  expect(taken.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([...recorded.keys()]);
+  expect(taken.every(({ complete, onHeadPath }) => complete && onHeadPath)).toBe(true);
+  expect(session).toMatchObject({ epoch: 1, busy: null });
+
+  // Every link is in the bucket: one copy visits all of them, from what the store alone holds.
+  const copy = await cloud.invoke('rehydrate', { sessionId: 's1' });
+  const sandboxId = String(copy['sandboxId']);
+  const look = () => fingerprint(rootOf(cloud, sandboxId), world.paths);
+  expect(look()).toEqual([...recorded.values()].at(-1)?.looks);
+  for (const [tool, { checkpointId, looks }] of recorded) {
+    await cloud.invoke('rollback', { sessionId: 's1', checkpointId, sandboxId, requestId: `visit-${tool}` });
+    expect(look(), tool).toEqual(looks);
+  }
+}, 900_000);

@@ -1,0 +1,69 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FunctionFailure, startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { describeCase, type FaultLine, faultCases, openFaultLine } from '../support/fault-matrix.ts';
+import { edit, ignoredFiles, openWorld, type Recorded, type World } from '../support/world.ts';
+
+const EXPECTED = ['SandboxUnavailable', 'StorageUnavailable', 'Throttled', 'RollbackIncomplete'];
+
+let cloud: TestCloud;
+let line: FaultLine;
+let world: World;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+  line = await openFaultLine(cloud);
+  world = await openWorld(cloud, { paths: ['api', 'web'] });
+});
+afterAll(() => cloud.close());
+
+/** Then the target's objects must come from the bucket. */
+const loseShadows = async (): Promise<void> => {
+  for (const path of world.paths)
+    await rm(join(world.root, path, '.agent-shadow'), { recursive: true, force: true });
+};
+
+test('whatever fails at whatever call of a rollback, the same call again finishes it, and it can be undone', async () => {
+  edit(world.root, 1, world.paths);
+  const targets: Recorded[] = [await world.checkpoint('first')];
+  edit(world.root, 2, world.paths);
+  targets.push(await world.checkpoint('second'));
+  const target = (index: number): Recorded => {
+    const found = targets[index % targets.length];
+    if (found === undefined) throw new Error('no target');
+    return found;
+  };
+  edit(world.root, 3, world.paths);
+  const ignored = ignoredFiles(world.root);
+  await loseShadows();
+  const counts = await line.count(() => world.rollback('clean', target(0).checkpointId));
+  expect(world.fingerprint()).toEqual(target(0).looks);
+
+  let met = 0;
+  for (const [index, fault] of faultCases('rollback', counts, 12).entries()) {
+    const name = describeCase(fault);
+    const { checkpointId, looks } = target(index);
+    edit(world.root, index + 4, world.paths);
+    const before = world.fingerprint();
+    const { epoch } = (await world.timeline()).session;
+    await loseShadows();
+
+    const first = await line.run(fault, () => world.rollback(`r${index}`, checkpointId));
+    if (first.met) met += 1;
+    if (first.outcome.status === 'rejected' && fault.kind !== 'killed') {
+      expect(EXPECTED, name).toContain((first.outcome.reason as FunctionFailure).errorType);
+    }
+    const second = await world.rollback(`r${index}`, checkpointId);
+    if (first.outcome.status === 'fulfilled') expect(second, name).toEqual(first.outcome.value);
+    expect(second, name).toMatchObject({ status: 'APPLIED', checkpointId, epoch: epoch + 1 });
+    expect(world.fingerprint(), name).toEqual(looks);
+    const { session, checkpoints } = await world.timeline();
+    expect(session, name).toMatchObject({ epoch: epoch + 1, busy: null });
+    expect(checkpoints.find(({ seq }) => seq === session.headSeq)?.checkpointId, name).toBe(checkpointId);
+
+    await world.rollback(`u${index}`, String(second['undoCheckpointId']));
+    expect(world.fingerprint(), `undo of ${name}`).toEqual(before);
+  }
+  expect(met).toBeGreaterThan(0);
+  expect(ignoredFiles(world.root)).toEqual(ignored);
+}, 1_800_000);

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { createDiff } from '../../core/checkpoint/diff.ts';
+import { diffInput, parseInput } from '../../core/checkpoint/schemas.ts';
+import type { Repositories, RepositoryDiff } from '../../core/ports.ts';
+import { createWorkingStage, SESSION, type Stage } from '../support/fakes/stage.ts';
+
+type Request = Parameters<Repositories['diff']>[1];
+
+/** The use case over the fakes, with a diff that says every compared pair differs in one line. */
+const createScene = (stage: Stage, answer: Partial<RepositoryDiff> = {}) => {
+  const requests: Request[] = [];
+  const repositories: Repositories = {
+    ...stage.world.repositories,
+    diff: async (_sandbox, request) => {
+      requests.push(request);
+      return request.pairs.map(({ path }) => ({
+        path,
+        diff: `diff of ${path}`,
+        truncated: false,
+        files: 1,
+        added: 1,
+        deleted: 0,
+        missing: false,
+        ...answer,
+      }));
+    },
+  };
+  const diff = createDiff({ ...stage.instance().deps, repositories });
+  return {
+    requests,
+    diff: (from: string, to: string, more: { path?: string; sandboxId?: string } = {}) =>
+      diff({ sessionId: SESSION, from, to, ...more }, { deadlineMs: stage.clock.now().getTime() + 900_000 }),
+  };
+};
+
+const paths = (request: Request | undefined): string[] => (request?.pairs ?? []).map(({ path }) => path);
+
+describe('comparing two points of a timeline', () => {
+  it('asks the sandbox only about repositories that differ, and answers all of them', async () => {
+    const scene = createScene(await createWorkingStage());
+    const answer = await scene.diff('m1', 'm2');
+    expect(paths(scene.requests[0])).toEqual(['late', 'web']);
+    expect(answer.repositories.map(({ path, files }) => [path, files])).toEqual([
+      ['api', 0],
+      ['late', 1],
+      ['notes', 0],
+      ['web', 1],
+    ]);
+    expect(answer.warnings).toEqual([]);
+  });
+
+  it('compares a repository that was not there yet with nothing', async () => {
+    const scene = createScene(await createWorkingStage());
+    await scene.diff('m1', 'm2');
+    const late = scene.requests[0]?.pairs.find(({ path }) => path === 'late');
+    expect(late).toEqual({ path: 'late', from: null, to: expect.any(String) });
+  });
+
+  it('captures now without storing anything', async () => {
+    const stage = await createWorkingStage();
+    const before = structuredClone(stage.store.tables);
+    const scene = createScene(stage);
+    await scene.diff('head', 'now');
+    expect(paths(scene.requests[0])).toEqual(['api']);
+    expect(stage.store.tables).toEqual(before);
+  });
+
+  it('takes checkpoint ids as well', async () => {
+    const stage = await createWorkingStage();
+    const [baseline, first] = stage.checkpoints();
+    const scene = createScene(stage);
+    await scene.diff(baseline?.checkpointId ?? '', first?.checkpointId ?? '');
+    expect(paths(scene.requests[0])).toEqual(['api']);
+  });
+
+  it('does not ask the sandbox when nothing differs', async () => {
+    const scene = createScene(await createWorkingStage());
+    expect((await scene.diff('m2', 'head')).repositories.every(({ files }) => files === 0)).toBe(true);
+    expect(scene.requests).toEqual([]);
+  });
+
+  it('compares one repository when one is asked for, and names the others when it is unknown', async () => {
+    const scene = createScene(await createWorkingStage());
+    expect((await scene.diff('m1', 'm2', { path: 'web' })).repositories).toHaveLength(1);
+    await expect(scene.diff('m1', 'm2', { path: 'wep' })).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringContaining('api, late, notes, web'),
+    });
+  });
+
+  it('tells to rehydrate when the sandbox lost the captures', async () => {
+    const scene = createScene(await createWorkingStage(), { missing: true });
+    await expect(scene.diff('m1', 'm2')).rejects.toMatchObject({
+      name: 'BundleMissing',
+      message: expect.stringContaining('walkback-rehydrate'),
+    });
+  });
+
+  it('tells to rehydrate when the sandbox is gone', async () => {
+    const stage = await createWorkingStage();
+    const scene = createScene(stage);
+    await stage.world.sandboxes.kill(stage.session().sandboxId);
+    await expect(scene.diff('m1', 'm2')).rejects.toMatchObject({
+      name: 'SandboxNotFound',
+      message: expect.stringContaining('walkback-rehydrate'),
+    });
+  });
+
+  it('refuses unknown points and sandboxes', async () => {
+    const scene = createScene(await createWorkingStage());
+    await expect(scene.diff('nope', 'now')).rejects.toMatchObject({ name: 'MessageNotFound' });
+    await expect(scene.diff('cp-00000099-0badcafe', 'now')).rejects.toMatchObject({
+      name: 'CheckpointNotFound',
+    });
+    await expect(scene.diff('m1', 'm2', { sandboxId: 'other' })).rejects.toMatchObject({
+      name: 'SandboxNotFound',
+    });
+  });
+
+  it.each(['../x', '', 'a b', '-x'])('refuses %j as a point before anything is asked', (from) => {
+    expect(() => parseInput(diffInput, { sessionId: SESSION, from, to: 'now' })).toThrow('not valid');
+  });
+});

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { exitCodeFor } from '../../cli/exit-codes.ts';
+import { createInvoke } from '../../cli/target/invoke.ts';
+
+/** A Lambda endpoint that answers as it is told, and the CLI's way to call it. */
+const openLambda = async (respond: (request: IncomingMessage, response: ServerResponse) => void) => {
+  const server = createServer(respond).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const { invoke, close } = createInvoke({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+    maxAttempts: 1,
+  });
+  return {
+    invoke,
+    [Symbol.asyncDispose]: async () => {
+      close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+const serviceError = (response: ServerResponse, status: number, name: string): void => {
+  response.writeHead(status, { 'x-amzn-errortype': name, 'content-type': 'application/json' });
+  response.end(JSON.stringify({ Message: `said ${name}` }));
+};
+
+describe('calling a function', () => {
+  it('sends JSON to the function of that name and answers JSON', async () => {
+    let seen = '';
+    await using lambda = await openLambda((request, response) => {
+      seen = `${request.method} ${request.url}`;
+      response.end(JSON.stringify({ sessionId: 's', expiresAt: 1 }));
+    });
+    const answer = await lambda.invoke('walkback-end-session', { sessionId: 's' });
+    expect(answer).toEqual({ sessionId: 's', expiresAt: 1 });
+    expect(seen).toBe('POST /2015-03-31/functions/walkback-end-session/invocations');
+  });
+
+  it('throws a function error by its literal name and message', async () => {
+    await using lambda = await openLambda((_request, response) => {
+      response.setHeader('x-amz-function-error', 'Unhandled');
+      response.end(JSON.stringify({ errorType: 'StaleEpoch', errorMessage: 'Epoch 1 is old.', trace: [] }));
+    });
+    await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
+      errorName: 'StaleEpoch',
+      message: 'Epoch 1 is old.',
+    });
+  });
+
+  it.each([
+    [404, 'ResourceNotFoundException', 'ConfigurationError', 7],
+    [403, 'UnrecognizedClientException', 'ConfigurationError', 7],
+    [403, 'AccessDeniedException', 'ConfigurationError', 7],
+    [429, 'TooManyRequestsException', 'Throttled', 5],
+  ])('takes %i %s for a %s', async (status, name, errorName, exitCode) => {
+    await using lambda = await openLambda((_request, response) => serviceError(response, status, name));
+    const failure = lambda.invoke('walkback-context', { sessionId: 's' });
+    await expect(failure).rejects.toMatchObject({ errorName });
+    expect(exitCodeFor(errorName)).toBe(exitCode);
+  });
+
+  it('says when nothing answers', async () => {
+    const { invoke, close } = createInvoke({
+      endpoint: 'http://127.0.0.1:1',
+      region: 'eu-west-1',
+      credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+      maxAttempts: 1,
+    });
+    await expect(invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
+      errorName: 'CloudUnavailable',
+    });
+    close();
+  });
+
+  it('does not take a page of a proxy for an answer', async () => {
+    await using lambda = await openLambda((_request, response) => response.end('<html>'));
+    await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
+      errorName: 'InternalError',
+      message: expect.stringContaining('not JSON'),
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import picocolors from 'picocolors';
+import { describe, expect, it } from 'vitest';
+import { visibleLength } from '../../cli/terminal/text.ts';
+import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
+import { diffText } from '../../cli/view/diff-view.ts';
+import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
+import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
+import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
+import type { ListedSession } from '../../core/checkpoint/list-sessions.ts';
+import type { RollbackResult } from '../../core/checkpoint/model.ts';
+
+const paint = picocolors.createColors(false);
+const NOW = new Date(2026, 0, 2, 12);
+
+const session = (facts: Partial<ListedSession>): ListedSession => ({
+  sessionId: 'shop-3fa2c1d0',
+  status: 'active',
+  epoch: 1,
+  headSeq: 3,
+  seq: 4,
+  sandboxId: 'sandbox',
+  projectsRoot: '/home/me/work',
+  template: null,
+  include: [],
+  exclude: [],
+  maxFileBytes: 1,
+  retentionDays: 30,
+  metadata: {},
+  busy: null,
+  createdAt: NOW.toISOString(),
+  updatedAt: new Date(2026, 0, 1, 9, 30).toISOString(),
+  expiresAt: 0,
+  ...facts,
+});
+
+const rollback = (facts: Partial<RollbackResult>): RollbackResult => ({
+  status: 'APPLIED',
+  checkpointId: 'cp-00000002-0badcafe',
+  epoch: 2,
+  undoCheckpointId: 'cp-00000005-0badcafe',
+  repositories: [
+    { path: 'api', written: 2, deleted: 1, action: 'restored' },
+    { path: 'old', written: 0, deleted: 3, action: 'parked' },
+    { path: 'web', written: 0, deleted: 0, action: 'unchanged' },
+  ],
+  discardedMessageIds: ['msg-3', 'msg-4'],
+  trimAfterMessageId: 'msg-2',
+  warnings: [],
+  ...facts,
+});
+
+describe('the list of sessions', () => {
+  it('has one row each', () => {
+    expect(sessionRows([session({})], 80, NOW)).toEqual([
+      ['shop-3fa2c1d0', 'active', 'cp-4', '2026-01-01 09:30', '/home/me/work'],
+    ]);
+  });
+
+  it('keeps the end of a long root, and fits 80 columns', () => {
+    const long = session({ sessionId: 's'.repeat(64), projectsRoot: `/${'deep/'.repeat(30)}work` });
+    const lines = sessionTable([long], paint, 80, NOW).split('\n');
+    expect(lines[1]).toMatch(/…[a-z/]*\/work$/);
+    for (const line of lines) expect(visibleLength(line)).toBeLessThanOrEqual(80);
+  });
+
+  it('says how to begin when it is empty', () => {
+    expect(sessionTable([], paint, 80, NOW)).toContain('walkback session start --root DIR');
+  });
+});
+
+describe('a rollback', () => {
+  it('has one row per repository', () => {
+    expect(restoredRows(rollback({}).repositories)).toEqual([
+      ['api', 'restored', '2 written, 1 deleted'],
+      ['old', 'set aside', '0 written, 3 deleted'],
+      ['web', 'as it is', ''],
+    ]);
+  });
+
+  it('ends with the command that undoes it, unless there is nothing to undo', () => {
+    const facts = { to: 'msg-2', paint, width: 80 };
+    expect(appliedRollback(rollback({}), { ...facts, undo: 'walkback rollback --to x' })).toMatch(
+      /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback rollback --to x\n$/,
+    );
+    const nothing = rollback({ undoCheckpointId: null, discardedMessageIds: [], trimAfterMessageId: null });
+    expect(appliedRollback(nothing, { ...facts, undo: undefined })).not.toContain('undo');
+  });
+});
+
+describe('a checkpoint', () => {
+  it('says what it misses and what was left out', () => {
+    const text = takenCheckpoint(
+      {
+        checkpointId: 'cp-00000003-0badcafe',
+        seq: 3,
+        epoch: 1,
+        complete: false,
+        repositories: [{ path: 'api', commit: null, changed: false, bundleBytes: 0 }],
+        failures: [{ path: 'api', reason: 'its index is damaged' }],
+        skipped: [{ path: 'web/big.iso', reason: 'over the size limit', sizeBytes: 3 * 1024 ** 3 }],
+      },
+      'msg-1',
+      paint,
+    );
+    expect(text).toBe(
+      '! cp-3 cp-00000003-0badcafe of msg-1: nothing changed incomplete:\n' +
+        '  missing  api: its index is damaged\n' +
+        '  left out  web/big.iso (3.0 GiB): over the size limit\n',
+    );
+  });
+});
+
+describe('a diff', () => {
+  const repository = { path: 'api', diff: '', truncated: false, files: 0, added: 0, deleted: 0 };
+  it('says when nothing differs, and what it could not compare', () => {
+    expect(diffText({ repositories: [repository], warnings: ['api was not captured'] }, paint, false)).toBe(
+      '! api was not captured\nNo file differs in any repository.\n',
+    );
+  });
+
+  it('sums up every repository that differs, and says where it was cut', () => {
+    const changed = { ...repository, files: 2, added: 3, deleted: 1, diff: 'diff --git a/api/x b/api/x\n' };
+    const answer = { repositories: [changed, { ...repository, path: 'web' }], warnings: [] };
+    expect(diffText(answer, paint, true)).toBe('1 of 2 repositories differ\n  api  2 files +3 -1\n');
+    expect(diffText({ ...answer, repositories: [{ ...changed, truncated: true }] }, paint, false)).toContain(
+      '--repository',
+    );
+  });
+});
+
+describe('a rehydrated session', () => {
+  it('says where its files are on this machine', () => {
+    const result = {
+      sandboxId: 'wb1',
+      checkpointId: 'cp-00000003-0badcafe',
+      epoch: 1,
+      projectsRoot: '/home/me/work',
+      repositories: [{ path: 'api', commit: 'c', tree: 't', branch: 'main', head: 'f'.repeat(40) }],
+      warnings: [],
+    };
+    const facts = { sessionId: 's', mode: 'review', paint } as const;
+    const local = rehydratedSession(result, { ...facts, directory: '/data/wb1', lifetimeMs: 86_400_000 });
+    expect(local).toContain('  directory   /data/wb1\n  lives       24 h');
+    const remote = rehydratedSession(result, { ...facts, directory: undefined, lifetimeMs: undefined });
+    expect(remote).toContain('  root        /home/me/work\n');
+  });
+});

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findAnswer, parseAnswer, requireAnswer } from '../../adapters/git/answer.ts';
+import { captureAnswer, refName } from '../../adapters/git/capture-command.ts';
+import { curlTransfers } from '../../adapters/git/curl.ts';
+import { assignments, buildScript, MAX_COMMAND_BYTES, shellQuote } from '../../adapters/git/script.ts';
+
+const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
+
+describe('what goes into the sandbox', () => {
+  test('any text without NUL survives bash', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+          { maxLength: 8 },
+        ),
+        (texts) => {
+          const script = `${assignments({ LIST: texts })}\nfor x in "\${LIST[@]}"; do printf '%s\\0' "$x"; done`;
+          expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' })).toBe(
+            texts.map((text) => `${text}\0`).join(''),
+          );
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('shell tricks are only text', () => {
+    const tricks = ['$(touch /tmp/owned)', '`id`', "'; rm -rf / #", '$HOME', '!!', '\\', '-n', '~', '*'];
+    const script = `printf '%s\\n' ${tricks.map((trick) => shellQuote(trick)).join(' ')}`;
+    expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n')).toEqual(tricks);
+  });
+
+  test('a NUL is refused by name', () => {
+    expect(() => shellQuote('a\0b')).toThrow(expect.objectContaining({ name: 'InvalidInput' }));
+  });
+
+  test('a command that Linux would refuse is refused here, with the reason', () => {
+    const paths = Array.from(
+      { length: 3000 },
+      (_, index) => `repository-with-a-long-name-${index}/and/a/path`,
+    );
+    expect(() => buildScript(['lib'], { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
+      expect.objectContaining({
+        name: 'InvalidInput',
+        details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
+      }),
+    );
+  });
+
+  test('ids become names a ref may have', () => {
+    expect(refName('tool:1..lock.')).toBe('tool%3A1%2E%2Elock%2E');
+    execFileSync('git', ['check-ref-format', `refs/tags/chkpt/${refName('a:b..c.lock')}`]);
+  });
+
+  test('a list of transfers is quoted for curl, ends with a mark, and never follows with another request by accident', () => {
+    expect(
+      curlTransfers([
+        { url: 'https://x/?a="b"\\', headers: { 'x-amz-checksum-sha256': 'abc=' }, upload: '0.base' },
+        { url: 'https://y', output: 'f' },
+      ]),
+    ).toBe(
+      [
+        'url = "https://x/?a=\\"b\\"\\\\"',
+        'header = "x-amz-checksum-sha256: abc="',
+        'upload-file = "0.base"',
+        'header = "Expect:"',
+        'output = "/dev/null"',
+        'fail',
+        'silent',
+        'show-error',
+        'retry = 3',
+        'next',
+        'url = "https://y"',
+        'output = "f"',
+        'fail',
+        'silent',
+        'show-error',
+        'retry = 3',
+        '# end',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('what comes out of the sandbox', () => {
+  test('pairs with any content, and the bytes behind them', () => {
+    const answer = parseAnswer(
+      Buffer.concat([bytes('repo', 'a\nb', 'state', 'captured', 'end', ''), Buffer.from([1, 0, 2])]),
+    );
+    expect(answer.pairs).toEqual([
+      ['repo', 'a\nb'],
+      ['state', 'captured'],
+      ['end', ''],
+    ]);
+    expect([...answer.rest]).toEqual([1, 0, 2]);
+  });
+
+  test('a name that is not UTF-8 is shown, not mangled', () => {
+    expect(
+      parseAnswer(Buffer.concat([bytes('repo').subarray(0, 5), Buffer.from([0x63, 0xe9, 0])])).pairs,
+    ).toEqual([['repo', 'c\\xe9']]);
+  });
+
+  test('noise of the shell around the marks is ignored; the second answer has its own number', () => {
+    const out = 'Welcome!\nMARK\nQUJD\nMARK\nnoise\nMARK\nREVG\nMARK\n';
+    expect(findAnswer(out, 'MARK')).toBe('QUJD');
+    expect(findAnswer(out, 'MARK', 1)).toBe('REVG');
+    expect(findAnswer('MARK\nQUJD\n', 'MARK')).toBeUndefined();
+  });
+
+  test.for([
+    [{ exitCode: 124, stdout: '', stderr: '' }, 'SandboxUnavailable', /deadline/],
+    [
+      { exitCode: 127, stdout: '', stderr: 'bash: line 9: flock: command not found' },
+      'SandboxUnsupported',
+      /flock/,
+    ],
+    [{ exitCode: 3, stdout: 'hello', stderr: '' }, 'SandboxUnavailable', /no answer/],
+  ] as const)('no answer is an error that says why: %o', ([result, name, message]) => {
+    expect(() => requireAnswer(result, 'MARK')).toThrow(
+      expect.objectContaining({ name, message: expect.stringMatching(message) }),
+    );
+  });
+
+  test('an error the sandbox names is thrown as that error, an invented one is not', () => {
+    const answer = (name: string) => ({
+      exitCode: 70,
+      stderr: '',
+      stdout: `MARK\n${bytes('error', name, 'message', 'why').toString('base64')}\nMARK\n`,
+    });
+    expect(() => requireAnswer(answer('SandboxUnsupported'), 'MARK')).toThrow(
+      expect.objectContaining({ name: 'SandboxUnsupported', message: 'why' }),
+    );
+    expect(() => requireAnswer(answer('StaleEpoch'), 'MARK')).toThrow(
+      expect.objectContaining({ name: 'SandboxUnavailable' }),
+    );
+  });
+
+  test('ids that are not ids make a repository failed, never captured', () => {
+    const pairs = parseAnswer(
+      bytes('repo', 'app', 'state', 'captured', 'commit', '../../etc', 'end', ''),
+    ).pairs;
+    expect(captureAnswer(pairs).report.repositories).toEqual([
+      { path: 'app', state: 'failed', changed: false },
+    ]);
+  });
+
+  test('a bundle that names no repository is dropped', () => {
+    const pairs = parseAnswer(
+      bytes('bundle', '7.link', 'size', '1', 'sha256', 'x', 'carry', 'inline', 'end', ''),
+    ).pairs;
+    expect(captureAnswer(pairs).announced).toEqual([]);
+  });
+});
