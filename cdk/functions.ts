@@ -42,7 +42,9 @@ const LONGEST_SECONDS = 900;
 const STATE_FUNCTION_SECONDS = 50;
 
 const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'];
-const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'Query', 'PutItem'] } as const;
+const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'PutItem'] } as const;
+/** Reads the whole ledger of a saga too. */
+const MOVE_AND_LIST = { ...MOVE, ledger: [...MOVE.ledger, 'Query'] } as const;
 
 const sessionRows: readonly FunctionRow[] = [
   {
@@ -92,7 +94,7 @@ const sessionRows: readonly FunctionRow[] = [
     name: 'context',
     description: "Writes the agent's system prompt text about its repositories",
     callers: ['agent-backend'],
-    sessions: ['GetItem', 'Query'],
+    sessions: ['GetItem'],
     sandbox: true,
     timeoutSeconds: 300,
   },
@@ -153,7 +155,7 @@ const sagaRows: readonly FunctionRow[] = [
     name: 'answer',
     description: 'Records the answer to an approval',
     callers: ['reviewer'],
-    ...MOVE,
+    ...MOVE_AND_LIST,
     engine: ['SendTaskSuccess'],
     timeoutSeconds: 60,
   },
@@ -193,14 +195,14 @@ const sagaRows: readonly FunctionRow[] = [
     name: 'put-catalog',
     description: 'Stores tools and templates',
     callers: ['operator'],
-    sagas: ['GetItem', 'Query', 'PutItem'],
+    sagas: ['GetItem', 'PutItem'],
     timeoutSeconds: 60,
   },
   {
     name: 'advance-saga',
     description: 'Moves a saga: the state Advance of the machine',
     callers: ['internal'],
-    ...MOVE,
+    ...MOVE_AND_LIST,
     engine: ['StartExecution'],
     timeoutSeconds: STATE_FUNCTION_SECONDS,
   },

@@ -60,6 +60,11 @@ export class SagaMachine extends Construct {
       },
       removalPolicy: props.removalPolicy,
     });
+    if (!props.tracing) {
+      NagSuppressions.addResourceSuppressions(this.machine, [
+        { id: 'AwsSolutions-SF2', reason: 'Whoever deploys it turned tracing off (prop tracing).' },
+      ]);
+    }
     this.#allow('lambda:InvokeFunction', [props.advance.fn.functionArn, props.announceAwait.fn.functionArn]);
     this.#allow('sns:Publish', [props.alerts.topicArn]);
     this.#sweep(props);

@@ -158,6 +158,12 @@ export class WalkbackFunction extends Construct {
           reason: `X-Ray's PutTraceSegments and PutTelemetryRecords, and DynamoDB's ListStreams, have no resource level.${network}`,
           appliesTo: ['Resource::*'],
         },
+        {
+          id: 'AwsSolutions-IAM5',
+          reason:
+            "The CDK's grants on a key name both forms of these operations; the resource is that one key.",
+          appliesTo: ['Action::kms:GenerateDataKey*', 'Action::kms:ReEncrypt*'],
+        },
       ],
       true,
     );
