@@ -53,7 +53,7 @@ export const EVENT_DETAILS: Record<EventName, z.ZodObject> = {
     checkpointId: id,
     seq: z.int(),
     epoch: z.int(),
-    messageId: id.optional(),
+    messageId: id.nullable(),
     toolExecutionId: id.optional(),
     reason: z.string(),
     complete: z.boolean().describe('False: the checkpoint names what it misses'),

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { ENGINE_ERRORS } from '../../core/errors.ts';
 
 /** A CommonJS package without types. */
-const aslValidator = createRequire(import.meta.url)('asl-validator') as (
-  definition: unknown,
-) => { isValid: boolean; errorsText: (separator: string) => string };
+const aslValidator = createRequire(import.meta.url)('asl-validator') as (definition: unknown) => {
+  isValid: boolean;
+  errorsText: (separator: string) => string;
+};
 
 const text = readFileSync(join(import.meta.dirname, '../../statemachines/saga.asl.json'), 'utf8');
 interface State {
