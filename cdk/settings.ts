@@ -37,7 +37,9 @@ export const readSettings = (stack: Stack): WalkbackProps => {
 
   const logRetention = (): RetentionDays | undefined => {
     const count = days('logRetentionDays');
-    if (count === undefined || count in RetentionDays) return count;
+    if (count === undefined) return undefined;
+    const known = Object.values(RetentionDays).find((one) => one === count);
+    if (typeof known === 'number') return known;
     throw new Error(`context walkback:logRetentionDays: CloudWatch does not keep logs for ${count} days`);
   };
 

@@ -24,8 +24,8 @@ import { countingEvents } from './event-metrics.ts';
 
 /** Numbers and marks for whoever watches: metrics of the invocation, and annotations of its span. */
 export interface Telemetry {
-  measure(name: string, value: number): void;
-  annotate(name: string, value: string | number): void;
+  measure: (name: string, value: number) => void;
+  annotate: (name: string, value: string | number) => void;
 }
 
 const SILENT: Telemetry = { measure: () => undefined, annotate: () => undefined };

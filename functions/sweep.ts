@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sweepInput } from '../core/saga/schemas.ts';
 import { makeSweep } from '../core/saga/sweep.ts';
 import { createHandler } from './handler.ts';

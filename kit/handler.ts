@@ -2,7 +2,7 @@
  * The Lambda function around tools. It owns the edge: schema of what comes in, deadline and tombstone before anything acts
  * (S3, S4), and the three outcomes of what happened (S2). It never throws: what it could not know it calls unknown.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Outcome } from '../core/saga/events.ts';
 import { jsonObject, jsonValue } from '../core/saga/json-value.ts';
 import type { Tombstones } from '../core/saga/ports.ts';

@@ -1,5 +1,5 @@
 /** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
 import type { Tool } from './define-tool.ts';
 

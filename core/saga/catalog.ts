@@ -1,5 +1,5 @@
 /** The shapes a catalog entry and a plan may have. What a plan may mean is `plan-validation.ts`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { WalkbackError } from '../errors.ts';
 import { jsonObject } from './json-value.ts';
 import type { Plan, SagaDefinition, ToolManifest } from './model.ts';

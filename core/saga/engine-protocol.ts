@@ -1,5 +1,5 @@
 /** What the state machine carries from state to state, and its translation to events and back. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OperationId, SagaEvent } from './events.ts';
 import type { SagaStatus } from './model.ts';
 import type { ToolRequest } from './tool-protocol.ts';

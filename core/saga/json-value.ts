@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json, JsonObject } from './model.ts';
 
 /** Any JSON value; what is not one is refused. */

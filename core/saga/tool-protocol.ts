@@ -1,5 +1,5 @@
 /** What the saga and a tool say to each other: one JSON request, one JSON answer. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CLEAN_ENGINE_ERRORS } from '../errors.ts';
 import type { Outcome } from './events.ts';
 import { jsonValue } from './json-value.ts';

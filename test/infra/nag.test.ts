@@ -25,7 +25,7 @@ const findings = (stack: Stack): string[] => {
   const annotations = Annotations.fromStack(stack);
   const pattern = Match.stringLikeRegexp('AwsSolutions-.*');
   return [...annotations.findError('*', pattern), ...annotations.findWarning('*', pattern)].map(
-    ({ id, entry }) => `${id} ${String(entry.data).slice(0, 80)}`,
+    ({ id, entry }) => `${id} ${JSON.stringify(entry.data).slice(0, 80)}`,
   );
 };
 

@@ -133,7 +133,7 @@ test('every placeholder of the ASL has its value, every value its placeholder, a
   const [[, machine] = []] = entriesOf(template, 'AWS::StepFunctions::StateMachine');
   const { DefinitionString, DefinitionSubstitutions } = machine?.Properties ?? {};
   const placeholders = new Set(
-    [...String(DefinitionString).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name),
+    [...String(DefinitionString).matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name),
   );
   const values = DefinitionSubstitutions as Record<string, unknown>;
   expect([...placeholders].sort()).toEqual(Object.keys(values).sort());
