@@ -32,6 +32,8 @@ export interface FunctionRow {
   entry?: string;
   /** A tool of the examples: only where they are wanted. */
   tool?: true;
+  /** Calls tools over HTTP: sagas may call it, and it may read what calls are signed with. */
+  httpTool?: true;
 }
 
 export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess';
@@ -238,6 +240,14 @@ const sagaRows: readonly FunctionRow[] = [
     publishesEvents: true,
     stream: 'sagas',
     timeoutSeconds: 60,
+  },
+  {
+    name: 'http-tool',
+    description: 'Calls tools that are HTTP endpoints',
+    callers: ['internal'],
+    httpTool: true,
+    // It serves tools of every deadline, and ends each call at the deadline itself.
+    timeoutSeconds: LONGEST_SECONDS,
   },
   {
     name: 'tool-refund',

@@ -54,6 +54,11 @@ export const readSettings = (stack: Stack): WalkbackProps => {
       'E2bApiKey',
       optionalText('e2bApiKeySecretName') ?? 'walkback/e2b-api-key',
     ),
+    httpToolSecret: Secret.fromSecretNameV2(
+      stack,
+      'HttpToolKey',
+      optionalText('httpToolSecretName') ?? 'walkback/http-tool',
+    ),
     encryptionKey: keyArn === undefined ? undefined : Key.fromKeyArn(stack, 'Key', keyArn),
     alarmTopic: topicArn === undefined ? undefined : Topic.fromTopicArn(stack, 'AlarmTopic', topicArn),
     logRetention: logRetention(),

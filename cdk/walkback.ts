@@ -23,6 +23,8 @@ export interface WalkbackProps {
   namePrefix?: string;
   /** Holds the E2B API key as plain text. Made by the operator; its value never enters a template. */
   e2bApiKeySecret: ISecret;
+  /** What calls of HTTP tools are signed with; made by the operator. */
+  httpToolSecret: ISecret;
   /** Encrypts tables, bucket, dead letters and functions' variables. Default: keys that AWS owns. */
   encryptionKey?: IKey;
   /** Functions run here; it needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
@@ -62,6 +64,14 @@ const checkReserved = (reserved: Readonly<Record<string, number>>): void => {
   const known = new Set(FUNCTIONS.map(({ name }) => name));
   const unknown = Object.keys(reserved).filter((name) => !known.has(name));
   if (unknown.length > 0) throw new Error(`reservedConcurrency: there is no function ${unknown.join(', ')}`);
+};
+
+/** Lets a function read one secret, and tells it which. */
+const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): void => {
+  const { secretArn, secretFullArn } = secret;
+  fn.fn.addEnvironment(variable, secretArn);
+  // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
+  fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
 };
 
 export class Walkback extends Construct {
@@ -118,7 +128,7 @@ export class Walkback extends Construct {
       alerts: this.alarmTopic,
       deadLetters: deadLetters.Sweeper,
     });
-    for (const { row, fn } of functions) if (row.tool === true) this.addTool(fn.fn);
+    for (const { row, fn } of functions) if (row.tool === true || row.httpTool === true) this.addTool(fn.fn);
     for (const name of props.toolFunctions ?? []) {
       this.sagaMachine.bindTool(arnOf('lambda', `function:${name}`));
     }
@@ -174,12 +184,8 @@ export class Walkback extends Construct {
     if (row.bucket === 'delete') this.bundles.bindDelete(fn);
     if (row.publishesEvents) this.events.bindPublish(fn);
     if (row.engine !== undefined) bindEngine(fn, this.#namePrefix, row.engine);
-    if (row.sandbox) {
-      const { secretArn, secretFullArn } = this.#props.e2bApiKeySecret;
-      fn.fn.addEnvironment('E2B_API_KEY_SECRET_ARN', secretArn);
-      // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
-      fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
-    }
+    if (row.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
+    if (row.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
     return fn;
   }
 

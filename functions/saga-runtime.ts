@@ -1,7 +1,9 @@
 /** The part of the composition root that knows which adapters stand behind the ports of sagas. */
 import { createSagaEngine } from '../adapters/aws/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/saga-store.ts';
-import type { SagaEngine, SagaStore } from '../core/saga/ports.ts';
+import { createTombstones } from '../adapters/aws/saga-tombstones.ts';
+import { readSecret } from '../adapters/aws/secret.ts';
+import type { SagaEngine, SagaStore, Tombstones } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
@@ -12,6 +14,16 @@ export const sagaStore = ({ env }: Runtime): SagaStore =>
 
 export const sagaEngine = ({ env }: Runtime): SagaEngine =>
   createSagaEngine({ stateMachineArn: required(env, 'WALKBACK_STATE_MACHINE_ARN') });
+
+export const sagaTombstones = ({ env }: Runtime): Tombstones =>
+  createTombstones({ sagasTable: required(env, 'WALKBACK_SAGAS_TABLE') });
+
+/** Read when it is first needed; a secret that was not there yet is looked for again. */
+export const httpToolSecret = ({ env }: Runtime): (() => Promise<string>) => {
+  const secretId = required(env, 'WALKBACK_HTTP_TOOL_SECRET_ARN');
+  let known: string | undefined;
+  return async () => (known ??= await readSecret(secretId));
+};
 
 export const sagaPorts = (runtime: Runtime) => ({
   ...runtime,

@@ -4,9 +4,10 @@
  */
 import * as z from 'zod';
 import type { Outcome } from '../core/saga/events.ts';
-import { jsonObject, jsonValue } from '../core/saga/json-value.ts';
+import { jsonValue } from '../core/saga/json-value.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
-import { MAX_RESULT_BYTES, type ToolRequest } from '../core/saga/tool-protocol.ts';
+import { describeError, findRefusal, type GuardDependencies, guarded } from '../core/saga/tool-guard.ts';
+import { MAX_RESULT_BYTES, type ToolRequest, toolRequest } from '../core/saga/tool-protocol.ts';
 import type { Tool, ToolCall } from './define-tool.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
 
@@ -15,57 +16,29 @@ export interface HandlerDependencies {
   now?: () => number;
 }
 
-const requestShape = z.strictObject({
-  operation: z.enum(['execute', 'probe', 'compensate']),
-  tool: z.string(),
-  version: z.string(),
-  sagaId: z.string(),
-  step: z.string(),
-  attempt: z.int().min(1),
-  idempotencyKey: z.string().min(1).max(255),
-  forwardKey: z.string().min(1).max(255),
-  deadlineMs: z.number(),
-  arguments: jsonObject,
-  result: jsonValue.optional(),
-  externalRef: z.string().optional(),
-});
-
-/** Time kept back for the answer to travel before the deadline. */
-const ANSWER_MS = 50;
-
-const MAX_MESSAGE = 1000;
-const CODE = /^[A-Za-z0-9_.-]{1,100}$/;
-
 const rejected = (name: string, message: string, retryable = false): Outcome => ({
   outcome: 'rejected',
-  error: { name, message: message.slice(0, MAX_MESSAGE) },
+  error: describeError(name, message),
   retryable,
-});
-
-const describe = (code: string, error: Error) => ({
-  name: CODE.test(code) ? code : 'ToolError',
-  message: error.message.slice(0, MAX_MESSAGE),
 });
 
 /** What an error of a tool means. */
 const outcomeOf = (error: unknown): Outcome => {
   if (error instanceof ToolRejected) {
-    return { outcome: 'rejected', error: describe(error.code, error), retryable: error.retryable };
+    return {
+      outcome: 'rejected',
+      error: describeError(error.code, error.message),
+      retryable: error.retryable,
+    };
   }
   if (error instanceof ToolUncertain) {
     const reference = error.externalRef === undefined ? {} : { externalRef: error.externalRef };
-    return { outcome: 'unknown', error: describe(error.code, error), answered: error.answered, ...reference };
+    const described = describeError(error.code, error.message);
+    return { outcome: 'unknown', error: described, answered: error.answered, ...reference };
   }
   const plain = error instanceof Error ? error : new Error(String(error));
-  return { outcome: 'unknown', error: describe(plain.name, plain), answered: false };
+  return { outcome: 'unknown', error: describeError(plain.name, plain.message), answered: false };
 };
-
-const expire = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(new ToolUncertain('DeadlinePassed', 'The call was under way when its deadline passed.'));
-    });
-  });
 
 /** A result as it goes into the ledger. It happened, so what is wrong with it is said beside it, not instead of it. */
 const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
@@ -84,17 +57,10 @@ const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
   return { outcome: 'committed', result: jsonValue.parse(JSON.parse(text)), ...reference };
 };
 
-const run = async (
-  tool: Tool,
-  request: ToolRequest,
-  call: ToolCall,
-  tombstones: Tombstones,
-): Promise<Outcome> => {
+const run = async (tool: Tool, request: ToolRequest, call: ToolCall): Promise<Outcome> => {
   switch (request.operation) {
-    case 'execute': {
-      await call.fence();
+    case 'execute':
       return committed(tool, await tool.execute(request.arguments, call), request.arguments);
-    }
     case 'probe': {
       const seen = await tool.probe(request.arguments, call);
       if (seen.happened === true) return committed(tool, seen.result, request.arguments);
@@ -106,19 +72,13 @@ const run = async (
       };
     }
     case 'compensate': {
-      // The tombstone first: from here on a late forward call refuses, whatever the compensator finds (S4).
-      await tombstones.bury(request.forwardKey);
       const undone = await tool.compensate(request, call);
       return { outcome: 'committed', result: null, ...undone };
     }
   }
 };
 
-const makeCall = (
-  request: ToolRequest,
-  signal: AbortSignal,
-  dependencies: Required<HandlerDependencies>,
-): ToolCall => ({
+const makeCall = (request: ToolRequest, signal: AbortSignal, dependencies: GuardDependencies): ToolCall => ({
   sagaId: request.sagaId,
   step: request.step,
   attempt: request.attempt,
@@ -128,19 +88,15 @@ const makeCall = (
   remainingMs: () => Math.max(1, request.deadlineMs - dependencies.now()),
   signal,
   fence: async () => {
-    if (request.operation !== 'compensate' && (await dependencies.tombstones.isBuried(request.forwardKey))) {
-      throw new ToolRejected('Fenced', 'This step was compensated already; it may not act any more.');
-    }
-    if (dependencies.now() >= request.deadlineMs) {
-      throw new ToolRejected('DeadlinePassed', 'The deadline passed before the call could act.', {
-        retryable: true,
-      });
-    }
+    const refusal = await findRefusal(request, dependencies);
+    if (refusal === undefined) return;
+    const { error, retryable } = refusal;
+    throw new ToolRejected(error.name, error.message, { retryable });
   },
 });
 
 const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: ToolRequest } | Outcome => {
-  const parsed = requestShape.safeParse(event);
+  const parsed = toolRequest.safeParse(event);
   if (!parsed.success)
     return rejected('InvalidArguments', `Not a tool request: ${z.prettifyError(parsed.error)}`);
   const request: ToolRequest = parsed.data;
@@ -172,17 +128,10 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
     const checked = check(tools, event);
     if ('outcome' in checked) return checked;
     const { tool, request } = checked;
-    const leftMs = request.deadlineMs - full.now() - ANSWER_MS;
-    if (leftMs <= 0) return rejected('DeadlinePassed', 'The deadline had passed when the call came.', true);
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), leftMs);
     try {
-      const call = makeCall(request, deadline.signal, full);
-      return await Promise.race([run(tool, request, call, full.tombstones), expire(deadline.signal)]);
+      return await guarded(request, full, (signal) => run(tool, request, makeCall(request, signal, full)));
     } catch (error) {
       return outcomeOf(error);
-    } finally {
-      clearTimeout(timer);
     }
   };
 };

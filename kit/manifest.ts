@@ -1,5 +1,6 @@
 /** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
 import * as z from 'zod';
+import { HTTP_TOOL_FUNCTION } from '../core/saga/http-endpoint.ts';
 import type { JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -26,8 +27,8 @@ const undoSchema = (tool: Tool): z.ZodType =>
     idempotencyKey: z.string(),
   });
 
-/** `functionName`: where the tool is served; a name, an ARN, or an ARN with a qualifier. */
-export const manifestOf = (tool: Tool, functionName: string): ToolManifest => {
+/** Where the tool is served: a function (a name, an ARN, or an ARN with a qualifier), or an HTTP endpoint (an absolute URL). */
+export const manifestOf = (tool: Tool, served: string | { endpoint: string }): ToolManifest => {
   const { definition } = tool;
   const { compensate } = definition;
   return {
@@ -35,7 +36,9 @@ export const manifestOf = (tool: Tool, functionName: string): ToolManifest => {
     version: definition.version,
     description: definition.description,
     effect: definition.effect,
-    functionName,
+    ...(typeof served === 'string'
+      ? { functionName: served }
+      : { functionName: HTTP_TOOL_FUNCTION, endpoint: served.endpoint }),
     timeoutSeconds: definition.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     retry: { ...DEFAULT_RETRY, ...definition.retry },
     idempotencyWindowSeconds: definition.idempotencyWindowSeconds ?? 0,

@@ -87,8 +87,6 @@ export interface CloudPlan {
   streams: StreamPlan[];
   stateMachines: StateMachinePlan[];
   rules: RulePlan[];
-  /** Secrets that functions are given by reference; all of them are the E2B API key. */
-  secretIds: string[];
 }
 
 /** `arn:...:table/NAME/stream/LABEL` or `arn:...:function:NAME`, or a plain name. */
@@ -163,13 +161,6 @@ const planRule = (resource: Resource, resolver: Resolver): RulePlan => {
   return { kind: 'schedule', everyMs: minutes * 60_000, functionNames };
 };
 
-const secretReferences = (functions: FunctionPlan[]): string[] => {
-  const ids = functions
-    .map((fn) => fn.environment['E2B_API_KEY_SECRET_ARN'])
-    .filter((id) => id !== undefined);
-  return [...new Set(ids)];
-};
-
 /** `ConfigurationError` when the template uses something the embedded cloud does not know. */
 export const planCloud = (template: Template): CloudPlan => {
   const resolver = createResolver(template);
@@ -187,7 +178,6 @@ export const planCloud = (template: Template): CloudPlan => {
     buckets: names('AWS::S3::Bucket'),
     eventBuses: names('AWS::Events::EventBus'),
     functions,
-    secretIds: secretReferences(functions),
     streams: of('AWS::Lambda::EventSourceMapping').map(([, resource]) => planStream(resource, resolver)),
     stateMachines: of('AWS::StepFunctions::StateMachine').map(([logicalId, resource]) =>
       planMachine(logicalId, resource, resolver),

@@ -1,9 +1,28 @@
-/** Secrets Manager's GetSecretValue over a fixed set of secrets: the functions fetch the E2B key as deployed. */
+/** Secrets Manager's GetSecretValue over a fixed set of secrets: the functions fetch theirs as deployed. */
+import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod';
+import type { CloudCredentials } from './credentials.ts';
+import type { FunctionPlan } from './plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 
 const requestSchema = z.object({ SecretId: z.string() });
+
+/** The secrets that functions are given by reference, with their values in this cloud. */
+export const secretsOf = (
+  functions: readonly FunctionPlan[],
+  credentials: CloudCredentials,
+): Record<string, string> => {
+  const httpTool = createHmac('sha256', credentials.secretAccessKey).update('http-tool').digest('hex');
+  const values = { E2B_API_KEY_SECRET_ARN: credentials.e2bApiKey, WALKBACK_HTTP_TOOL_SECRET_ARN: httpTool };
+  const entries = Object.entries(values).flatMap(([variable, value]) =>
+    functions.flatMap(({ environment }) => {
+      const id = environment[variable];
+      return id === undefined ? [] : [[id, value] as const];
+    }),
+  );
+  return Object.fromEntries(entries);
+};
 
 export const createSecretsApi = (options: {
   /** By name or ARN, as functions ask for them. */

@@ -12,7 +12,7 @@ import { claimPort, type Endpoint, listenApp } from './listen.ts';
 import type { CloudPlan } from './plan.ts';
 import { REGION } from './resolve.ts';
 import { startS3 } from './s3/server.ts';
-import { createSecretsApi } from './secrets.ts';
+import { createSecretsApi, secretsOf } from './secrets.ts';
 import { startStepFunctions } from './stepfunctions/start.ts';
 
 /** In the order of their ports: `--port N` gives the first one N. */
@@ -42,10 +42,8 @@ const START: Record<Service, Start> = {
     listenApp(createLambdaApi({ functions, credentials, log }), port),
   events: ({ journal, plan, credentials }, port) =>
     listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, credentials }), port),
-  secrets: ({ plan, credentials }, port) => {
-    const secrets = plan.secretIds.map((id) => [id, credentials.e2bApiKey]);
-    return listenApp(createSecretsApi({ secrets: Object.fromEntries(secrets), credentials }), port);
-  },
+  secrets: ({ plan, credentials }, port) =>
+    listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), port),
   stepfunctions: (parts, port) => startStepFunctions(parts, port),
 };
 

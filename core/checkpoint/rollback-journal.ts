@@ -81,6 +81,27 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       return outcome.written ? { session: move.session } : 'raced';
     },
 
+    /**
+     * For a run that stops without having ended the journal: whoever comes next may finish it now, and need not wait
+     * for the deadline of a call that is over. Where this does not work, they wait.
+     */
+    letGo: async (sessionId: string, requestId: string, invocation: Invocation): Promise<void> => {
+      try {
+        const journal = await store.getRollback(sessionId, requestId);
+        if (journal === undefined || journal.phase === 'done' || journal.phase === 'failed') return;
+        const place = await findPlace(store, sessionId, copyOf(journal));
+        const busy = busyOf(place);
+        const isOurs = busy?.requestId === requestId && busy.untilMs === invocation.deadlineMs;
+        if (!isOurs) return;
+        const move = movePlace(place, { busy: { ...busy, untilMs: clock.now().getTime() } }, clock);
+        await ('copy' in move
+          ? store.updateCopy(move.copy, move.expectedVersion)
+          : store.updateSession(move.session, move.expectedVersion));
+      } catch (error) {
+        log.warn('rollback not let go', { requestId, reason: String(error) });
+      }
+    },
+
     /** One transaction (C3): the capture of now is a checkpoint, the head stands on it, the journal knows it. */
     noteCapture: async (
       journal: RollbackJournal,

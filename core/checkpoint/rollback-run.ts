@@ -61,7 +61,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock, log } = deps;
   const capture = createCapture(deps);
   const bundleSources = createBundleSources(deps);
-  const { finish, fail, hold, noteCapture } = createRollbackJournal(deps);
+  const { finish, fail, hold, letGo, noteCapture } = createRollbackJournal(deps);
 
   const captureNow = async ({ journal, place, target, head, sandbox, invocation }: Attempt) => {
     const captured = await capture(
@@ -171,7 +171,11 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     throw unfinished(journal.requestId, error.message, error);
   };
 
-  return async (sessionId: string, requestId: string, invocation: Invocation): Promise<RollbackResult> => {
+  const drive = async (
+    sessionId: string,
+    requestId: string,
+    invocation: Invocation,
+  ): Promise<RollbackResult> => {
     let mixed: boolean | undefined;
     for (let round = 0; round < MAX_ATTEMPTS; round++) {
       const journal = await store.getRollback(sessionId, requestId);
@@ -203,5 +207,14 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const journal = await store.getRollback(sessionId, requestId);
     if (journal !== undefined && mixed === false) return fail(journal, changedError());
     throw unfinished(requestId, changedError().message);
+  };
+
+  return async (sessionId: string, requestId: string, invocation: Invocation): Promise<RollbackResult> => {
+    try {
+      return await drive(sessionId, requestId, invocation);
+    } catch (error) {
+      if (isWalkbackError(error)) await letGo(sessionId, requestId, invocation);
+      throw error;
+    }
   };
 };

@@ -1,6 +1,7 @@
 /** The shapes a catalog entry and a plan may have. What a plan may mean is `plan-validation.ts`. */
 import * as z from 'zod';
 import { WalkbackError } from '../errors.ts';
+import { endpointViolation } from './http-endpoint.ts';
 import { jsonObject } from './json-value.ts';
 import type { Plan, SagaDefinition, ToolManifest } from './model.ts';
 import { schemaProblem } from './schema-check.ts';
@@ -28,6 +29,7 @@ const toolSchema = z.strictObject({
   description: z.string().max(500),
   effect: z.enum(['read', 'compensatable', 'partial', 'irreversible']),
   functionName: z.string().min(1).max(170),
+  endpoint: z.string().optional(),
   timeoutSeconds,
   retry,
   idempotencyWindowSeconds: z
@@ -105,7 +107,7 @@ const label = (value: unknown, what: string): string => {
 /** Throws `CatalogRefused` naming the tool and the rule. */
 export const parseTool = (value: unknown): ToolManifest => {
   const tool = parse(toolSchema, value, label(value, 'tool'));
-  const [problem] = toolViolations(tool);
+  const problem = toolViolations(tool)[0] ?? endpointViolation(tool);
   if (problem !== undefined) throw new WalkbackError('CatalogRefused', problem);
   return tool;
 };

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { OperationId, SagaEvent } from './events.ts';
 import type { SagaStatus } from './model.ts';
-import type { ToolRequest } from './tool-protocol.ts';
+import type { InvokePayload } from './tool-protocol.ts';
 import { readAnswer, readEngineError } from './tool-protocol.ts';
 
 /** Input of `advance-saga`: the whole state of the machine, and the execution it runs in. */
@@ -40,7 +40,7 @@ export type EngineState = Common &
         functionName: string;
         /** An integer of 1 or more: a missing or bad one can not be caught. */
         timeoutSeconds: number;
-        payload: ToolRequest;
+        payload: InvokePayload;
       }
     | {
         action: 'AWAIT';

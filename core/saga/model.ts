@@ -30,6 +30,8 @@ interface ToolPolicy {
   effect: EffectKind;
   /** Lambda function name, ARN or ARN with qualifier. */
   functionName: string;
+  /** Absolute URL of a tool that is an HTTP endpoint; the built-in function calls it. */
+  endpoint?: string;
   timeoutSeconds: number;
   retry: RetryPolicy;
   /** How long the provider recognises the key; 0: not at all. */

@@ -133,6 +133,7 @@ const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): 
   uses: [...new Set(names.flatMap((name) => order.get(name) ?? []))].sort((a, b) => a - b),
   effect: tool.effect,
   functionName: tool.functionName,
+  ...(tool.endpoint === undefined ? {} : { endpoint: tool.endpoint }),
   timeoutSeconds: tool.timeoutSeconds,
   retry: tool.retry,
   idempotencyWindowSeconds: tool.idempotencyWindowSeconds,

@@ -7,7 +7,7 @@ import { observe } from './observation.ts';
 import type { AdvanceDependencies } from './ports.ts';
 import { readingOf } from './prepare.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
-import type { ToolRequest } from './tool-protocol.ts';
+import type { InvokePayload, ToolRequest } from './tool-protocol.ts';
 
 type Common = { sagaId: string; generation: number };
 
@@ -19,7 +19,7 @@ const requestFor = async (
   fresh: readonly LedgerEntry[],
   operation: OperationId,
   deadlineMs: number,
-): Promise<{ functionName: string; payload: ToolRequest }> => {
+): Promise<{ functionName: string; payload: InvokePayload }> => {
   const effect = head.state.effects[operation.effect];
   if (effect === undefined) throw new RangeError(`there is no effect ${operation.effect}`);
   const entryAt = async (seq: number | null) =>
@@ -34,7 +34,7 @@ const requestFor = async (
   }
   const committed = ended?.status === 'committed' && 'result' in ended ? ended : undefined;
   const forwardKey = started.idempotencyKey;
-  const payload: ToolRequest = {
+  const request: ToolRequest = {
     operation: OPERATIONS[operation.direction],
     tool: step.tool,
     version: step.version,
@@ -51,7 +51,8 @@ const requestFor = async (
     ...(committed === undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
   };
-  return { functionName: step.functionName, payload };
+  const { functionName, endpoint } = step;
+  return { functionName, payload: endpoint === undefined ? request : { ...request, endpoint } };
 };
 
 /** The alert: every reference a person needs, and where to look (S7). At most 100 characters of subject. */

@@ -2,11 +2,14 @@
 import * as z from 'zod';
 import { CLEAN_ENGINE_ERRORS } from '../errors.ts';
 import type { Outcome } from './events.ts';
-import { jsonValue } from './json-value.ts';
+import { jsonObject, jsonValue } from './json-value.ts';
 import type { Json, JsonObject } from './model.ts';
 
 /** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
 export const MAX_RESULT_BYTES = 32 * 1024;
+
+/** Largest answer with everything around the result. */
+export const MAX_ANSWER_BYTES = 2 * MAX_RESULT_BYTES;
 
 export interface ToolRequest {
   operation: 'execute' | 'probe' | 'compensate';
@@ -27,6 +30,24 @@ export interface ToolRequest {
   result?: Json;
   externalRef?: string;
 }
+
+/** What the machine gives the function; `endpoint` is for the built-in one, and not passed on. */
+export type InvokePayload = ToolRequest & { endpoint?: string };
+
+export const toolRequest = z.strictObject({
+  operation: z.enum(['execute', 'probe', 'compensate']),
+  tool: z.string(),
+  version: z.string(),
+  sagaId: z.string(),
+  step: z.string(),
+  attempt: z.int().min(1),
+  idempotencyKey: z.string().min(1).max(255),
+  forwardKey: z.string().min(1).max(255),
+  deadlineMs: z.number(),
+  arguments: jsonObject,
+  result: jsonValue.optional(),
+  externalRef: z.string().optional(),
+});
 
 const error = z.object({ name: z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/), message: z.string().max(4000) });
 
@@ -56,7 +77,7 @@ export const readAnswer = (payload: unknown): Outcome => {
       'The tool answered something that is not an outcome; make it with defineTool and toolHandler.';
     return { outcome: 'unknown', error: { name: 'InvalidResult', message }, answered: true };
   }
-  if (Buffer.byteLength(JSON.stringify(parsed.data)) > 2 * MAX_RESULT_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(parsed.data)) > MAX_ANSWER_BYTES) {
     const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
     return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
   }

@@ -53,7 +53,6 @@ beforeEach(async () => {
     eventBuses: [],
     functions: [],
     streams: [],
-    secretIds: [],
     stateMachines: [],
     rules: [],
   };

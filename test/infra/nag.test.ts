@@ -32,6 +32,7 @@ const findings = (stack: Stack): string[] => {
 const everything = (stack: Stack): WalkbackProps => ({
   namePrefix: 'second',
   e2bApiKeySecret: Secret.fromSecretNameV2(stack, 'E2b', 'e2b'),
+  httpToolSecret: Secret.fromSecretNameV2(stack, 'Http', 'http'),
   encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
   vpc: new Vpc(stack, 'Vpc'),
   reservedConcurrency: { 'advance-saga': 20 },

@@ -1,0 +1,56 @@
+/**
+ * One POST on a connection of its own. Not `fetch`: that pools connections, gives up after 300 s, and does not say whether
+ * anything was sent, which decides between "nothing happened" and "nobody knows".
+ */
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { HttpReply } from '../../core/saga/http-answer.ts';
+import type { HttpPost } from '../../core/saga/http-tool.ts';
+
+/** Null when it is longer than that. */
+const readText = async (answer: IncomingMessage, maxBytes: number): Promise<string | null> => {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of answer) {
+    const bytes = Buffer.from(chunk);
+    sizeBytes += bytes.byteLength;
+    if (sizeBytes > maxBytes) return null;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+const readReply = async (answer: IncomingMessage, maxBytes: number): Promise<HttpReply> => ({
+  kind: 'answered',
+  status: answer.statusCode ?? 0,
+  retryAfter: answer.headers['retry-after'] !== undefined,
+  body: await readText(answer, maxBytes),
+});
+
+/** Never rejects. Redirects are answers like others. */
+export const postJson = ({ url, headers, body, signal, maxBytes }: HttpPost): Promise<HttpReply> =>
+  new Promise((resolve) => {
+    const secure = url.startsWith('https:');
+    let connected = false;
+    const fail = (error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      resolve({ kind: connected ? 'lost' : 'unsent', message });
+    };
+    const start = secure ? requestHttps : requestHttp;
+    const request = start(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent: false,
+      signal,
+    });
+    request.once('socket', (socket) => {
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        connected = true;
+      });
+    });
+    request.once('response', (answer) => {
+      readReply(answer, maxBytes).then(resolve, fail);
+    });
+    request.on('error', fail);
+    request.end(body);
+  });
