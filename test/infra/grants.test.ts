@@ -141,6 +141,22 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   await cloud.invoke('query-ledger', { status: 'COMPLETED' });
   await cloud.invoke('query-ledger', { day: new Date().toISOString().slice(0, 10) });
   await cloud.invoke('list-sagas', {});
+  // Nobody listens there: the secret is read and the tombstones are asked all the same.
+  for (const operation of ['execute', 'compensate']) {
+    await cloud.invoke('http-tool', {
+      operation,
+      tool: 'far',
+      version: '1',
+      sagaId: 'far',
+      step: 'one',
+      attempt: 1,
+      idempotencyKey: `far:0:${operation}`,
+      forwardKey: 'far:0',
+      deadlineMs: Date.now() + 20_000,
+      arguments: {},
+      endpoint: 'http://127.0.0.1:1/tool',
+    });
+  }
   await cloud.settled();
 };
 

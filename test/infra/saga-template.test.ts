@@ -47,14 +47,6 @@ describe('the machine', () => {
       functionNames: ['walkback-sweep'],
     });
   });
-
-  test('may call tools by name, the function behind HTTP tools among them, and nothing else', () => {
-    const text = JSON.stringify(
-      policies().filter(({ Action }) => [Action].flat().includes('lambda:InvokeFunction')),
-    );
-    expect(text).toContain('"HttpTool');
-    expect(text).not.toContain('"Resource":"*"');
-  });
 });
 
 test('a tool sees tombstones and nothing else of the table (S4)', () => {

@@ -215,7 +215,9 @@ describe('the functions', () => {
       expect(uses('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
       expect(uses('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
       expect(uses('states'), fn.name).toBe(told('WALKBACK_STATE_MACHINE_ARN'));
-      expect(uses('secretsmanager'), fn.name).toBe(told('E2B_API_KEY_SECRET_ARN'));
+      expect(uses('secretsmanager'), fn.name).toBe(
+        told('E2B_API_KEY_SECRET_ARN') || told('WALKBACK_HTTP_TOOL_SECRET_ARN'),
+      );
       const tables = told('WALKBACK_SESSIONS_TABLE') || told('WALKBACK_SAGAS_TABLE');
       expect(
         may.includes('dynamodb:GetItem') || may.includes('dynamodb:Query') || may.includes('dynamodb:Scan'),
@@ -260,8 +262,9 @@ describe('permissions', () => {
       .filter(({ Action }) => Action === 'lambda:InvokeFunction')
       .map(({ Resource }) => JSON.stringify(Resource))
       .join();
-    for (const { name, tool } of FUNCTIONS) {
-      const isCallable = tool === true || ['advance-saga', 'announce-await'].includes(name);
+    for (const { name, tool, httpTool } of FUNCTIONS) {
+      const isCallable =
+        tool === true || httpTool === true || ['advance-saga', 'announce-await'].includes(name);
       expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
     }
   });
