@@ -7,5 +7,13 @@ import { sagaPorts } from './saga-runtime.ts';
 /** Internal: the state `Advance` of the machine. */
 export const handler = createHandler('advance-saga', advanceInput, async (runtime) => {
   const advance = makeAdvance({ ...sagaPorts(runtime), executionLink });
-  return ({ state, executionArn }) => advance(state.sagaId, state.generation, eventOf(state), executionArn);
+  return async ({ state, executionArn }) => {
+    const next = await advance(state.sagaId, state.generation, eventOf(state), executionArn);
+    const { annotate } = runtime.telemetry;
+    annotate('sagaId', next.sagaId);
+    annotate('action', next.action);
+    // What tells a span of forward work from one that takes work back.
+    if (next.action === 'INVOKE') annotate('direction', next.operation.direction);
+    return next;
+  };
 });

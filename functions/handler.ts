@@ -11,6 +11,7 @@ import type * as z from 'zod';
 import type { Invocation } from '../core/checkpoint/deadline.ts';
 import { parseInput } from '../core/checkpoint/schemas.ts';
 import { isWalkbackError } from '../core/errors.ts';
+import { isRefusal } from './refusals.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
 const SERVICE = 'walkback';
@@ -43,7 +44,7 @@ export const createEventHandler = <Input, Output>(
 ) => {
   const logger = new Logger({ serviceName: SERVICE });
   const metrics = new Metrics({
-    namespace: SERVICE,
+    namespace: process.env['POWERTOOLS_METRICS_NAMESPACE'] ?? SERVICE,
     serviceName: SERVICE,
     defaultDimensions: { function: name },
   });
@@ -52,10 +53,22 @@ export const createEventHandler = <Input, Output>(
 
   const useCase = () => {
     wired ??= wire(
-      createRuntime(process.env, {
-        info: (message, facts = {}) => logger.info(message, { ...facts, function: name }),
-        warn: (message, facts = {}) => logger.warn(message, { ...facts, function: name }),
-      }),
+      createRuntime(
+        process.env,
+        {
+          info: (message, facts = {}) => logger.info(message, { ...facts, function: name }),
+          warn: (message, facts = {}) => logger.warn(message, { ...facts, function: name }),
+        },
+        {
+          measure: (metric, value) =>
+            metrics.addMetric(
+              metric,
+              metric.endsWith('Seconds') ? MetricUnit.Seconds : MetricUnit.Count,
+              value,
+            ),
+          annotate: (key, value) => tracer.putAnnotation(key, value),
+        },
+      ),
     );
     return wired;
   };
@@ -88,7 +101,7 @@ export const createEventHandler = <Input, Output>(
       return output;
     } catch (error) {
       const shown = publicError(error, context.awsRequestId);
-      metrics.addMetric('Failed', MetricUnit.Count, 1);
+      metrics.addMetric(isRefusal(shown.name) ? 'Refused' : 'Failed', MetricUnit.Count, 1);
       metrics.addMetadata('error', shown.name);
       logger[shown.name === 'InternalError' ? 'error' : 'warn'](`${name} failed`, { error });
       throw shown;

@@ -20,6 +20,15 @@ import type {
   Sandboxes,
   SessionStore,
 } from '../core/ports.ts';
+import { countingEvents } from './event-metrics.ts';
+
+/** Numbers and marks for whoever watches: metrics of the invocation, and annotations of its span. */
+export interface Telemetry {
+  measure: (name: string, value: number) => void;
+  annotate: (name: string, value: string | number) => void;
+}
+
+const SILENT: Telemetry = { measure: () => undefined, annotate: () => undefined };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,13 +37,15 @@ export interface Runtime {
   readonly env: Environment;
   readonly clock: Clock;
   readonly log: Log;
+  readonly telemetry: Telemetry;
   /** Hex, as many digits as a UUID has. */
   readonly random: () => string;
 }
 
-export const createRuntime = (env: Environment, log: Log): Runtime => ({
+export const createRuntime = (env: Environment, log: Log, telemetry: Telemetry = SILENT): Runtime => ({
   env,
   log,
+  telemetry,
   clock: { now: () => new Date(), sleep: (ms) => sleep(ms) },
   random: () => randomUUID().replaceAll('-', ''),
 });
@@ -58,8 +69,8 @@ export const sessionStore = ({ env }: Runtime): SessionStore =>
 export const bundleStore = ({ env }: Runtime): BundleStore =>
   createBundleStore({ bucket: required(env, 'WALKBACK_BUCKET') });
 
-export const eventBus = ({ env }: Runtime): Events =>
-  createEventBus({ busName: required(env, 'WALKBACK_EVENT_BUS') });
+export const eventBus = ({ env, telemetry }: Runtime): Events =>
+  countingEvents(createEventBus({ busName: required(env, 'WALKBACK_EVENT_BUS') }), telemetry);
 
 export const gitRepositories = (): Repositories => createRepositories();
 

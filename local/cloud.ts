@@ -19,7 +19,7 @@ import { REGION } from './resolve.ts';
 import { type Endpoints, startServices } from './services.ts';
 import { startSchedules } from './stepfunctions/schedules.ts';
 import { startBackground } from './streams/start.ts';
-import { loadTemplate } from './template.ts';
+import { loadTemplate, type Template } from './template.ts';
 
 /** How long `close` waits for invocations that are under way. */
 const GRACE_MS = 5_000;
@@ -32,6 +32,8 @@ export interface CloudOptions {
   log?: Log;
   /** False: other processes see that the directory is taken, but not where the cloud answers. */
   announce?: boolean;
+  /** Another template than the one this checkout synthesises: the release before or after it. */
+  template?: Template;
 }
 
 export interface Cloud {
@@ -95,7 +97,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const lock = await lockDataDir(dataDir);
   starting.defer(() => lock.release());
   const [template, credentials, journal] = await Promise.all([
-    loadTemplate(),
+    options.template ?? loadTemplate(),
     loadCredentials(dataDir),
     openJournal(dataDir),
   ]);

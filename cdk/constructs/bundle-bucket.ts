@@ -1,49 +1,94 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
+import type { WalkbackFunction } from './walkback-function.ts';
 
-/** Git bundles: private, encrypted, TLS only, versioned. Objects leave with the items that name them. */
+export interface BundleBucketProps {
+  removalPolicy: RemovalPolicy;
+  /** How long a deleted or replaced object can be brought back. */
+  supersededObjectRetention: Duration;
+  encryptionKey?: IKey;
+  accessLogsBucket?: IBucket;
+}
+
+/**
+ * Git bundles: private, encrypted, TLS only, versioned. An object leaves when the item that names it expires (C1: never by
+ * its own age, because a base that is still built upon is old), and stays recoverable for a while after.
+ */
 export class BundleBucket extends Construct {
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, props: { deletionProtection: boolean }) {
+  constructor(scope: Construct, id: string, props: BundleBucketProps) {
     super(scope, id);
     this.bucket = new Bucket(this, 'Bucket', {
-      encryption: BucketEncryption.S3_MANAGED,
+      encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
+      encryptionKey: props.encryptionKey,
+      bucketKeyEnabled: props.encryptionKey === undefined ? undefined : true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
       versioned: true,
+      serverAccessLogsBucket: props.accessLogsBucket,
       lifecycleRules: [
         {
           id: 'leftovers',
-          noncurrentVersionExpiration: Duration.days(30),
+          noncurrentVersionExpiration: props.supersededObjectRetention,
           abortIncompleteMultipartUploadAfter: Duration.days(1),
           expiredObjectDeleteMarker: true,
         },
       ],
-      removalPolicy: props.deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: props.removalPolicy,
     });
+    if (props.accessLogsBucket === undefined) {
+      NagSuppressions.addResourceSuppressions(this.bucket, [
+        {
+          id: 'AwsSolutions-S1',
+          reason:
+            "Who read which bundle is in CloudTrail's data events, where the account records them; the prop accessLogsBucket adds server access logs.",
+        },
+      ]);
+    }
   }
 
-  /** Put, get and head; nothing may be deleted. */
-  bindWrite(fn: NodejsFunction): void {
+  /** Reads, and signs URLs that read. */
+  bindRestore(fn: WalkbackFunction): void {
+    this.#bind(fn, ['s3:GetObject']);
+  }
+
+  /** Reads and writes, and signs URLs that do; nothing may be deleted. */
+  bindCapture(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:GetObject', 's3:PutObject']);
     // Without it S3 answers 403 instead of 404 for an object that is not there.
-    fn.addToRolePolicy(
-      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.bucket.bucketArn] }),
-    );
+    fn.allow(['s3:ListBucket'], [this.bucket.bucketArn]);
   }
 
-  bindDelete(fn: NodejsFunction): void {
+  bindDelete(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:DeleteObject']);
   }
 
-  #bind(fn: NodejsFunction, actions: string[]): void {
-    fn.addEnvironment('WALKBACK_BUCKET', this.bucket.bucketName);
-    fn.addToRolePolicy(new PolicyStatement({ actions, resources: [this.bucket.arnForObjects('*')] }));
+  #bind(fn: WalkbackFunction, actions: string[]): void {
+    fn.fn.addEnvironment('WALKBACK_BUCKET', this.bucket.bucketName);
+    fn.allow(actions, [this.bucket.arnForObjects('bases/*'), this.bucket.arnForObjects('sessions/*')]);
+    NagSuppressions.addResourceSuppressions(
+      fn.role,
+      [
+        {
+          id: 'AwsSolutions-IAM5',
+          reason:
+            'Keys of objects end in hashes of their content; these two prefixes are all the bucket has.',
+          appliesTo: [{ regex: '/^Resource::<.*Bucket.*\\.Arn>\\/(bases|sessions)\\/\\*$/' }],
+        },
+      ],
+      true,
+    );
   }
 }

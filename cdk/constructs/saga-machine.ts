@@ -1,107 +1,164 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
+import type { EngineAction } from '../functions.ts';
+import type { DeadLetterQueue } from './stream-consumer.ts';
+import { arnOf, type FunctionDefaults, type WalkbackFunction } from './walkback-function.ts';
 
-const NAME = 'walkback-saga';
 const DEFINITION = join(import.meta.dirname, '../../statemachines/saga.asl.json');
 
-/** Tools are functions of this name, whoever deploys them. */
-const TOOL_FUNCTIONS = 'walkback-tool-*';
-
-export interface SagaMachineProps {
-  advance: NodejsFunction;
-  announceAwait: NodejsFunction;
-  sweep: NodejsFunction;
-  httpTool: NodejsFunction;
+export interface SagaMachineProps extends FunctionDefaults {
+  advance: WalkbackFunction;
+  announceAwait: WalkbackFunction;
+  sweep: WalkbackFunction;
+  measure: WalkbackFunction;
+  alerts: ITopic;
+  deadLetters: DeadLetterQueue;
 }
 
-/** The one machine that drives every saga, who is told when a person must look, and who looks after dead executions. */
+const machineName = (namePrefix: string): string => `${namePrefix}-saga`;
+
+/** The one machine that drives every saga, and who looks after executions that died. */
 export class SagaMachine extends Construct {
   readonly machine: StateMachine;
-  readonly alerts: Topic;
-  readonly rules: readonly Rule[];
+  readonly #role: Role;
+  readonly #deadLetters: DeadLetterQueue;
 
   constructor(scope: Construct, id: string, props: SagaMachineProps) {
     super(scope, id);
-    this.alerts = new Topic(this, 'Alerts', {
-      displayName: 'Walkback: a compensation failed',
-      enforceSSL: true,
-    });
+    this.#deadLetters = props.deadLetters;
+    this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     this.machine = new StateMachine(this, 'Machine', {
-      stateMachineName: NAME,
+      stateMachineName: machineName(props.namePrefix),
+      role: this.#role,
       definitionBody: DefinitionBody.fromString(readFileSync(DEFINITION, 'utf8')),
       definitionSubstitutions: {
-        AdvanceSagaFunction: props.advance.functionArn,
-        AnnounceAwaitFunction: props.announceAwait.functionArn,
-        AlertTopic: this.alerts.topicArn,
+        AdvanceSagaFunction: props.advance.fn.functionArn,
+        AnnounceAwaitFunction: props.announceAwait.fn.functionArn,
+        AlertTopic: props.alerts.topicArn,
       },
-      tracingEnabled: true,
+      tracingEnabled: props.tracing,
       logs: {
         // Payloads hold arguments of tools, and those are customers' data.
         includeExecutionData: false,
-        level: LogLevel.ERROR,
+        level: LogLevel.ALL,
         destination: new LogGroup(this, 'Log', {
-          retention: RetentionDays.ONE_MONTH,
-          removalPolicy: RemovalPolicy.DESTROY,
+          // Step Functions writes to groups of this prefix without a resource policy that grows with each.
+          logGroupName: `/aws/vendedlogs/states/${machineName(props.namePrefix)}`,
+          retention: props.logRetention,
+          removalPolicy: props.removalPolicy,
         }),
       },
+      removalPolicy: props.removalPolicy,
     });
-    props.advance.grantInvoke(this.machine);
-    props.announceAwait.grantInvoke(this.machine);
-    props.httpTool.grantInvoke(this.machine);
-    this.alerts.grantPublish(this.machine);
-    const { partition, region, account } = Stack.of(this);
-    const tools = `arn:${partition}:lambda:${region}:${account}:function:${TOOL_FUNCTIONS}`;
-    this.machine.addToRolePolicy(
-      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [tools] }),
+    if (!props.tracing) {
+      NagSuppressions.addResourceSuppressions(this.machine, [
+        { id: 'AwsSolutions-SF2', reason: 'Whoever deploys it turned tracing off (prop tracing).' },
+      ]);
+    }
+    this.#allow('lambda:InvokeFunction', [props.advance.fn.functionArn, props.announceAwait.fn.functionArn]);
+    this.#allow('sns:Publish', [props.alerts.topicArn]);
+    this.#sweep(props);
+    NagSuppressions.addResourceSuppressions(
+      this.#role,
+      [
+        {
+          id: 'AwsSolutions-IAM5',
+          reason: 'Delivery of logs to CloudWatch and X-Ray have no resource level.',
+          appliesTo: ['Resource::*'],
+        },
+      ],
+      true,
     );
-    this.rules = this.#sweep(props.sweep);
+  }
+
+  /** Lets sagas call a tool, also a pinned version or alias of it. */
+  bindTool(functionArn: string): void {
+    this.#allow('lambda:InvokeFunction', [functionArn, `${functionArn}:*`]);
+    NagSuppressions.addResourceSuppressions(
+      this.#role,
+      [
+        {
+          id: 'AwsSolutions-IAM5',
+          reason: 'Versions and aliases of one named function: a manifest may pin one.',
+          appliesTo: [{ regex: '/^Resource::(arn:.*:function:[A-Za-z0-9_-]+|<.*\\.Arn>):\\*$/' }],
+        },
+      ],
+      true,
+    );
+  }
+
+  #allow(action: string, resources: string[]): void {
+    this.#role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
   }
 
   /** By the clock, and as soon as an execution died (S11). */
-  #sweep(fn: NodejsFunction): Rule[] {
-    const targets = [new LambdaFunction(fn)];
-    return [
-      new Rule(this, 'SweepByClock', { schedule: Schedule.rate(Duration.minutes(1)), targets }),
-      new Rule(this, 'SweepDead', {
-        eventPattern: {
-          source: ['aws.states'],
-          detailType: ['Step Functions Execution Status Change'],
-          detail: {
-            stateMachineArn: [this.machine.stateMachineArn],
-            status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-          },
+  #sweep({ sweep, measure }: SagaMachineProps): void {
+    const target = (fn: WalkbackFunction) =>
+      new LambdaFunction(fn.fn, { deadLetterQueue: this.#deadLetters.queue, maxEventAge: Duration.hours(2) });
+    for (const fn of [sweep, measure]) {
+      fn.fn.configureAsyncInvoke({
+        onFailure: new SqsDestination(this.#deadLetters.queue),
+        retryAttempts: 2,
+      });
+    }
+    new Rule(this, 'SweepByClock', {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [target(sweep)],
+    });
+    new Rule(this, 'MeasureByClock', {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [target(measure)],
+    });
+    new Rule(this, 'SweepDead', {
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: {
+          stateMachineArn: [this.machine.stateMachineArn],
+          status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
         },
-        targets,
-      }),
-    ];
+      },
+      targets: [target(sweep)],
+    });
   }
 }
 
-/** Starts, looks at and wakes executions. By name, because the machine itself names the functions. */
-export const bindEngine = (scope: Construct, fn: NodejsFunction): void => {
-  const stack = Stack.of(scope);
-  const arn = (resource: string, name: string) =>
-    `arn:${stack.partition}:states:${stack.region}:${stack.account}:${resource}:${name}`;
-  fn.addEnvironment('WALKBACK_STATE_MACHINE_ARN', arn('stateMachine', NAME));
-  fn.addToRolePolicy(
-    new PolicyStatement({
-      actions: ['states:StartExecution', 'states:SendTaskSuccess'],
-      resources: [arn('stateMachine', NAME)],
-    }),
-  );
-  fn.addToRolePolicy(
-    new PolicyStatement({
-      actions: ['states:DescribeExecution'],
-      resources: [arn('execution', `${NAME}:*`)],
-    }),
+/** By name, because the machine itself names the functions. */
+export const bindEngine = (
+  fn: WalkbackFunction,
+  namePrefix: string,
+  actions: readonly EngineAction[],
+): void => {
+  const machine = arnOf('states', `stateMachine:${machineName(namePrefix)}`);
+  fn.fn.addEnvironment('WALKBACK_STATE_MACHINE_ARN', machine);
+  const onMachine = actions.filter((action) => action !== 'DescribeExecution');
+  if (onMachine.length > 0) {
+    fn.allow(
+      onMachine.map((action) => `states:${action}`),
+      [machine],
+    );
+  }
+  if (!actions.includes('DescribeExecution')) return;
+  fn.allow(['states:DescribeExecution'], [arnOf('states', `execution:${machineName(namePrefix)}:*`)]);
+  NagSuppressions.addResourceSuppressions(
+    fn.role,
+    [
+      {
+        id: 'AwsSolutions-IAM5',
+        reason: 'Executions of this one machine: their names are made when sagas start.',
+        appliesTo: [{ regex: '/^Resource::arn:.*:execution:[A-Za-z0-9_-]+:\\*$/' }],
+      },
+    ],
+    true,
   );
 };

@@ -1,9 +1,20 @@
 import { join } from 'node:path';
-import { CfnResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Aws, CfnResource, Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  ApplicationLogLevel,
+  Architecture,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { NagSuppressions } from 'cdk-nag';
+import { Construct } from 'constructs';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
@@ -11,22 +22,89 @@ const PROJECT = join(import.meta.dirname, '../..');
 const REQUIRE_BANNER =
   "import { createRequire as walkbackRequire } from 'node:module'; const require = walkbackRequire(import.meta.url);";
 
-interface WalkbackFunctionProps {
+/** What all functions of one deployment have in common. */
+export interface FunctionDefaults {
+  namePrefix: string;
+  logRetention: RetentionDays;
+  removalPolicy: RemovalPolicy;
+  tracing: boolean;
+  encryptionKey?: IKey;
+  vpc?: IVpc;
+  vpcSubnets?: SubnetSelection;
+  securityGroups?: ISecurityGroup[];
+}
+
+export interface WalkbackFunctionProps extends FunctionDefaults {
   name: string;
   description: string;
   timeoutSeconds: number;
   entry?: string;
+  reservedConcurrency?: number;
 }
 
+const createRole = (scope: Construct, logGroup: LogGroup, props: WalkbackFunctionProps): Role => {
+  // Instead of AWSLambdaBasicExecutionRole, which may write every log of the account.
+  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  logGroup.grantWrite(role);
+  if (props.encryptionKey !== undefined) props.encryptionKey.grantEncryptDecrypt(role);
+  if (props.vpc === undefined) return role;
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: [
+        'ec2:CreateNetworkInterface',
+        'ec2:DescribeNetworkInterfaces',
+        'ec2:DescribeSubnets',
+        'ec2:DeleteNetworkInterface',
+        'ec2:AssignPrivateIpAddresses',
+        'ec2:UnassignPrivateIpAddresses',
+      ],
+      resources: ['*'],
+    }),
+  );
+  return role;
+};
+
+const bundling = {
+  format: OutputFormat.ESM,
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  banner: REQUIRE_BANNER,
+  // The runtime carries the SDK; with it bundled, no function would stay under 1.5 MB.
+  externalModules: ['@aws-sdk/*', '@smithy/*'],
+  esbuildArgs: { '--alias:dockerfile-ast': join(PROJECT, 'cdk/stubs/dockerfile-ast.ts') },
+  commandHooks: {
+    beforeBundling: () => [],
+    beforeInstall: () => [],
+    // Read at run time, from beside the code that sends them to the sandbox.
+    afterBundling: (inputDir: string, outputDir: string) => [
+      `cp "${inputDir}"/adapters/git/*.sh "${outputDir}"`,
+    ],
+  },
+  // Stack traces and literal error names stay readable.
+  minify: false,
+};
+
 /**
- * One Lambda from `functions/<name>.ts` (or `entry`), exporting `handler`. The entry's path stands in the template's
- * metadata, where the embedded cloud finds it.
+ * One Lambda from `functions/<name>.ts` (or `entry`), exporting `handler`, with a role and a log group of its own. The
+ * entry's path stands in the template's metadata, where the embedded cloud finds it.
  */
-export class WalkbackFunction extends NodejsFunction {
+export class WalkbackFunction extends Construct {
+  readonly fn: NodejsFunction;
+  readonly role: Role;
+  /** As in the table of functions, without prefix. */
+  readonly functionId: string;
+
   constructor(scope: Construct, id: string, props: WalkbackFunctionProps) {
+    super(scope, id);
+    this.functionId = props.name;
     const entry = props.entry ?? `functions/${props.name}.ts`;
-    super(scope, id, {
-      functionName: `walkback-${props.name}`,
+    const logGroup = new LogGroup(this, 'Log', {
+      retention: props.logRetention,
+      removalPolicy: props.removalPolicy,
+    });
+    this.role = createRole(this, logGroup, props);
+    this.fn = new NodejsFunction(this, 'Function', {
+      functionName: `${props.namePrefix}-${props.name}`,
       description: props.description,
       entry: join(PROJECT, entry),
       projectRoot: PROJECT,
@@ -35,30 +113,63 @@ export class WalkbackFunction extends NodejsFunction {
       architecture: Architecture.ARM_64,
       memorySize: 1024,
       timeout: Duration.seconds(props.timeoutSeconds),
-      logGroup: new LogGroup(scope, `${id}Logs`, {
-        retention: RetentionDays.ONE_MONTH,
-        removalPolicy: RemovalPolicy.DESTROY,
-      }),
-      bundling: {
-        format: OutputFormat.ESM,
-        target: 'node24',
-        mainFields: ['module', 'main'],
-        banner: REQUIRE_BANNER,
-        // The runtime carries the SDK; with it bundled, no function would stay under 1.5 MB.
-        externalModules: ['@aws-sdk/*', '@smithy/*'],
-        esbuildArgs: { '--alias:dockerfile-ast': join(PROJECT, 'cdk/stubs/dockerfile-ast.ts') },
-        commandHooks: {
-          beforeBundling: () => [],
-          beforeInstall: () => [],
-          // Read at run time, from beside the code that sends them to the sandbox.
-          afterBundling: (inputDir, outputDir) => [`cp "${inputDir}"/adapters/git/*.sh "${outputDir}"`],
-        },
-        // Stack traces and literal error names stay readable.
-        minify: false,
-      },
+      role: this.role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      // Not a variable: the embedded cloud's functions share ours, and are to be quiet.
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      systemLogLevelV2: SystemLogLevel.WARN,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      environment: { POWERTOOLS_SERVICE_NAME: 'walkback', POWERTOOLS_METRICS_NAMESPACE: props.namePrefix },
+      environmentEncryption: props.encryptionKey,
+      reservedConcurrentExecutions: props.reservedConcurrency,
+      vpc: props.vpc,
+      vpcSubnets: props.vpcSubnets,
+      securityGroups: props.securityGroups,
+      bundling,
     });
-    if (this.node.defaultChild instanceof CfnResource) {
-      this.node.defaultChild.addMetadata('walkback:entry', entry);
+    if (this.fn.node.defaultChild instanceof CfnResource) {
+      this.fn.node.defaultChild.addMetadata('walkback:entry', entry);
     }
+    this.#justify(props.vpc !== undefined);
+  }
+
+  allow(
+    actions: readonly string[],
+    resources: readonly string[],
+    conditions?: Record<string, unknown>,
+  ): void {
+    this.role.addToPolicy(
+      new PolicyStatement({
+        actions: [...actions],
+        resources: [...resources],
+        ...(conditions && { conditions }),
+      }),
+    );
+  }
+
+  #justify(inVpc: boolean): void {
+    const network = inVpc ? ' Neither have the network interfaces of a function in a VPC.' : '';
+    NagSuppressions.addResourceSuppressions(
+      this.role,
+      [
+        {
+          id: 'AwsSolutions-IAM5',
+          reason: `X-Ray's PutTraceSegments and PutTelemetryRecords, and DynamoDB's ListStreams, have no resource level.${network}`,
+          appliesTo: ['Resource::*'],
+        },
+        {
+          id: 'AwsSolutions-IAM5',
+          reason:
+            "The CDK's grants on a key name both forms of these operations; the resource is that one key.",
+          appliesTo: ['Action::kms:GenerateDataKey*', 'Action::kms:ReEncrypt*'],
+        },
+      ],
+      true,
+    );
   }
 }
+
+/** The account's regional ARN of a resource that is named, not referenced: machine and functions name each other. */
+export const arnOf = (service: string, resource: string): string =>
+  `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;

@@ -13,7 +13,7 @@ import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts'
 import { render } from './render.ts';
 
 /** A history holds 25,000 events; from here on the saga continues in a new execution. */
-const MAX_HISTORY_EVENTS = 20_000;
+export const MAX_HISTORY_EVENTS = 20_000;
 
 /** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
 const EVENTS_PER_ROUND = 13;

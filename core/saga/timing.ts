@@ -7,7 +7,7 @@ export const LATE_COMMIT_MARGIN_MS = 5_000;
 export const ENGINE_SLACK_SECONDS = 5;
 
 /** Longest single wait of the engine; a longer one is a row of these. (A timer of 2^31 ms is the limit locally.) */
-const MAX_WAIT_SECONDS = 20 * 24 * 3600;
+export const MAX_WAIT_SECONDS = 20 * 24 * 3600;
 
 /** Probes after one forward attempt before the answer "unknown" stands. */
 export const MAX_PROBES = 2;

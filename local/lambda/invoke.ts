@@ -1,8 +1,12 @@
 /** Runs one invocation the way the service does: context, time limit, and errors as a payload. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import type { FunctionPlan } from '../plan.ts';
 import type { Handler } from './handler.ts';
+
+/** The name of the function on whose behalf something runs: they share our process, and a role is one function's. */
+export const runningFunction = new AsyncLocalStorage<string>();
 
 const MAX_RESPONSE_BYTES = 6_291_556;
 
@@ -71,7 +75,8 @@ export const invokeHandler = async (
   const run = async (): Promise<InvocationResult> => {
     try {
       const handler = await load();
-      return succeed(await handler(event, createContext(fn, requestId, Date.now() + fn.timeoutMs)));
+      const context = createContext(fn, requestId, Date.now() + fn.timeoutMs);
+      return succeed(await runningFunction.run(fn.name, () => handler(event, context)));
     } catch (error) {
       return fromThrown(error);
     }

@@ -34,7 +34,7 @@ test('the template’s tables and buckets exist afterwards, also when provisione
   await provision(plan, clients);
   await provision(plan, clients);
   const [sessions] = plan.tables;
-  expect(plan.tables).toHaveLength(1);
+  expect(plan.tables).toHaveLength(3);
   const { Table } = await clients.dynamodb.send(new DescribeTableCommand({ TableName: sessions?.name }));
   expect(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName).sort()).toEqual([
     'gsi_checkpoint',

@@ -1,96 +1,137 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { FUNCTIONS } from '../../cdk/functions.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
+import {
+  allStatements,
+  asArray,
+  entriesOf,
+  logicalIdOf,
+  machineStatements,
+  managedPolicy,
+  statementsOf,
+} from '../support/template.ts';
 
 let template: Template;
 beforeAll(async () => {
   template = await loadTemplate();
 });
 
-const entriesOf = (type: string): [string, Resource][] =>
-  Object.entries(template.Resources).filter(([, resource]) => resource.Type === type);
 const only = (type: string): Resource => {
-  const [[, resource] = [], ...more] = entriesOf(type);
+  const [[, resource] = [], ...more] = entriesOf(template, type);
   if (resource === undefined || more.length > 0) throw new Error(`not exactly one ${type}`);
   return resource;
 };
-
-interface Statement {
-  Action: string | string[];
-  Resource: unknown;
-  Effect: string;
-}
-
-const logicalIdOf = (functionName: string): string => {
-  const found = entriesOf('AWS::Lambda::Function').find(
-    ([, resource]) => resource.Properties['FunctionName'] === functionName,
-  );
-  if (found === undefined) throw new Error(`no ${functionName}`);
+const tableId = (part: string): string => {
+  const found = entriesOf(template, 'AWS::DynamoDB::Table').find(([id]) => id.includes(part));
+  if (found === undefined) throw new Error(`no table ${part}`);
   return found[0];
 };
+const actionsOf = (name: string): string[] =>
+  statementsOf(template, `walkback-${name}`).flatMap(({ Action }) => asArray(Action));
 
-/** Everything the policies of a function's role allow. */
-const statementsOf = (functionName: string): Statement[] => {
-  const role = JSON.stringify(template.Resources[logicalIdOf(functionName)]?.Properties['Role']);
-  return entriesOf('AWS::IAM::Policy')
-    .filter(([, policy]) =>
-      (policy.Properties['Roles'] as { Ref: string }[]).some((one) => role.includes(`"${one.Ref}"`)),
-    )
-    .flatMap(([, policy]) => (policy.Properties['PolicyDocument'] as { Statement: Statement[] }).Statement);
-};
-const actionsOf = (functionName: string): string[] =>
-  statementsOf(functionName).flatMap((statement) => statement.Action);
-
-const functionNames = (): string[] => planCloud(template).functions.map((fn) => fn.name);
-
-describe('the table', () => {
-  test('has the keys, indexes and expiry that the design names', () => {
-    const [sessions] = planCloud(template).tables;
-    expect(sessions?.KeySchema).toEqual([
-      { AttributeName: 'pk', KeyType: 'HASH' },
-      { AttributeName: 'sk', KeyType: 'RANGE' },
+describe('the tables', () => {
+  test('have the keys, indexes and expiry that the design names', () => {
+    const shapes = planCloud(template).tables.map((table) => [
+      table.KeySchema.map(({ AttributeName }) => AttributeName).join('/'),
+      table.TimeToLiveSpecification?.AttributeName,
+      ...table.GlobalSecondaryIndexes.map(
+        ({ IndexName, KeySchema }) =>
+          `${IndexName} ${KeySchema.map(({ AttributeName }) => AttributeName).join('/')}`,
+      ),
     ]);
-    const indexes = sessions?.GlobalSecondaryIndexes.map((index) => [
-      index.IndexName,
-      index.KeySchema.map((key) => key.AttributeName).join('/'),
+    expect(shapes).toEqual([
+      ['pk/sk', 'expiresAt', 'gsi_checkpoint checkpointId', 'gsi_message messageId/sk'],
+      ['pk/sk', 'expiresAt', 'gsi_status status/statusSince'],
+      // Entries are never removed, by time either.
+      ['pk/sk', undefined, 'gsi_external_ref external_ref/at', 'gsi_day day/at'],
     ]);
-    expect(indexes).toEqual([
-      ['gsi_checkpoint', 'checkpointId'],
-      ['gsi_message', 'messageId/sk'],
-    ]);
-    expect(sessions?.TimeToLiveSpecification).toEqual({ AttributeName: 'expiresAt', Enabled: true });
   });
 
-  test('is recoverable, protected and outlives the stack', () => {
-    for (const [, table] of entriesOf('AWS::DynamoDB::Table')) {
+  test('are recoverable, protected and outlive the stack', () => {
+    for (const [, table] of entriesOf(template, 'AWS::DynamoDB::Table')) {
       expect(table.Properties).toMatchObject({
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         DeletionProtectionEnabled: true,
+        BillingMode: 'PAY_PER_REQUEST',
       });
-      expect(table).toMatchObject({ DeletionPolicy: 'Retain' });
+      expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
     }
   });
 
-  test('feeds its stream to publish-events, with retries, bisection and a dead letter queue', () => {
-    const mappings = entriesOf('AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => Properties);
-    const consumers = ['walkback-publish-events', 'walkback-publish-saga-events'];
-    expect(mappings).toHaveLength(consumers.length);
-    for (const name of consumers) {
-      const mapping = mappings.find(
-        ({ FunctionName }) => JSON.stringify(FunctionName) === JSON.stringify({ Ref: logicalIdOf(name) }),
-      );
-      expect(mapping, name).toMatchObject({
+  test('feed their streams to the publishers, with retries, bisection and a dead letter queue', () => {
+    const mappings = entriesOf(template, 'AWS::Lambda::EventSourceMapping').map(([, one]) => one.Properties);
+    for (const mapping of mappings) {
+      expect(mapping).toMatchObject({
         BisectBatchOnFunctionError: true,
         MaximumRetryAttempts: 10,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         StartingPosition: 'TRIM_HORIZON',
         DestinationConfig: { OnFailure: {} },
       });
-      expect(actionsOf(name)).toContain('sqs:SendMessage');
     }
+    expect(mappings.map(({ FunctionName }) => FunctionName)).toEqual(
+      ['walkback-publish-events', 'walkback-publish-saga-events'].map((name) => ({
+        Ref: logicalIdOf(template, name),
+      })),
+    );
+    expect(actionsOf('publish-events')).toContain('sqs:SendMessage');
+  });
+});
+
+describe('the ledger', () => {
+  test('is changed by nobody: no policy allows it, and the table itself denies it to everybody', () => {
+    const ledger = tableId('Ledger');
+    const allowed = allStatements(template)
+      .filter(({ Resource }) => JSON.stringify(Resource).includes(`"${ledger}"`))
+      .flatMap(({ Action }) => asArray(Action));
+    const reads = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'DescribeTable', 'PutItem'];
+    expect(new Set(allowed)).toEqual(new Set(reads.map((action) => `dynamodb:${action}`)));
+
+    const { ResourcePolicy } = template.Resources[ledger]?.Properties ?? {};
+    expect(ResourcePolicy).toMatchObject({
+      PolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Action: expect.arrayContaining([
+              'dynamodb:UpdateItem',
+              'dynamodb:DeleteItem',
+              'dynamodb:BatchWriteItem',
+              'dynamodb:PartiQLUpdate',
+              'dynamodb:PartiQLDelete',
+            ]),
+          },
+          { Effect: 'Deny', Principal: { AWS: '*' }, Action: 'dynamodb:PutItem' },
+        ],
+      },
+    });
+  });
+
+  test('is appended to by exactly the functions that move sagas', () => {
+    const { ResourcePolicy } = template.Resources[tableId('Ledger')]?.Properties ?? {};
+    const text = JSON.stringify(ResourcePolicy);
+    const writers = FUNCTIONS.filter(({ ledger }) => ledger?.includes('PutItem')).map(({ name }) => name);
+    expect(writers).toEqual(['start-saga', 'answer', 'operate-saga', 'advance-saga', 'sweep']);
+    for (const { name } of FUNCTIONS) {
+      const role = template.Resources[logicalIdOf(template, `walkback-${name}`)]?.Properties['Role'];
+      const [roleId] = (role as { 'Fn::GetAtt': string[] })['Fn::GetAtt'];
+      expect(text.includes(`"${roleId}"`), name).toBe(writers.includes(name));
+    }
+  });
+
+  test('is read by finance, with its indexes, and finance reads nothing else', () => {
+    const [statement, ...more] = managedPolicy(template, 'AccessFinance');
+    expect(more).toEqual([]);
+    expect(asArray(statement?.Action).join()).not.toMatch(/Put|Update|Delete|Write/);
+    const resources = asArray(statement?.Resource).map((one) => JSON.stringify(one));
+    expect(resources).toHaveLength(3);
+    for (const resource of resources) expect(resource).toContain(tableId('Ledger'));
+    expect(resources.join()).toMatch(/index\/gsi_external_ref.*index\/gsi_day/);
   });
 });
 
@@ -119,71 +160,172 @@ describe('the bucket', () => {
     expect(JSON.stringify(bucket.Properties['BucketEncryption'])).toContain('AES256');
   });
 
-  test('refuses anything without TLS', () => {
-    const policy = only('AWS::S3::BucketPolicy').Properties['PolicyDocument'];
-    expect(policy).toMatchObject({
-      Statement: expect.arrayContaining([
-        expect.objectContaining({
-          Effect: 'Deny',
-          Action: 's3:*',
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        }),
-      ]),
-    });
+  test('refuses anything without TLS, as do topic and queues', () => {
+    for (const type of ['AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy']) {
+      for (const [, { Properties }] of entriesOf(template, type)) {
+        expect(Properties['PolicyDocument'], type).toMatchObject({
+          Statement: expect.arrayContaining([
+            expect.objectContaining({
+              Effect: 'Deny',
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            }),
+          ]),
+        });
+      }
+    }
   });
 });
 
 describe('the functions', () => {
   test('each has an entry on disk, and each entry on disk is deployed', async () => {
-    const plan = planCloud(template);
-    for (const fn of plan.functions) expect(existsSync(join(PROJECT, fn.entry)), fn.entry).toBe(true);
+    const { functions } = planCloud(template);
+    for (const fn of functions) expect(existsSync(join(PROJECT, fn.entry)), fn.entry).toBe(true);
     const files = await readdir(join(PROJECT, 'functions'));
-    const shared = ['runtime.ts', 'saga-runtime.ts', 'handler.ts'];
-    const entries = files.filter((file) => file.endsWith('.ts') && !shared.includes(file));
-    const ours = plan.functions.map((fn) => fn.entry).filter((entry) => !entry.startsWith('examples/'));
-    expect(ours.sort()).toEqual(entries.map((file) => `functions/${file}`).sort());
+    const sources = await Promise.all(
+      files.map(async (file) => [file, await readFile(join(PROJECT, 'functions', file), 'utf8')] as const),
+    );
+    const entries = sources.filter(([, text]) => text.includes('export const handler')).map(([file]) => file);
+    expect(functions.map(({ entry }) => entry).sort()).toEqual(
+      [...entries.map((file) => `functions/${file}`), 'examples/refund/function.ts'].sort(),
+    );
   });
 
-  test('run on Node 24 on ARM', () => {
-    for (const [, resource] of entriesOf('AWS::Lambda::Function')) {
-      expect(resource.Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
+  test('run on Node 24 on ARM, traced, with a log group of their own that forgets', () => {
+    const logs = new Set<string>();
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::Lambda::Function')) {
+      expect(Properties, id).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        TracingConfig: { Mode: 'Active' },
+        LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO' },
+      });
+      logs.add(JSON.stringify((Properties['LoggingConfig'] as Record<string, unknown>)['LogGroup']));
+    }
+    expect(logs.size).toBe(FUNCTIONS.length);
+    for (const [, { Properties }] of entriesOf(template, 'AWS::Logs::LogGroup')) {
+      expect(Properties).toMatchObject({ RetentionInDays: 30 });
     }
   });
 
-  test('may do to a service exactly when they are told where it is', () => {
+  test('are told where a service is exactly when they may use it', () => {
     for (const fn of planCloud(template).functions) {
-      const services = new Set(actionsOf(fn.name).map((action) => action.split(':')[0]));
+      const may = statementsOf(template, fn.name).flatMap(({ Action }) => asArray(Action));
+      const uses = (service: string) => may.some((action) => action.startsWith(`${service}:`));
       const told = (name: string) => name in fn.environment;
-      expect(services.has('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
-      expect(services.has('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
-      expect(services.has('secretsmanager'), fn.name).toBe(
+      expect(uses('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
+      expect(uses('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
+      expect(uses('states'), fn.name).toBe(told('WALKBACK_STATE_MACHINE_ARN'));
+      expect(uses('secretsmanager'), fn.name).toBe(
         told('E2B_API_KEY_SECRET_ARN') || told('WALKBACK_HTTP_TOOL_SECRET_ARN'),
       );
-      expect(services.has('dynamodb'), fn.name).toBe(
-        told('WALKBACK_SESSIONS_TABLE') ||
-          told('WALKBACK_SAGAS_TABLE') ||
-          fn.name === 'walkback-publish-saga-events',
-      );
+      const tables = told('WALKBACK_SESSIONS_TABLE') || told('WALKBACK_SAGAS_TABLE');
+      expect(
+        may.includes('dynamodb:GetItem') || may.includes('dynamodb:Query') || may.includes('dynamodb:Scan'),
+        fn.name,
+      ).toBe(tables);
     }
   });
 
-  test('that only read can not write, and only publish-events may delete a bundle', () => {
-    for (const name of ['walkback-timeline', 'walkback-context', 'walkback-diff', 'walkback-list-sessions']) {
-      expect(actionsOf(name).filter((action) => /Put|Update|Delete|Write/.test(action))).toEqual([]);
+  test('have roles without a managed policy', () => {
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::IAM::Role')) {
+      expect(Properties['ManagedPolicyArns'], id).toBeUndefined();
     }
-    const deleting = functionNames().filter((name) => actionsOf(name).includes('s3:DeleteObject'));
-    expect(deleting).toEqual(['walkback-publish-events']);
   });
 
-  test('are granted nothing on everything', () => {
-    for (const name of functionNames()) {
-      for (const statement of statementsOf(name)) {
-        // Stream listing has no narrower resource.
-        if (statement.Action === 'dynamodb:ListStreams') continue;
-        expect(statement.Resource, `${name} ${String(statement.Action)}`).not.toBe('*');
-        expect([statement.Action].flat().filter((action) => action.includes('*'))).toEqual([]);
+  test('that run asynchronously have somewhere to leave what failed', () => {
+    expect(entriesOf(template, 'AWS::Lambda::EventInvokeConfig')).toHaveLength(2);
+    for (const [, { Properties }] of entriesOf(template, 'AWS::Lambda::EventInvokeConfig')) {
+      expect(Properties).toMatchObject({ DestinationConfig: { OnFailure: {} } });
+    }
+    for (const [, { Properties }] of entriesOf(template, 'AWS::Events::Rule')) {
+      for (const target of asArray(Properties['Targets'])) expect(target).toHaveProperty('DeadLetterConfig');
+    }
+  });
+});
+
+describe('permissions', () => {
+  /** Actions that AWS knows no resource for. */
+  const WITHOUT_RESOURCE =
+    /^(?:xray:|dynamodb:ListStreams$|logs:(?:\w+LogDeliver\w+|PutResourcePolicy|Describe\w+)$)/;
+
+  test('name their resources, and never an action with a wildcard', () => {
+    for (const { Action, Resource } of allStatements(template)) {
+      for (const action of asArray(Action)) {
+        expect(action).not.toContain('*');
+        if (asArray(Resource).includes('*')) expect(action).toMatch(WITHOUT_RESOURCE);
       }
     }
+  });
+
+  test('let the machine call the two functions of its definition and the tools, and nothing else', () => {
+    const callable = machineStatements(template)
+      .filter(({ Action }) => Action === 'lambda:InvokeFunction')
+      .map(({ Resource }) => JSON.stringify(Resource))
+      .join();
+    for (const { name, tool, httpTool } of FUNCTIONS) {
+      const isCallable =
+        tool === true || httpTool === true || ['advance-saga', 'announce-await'].includes(name);
+      expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
+    }
+  });
+
+  test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer changes no session', () => {
+    const callable = (policy: string): string[] => {
+      const text = JSON.stringify(managedPolicy(template, policy));
+      return FUNCTIONS.map(({ name }) => name).filter((name) =>
+        text.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`),
+      );
+    };
+    const backend = callable('AgentBackend');
+    expect(backend).toEqual(expect.arrayContaining(['checkpoint', 'rollback', 'start-saga']));
+    for (const name of ['answer', 'operate-saga', 'put-catalog', 'sweep', 'advance-saga']) {
+      expect(backend).not.toContain(name);
+    }
+    const reviewer = callable('Reviewer');
+    expect(reviewer).toContain('answer');
+    for (const name of ['checkpoint', 'rollback', 'start-saga', 'operate-saga', 'end-session']) {
+      expect(reviewer).not.toContain(name);
+    }
+  });
+
+  test('to delete a bundle are with publish-events alone', () => {
+    const deleting = FUNCTIONS.filter(({ name }) => actionsOf(name).includes('s3:DeleteObject'));
+    expect(deleting.map(({ name }) => name)).toEqual(['publish-events']);
+  });
+});
+
+describe('alarms', () => {
+  test('each names a runbook that docs/operations.md has', async () => {
+    const text = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
+    const anchors = new Set(
+      [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-')),
+    );
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
+      const [, anchor = ''] = /Runbook: \S+#(\S+)$/.exec(String(Properties['AlarmDescription'])) ?? [];
+      expect(anchors, id).toContain(anchor);
+      expect(Properties['AlarmActions'], id).toHaveLength(1);
+    }
+  });
+
+  test('are there for everything that needs a person', () => {
+    const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
+      String(Properties['AlarmName']).replace('walkback-', ''),
+    );
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'compensation-failed',
+        'execution-failed',
+        'execution-timed-out',
+        'execution-aborted',
+        'saga-unfinished',
+        'await-near-timeout',
+        'checkpoint-incomplete',
+        'dead-letters-SessionEvents',
+        'dead-letters-SagaEvents',
+        'dead-letters-Sweeper',
+        ...FUNCTIONS.flatMap(({ name }) => [`errors-${name}`, `throttles-${name}`]),
+      ]),
+    );
   });
 });
 
@@ -191,5 +333,5 @@ test('the template names no account, no region and no secret', () => {
   const text = JSON.stringify(template);
   expect(text).not.toMatch(/\b\d{12}\b/);
   expect(text).not.toMatch(/\b(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central)[a-z]*-\d\b/);
-  expect(text).not.toMatch(/e2b_[0-9a-f]{8}|AKIA/);
+  expect(text).not.toMatch(/e2b_[0-9a-f]{8}|AKIA|sk_(?:test|live)/);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import type { Service } from '../../local/services.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
@@ -68,13 +68,15 @@ export const invokerOf = (cloud: Pick<Cloud, 'endpoints' | 'environment'>): Test
   createInvoke(lambdaFor(cloud));
 
 /** A directory made here is removed with the cloud; one given by the caller stays, for a restart on its data. */
-export const startTestCloud = async (options: { dataDir?: string } = {}): Promise<TestCloud> => {
+export const startTestCloud = async (
+  options: Pick<Partial<CloudOptions>, 'dataDir' | 'template'> = {},
+): Promise<TestCloud> => {
   await using starting = new AsyncDisposableStack();
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'walkback-cloud-')));
   if (options.dataDir === undefined) {
     starting.defer(() => rm(dataDir, { recursive: true, force: true }));
   }
-  const cloud = starting.use(await startCloud({ dataDir }));
+  const cloud = starting.use(await startCloud({ ...options, dataDir }));
   const lambda = lambdaFor(cloud);
   starting.defer(() => lambda.destroy());
   const disposal = starting.move();

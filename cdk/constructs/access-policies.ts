@@ -1,0 +1,58 @@
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import type { FunctionRow } from '../functions.ts';
+import type { Tables } from './tables.ts';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+export interface AccessPoliciesProps {
+  namePrefix: string;
+  tables: Tables;
+  functions: readonly { row: FunctionRow; fn: WalkbackFunction }[];
+}
+
+/** For a platform team to attach to its own roles: nobody needs more than one of these, and none has what another has not. */
+export class AccessPolicies extends Construct {
+  /** Reads every ledger entry, and nothing else of Walkback. */
+  readonly finance: ManagedPolicy;
+  /** Calls what an agent's backend calls: never `answer` and never `operate-saga`, so no agent approves itself. */
+  readonly agentBackend: ManagedPolicy;
+  /** Looks at sessions and sagas, and answers approvals. */
+  readonly reviewer: ManagedPolicy;
+  /** Works failed compensations, stores the catalog, and looks. */
+  readonly operator: ManagedPolicy;
+
+  constructor(scope: Construct, id: string, props: AccessPoliciesProps) {
+    super(scope, id);
+    const { tables } = props;
+    this.finance = new ManagedPolicy(this, 'Finance', {
+      description: 'Reads the Walkback ledger',
+      statements: [
+        new PolicyStatement({
+          actions: [
+            'dynamodb:GetItem',
+            'dynamodb:BatchGetItem',
+            'dynamodb:Query',
+            'dynamodb:Scan',
+            'dynamodb:DescribeTable',
+          ],
+          resources: [tables.ledger.tableArn, ...tables.ledgerIndexArns],
+        }),
+      ],
+    });
+    const invoke = (caller: FunctionRow['callers'][number], policyId: string, description: string) =>
+      new ManagedPolicy(this, policyId, {
+        description,
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: props.functions
+              .filter(({ row }) => row.callers.includes(caller))
+              .map(({ fn }) => fn.fn.functionArn),
+          }),
+        ],
+      });
+    this.agentBackend = invoke('agent-backend', 'AgentBackend', 'Calls Walkback for agents');
+    this.reviewer = invoke('reviewer', 'Reviewer', 'Reviews Walkback sessions and answers approvals');
+    this.operator = invoke('operator', 'Operator', 'Operates Walkback sagas and their catalog');
+  }
+}

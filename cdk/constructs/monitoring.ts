@@ -1,0 +1,177 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { Construct } from 'constructs';
+import { createDashboard } from './dashboard.ts';
+import type { DeadLetterQueue } from './stream-consumer.ts';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+export interface MonitoringProps {
+  namePrefix: string;
+  machine: StateMachine;
+  functions: readonly WalkbackFunction[];
+  deadLetters: Readonly<Record<string, DeadLetterQueue>>;
+  topic: ITopic;
+  runbookUrl: string;
+  unfinishedSagaAlarm: Duration;
+}
+
+/** Metrics of our own, by the function that publishes them (functions/handler.ts). */
+export const ownMetric = (
+  namePrefix: string,
+  functionId: string,
+  metricName: string,
+  statistic: 'Sum' | 'Maximum',
+): Metric =>
+  new Metric({
+    namespace: namePrefix,
+    metricName,
+    statistic,
+    period: Duration.minutes(1),
+    dimensionsMap: { service: 'walkback', function: functionId },
+  });
+
+interface AlarmOptions {
+  metric: IMetric;
+  /** Fires at this value or more. Default 1. */
+  threshold?: number;
+  what: string;
+  /** Heading of docs/operations.md, as an anchor. */
+  runbook: string;
+  /** Silence is a fault too: the metric is published every minute. */
+  missingIsBad?: boolean;
+  minutes?: number;
+}
+
+/** Alarms, each with the runbook that says what to do, and a dashboard. */
+export class Monitoring extends Construct {
+  readonly #props: MonitoringProps;
+
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
+    super(scope, id);
+    this.#props = props;
+    this.#watchSagas();
+    this.#watchExecutions();
+    this.#watchFunctions();
+    this.#watchDeliveries();
+    createDashboard(this, props);
+  }
+
+  #alarm(id: string, options: AlarmOptions): void {
+    const { namePrefix, runbookUrl, topic } = this.#props;
+    const minutes = options.minutes ?? 1;
+    const alarm = new Alarm(this, id, {
+      alarmName: `${namePrefix}-${id}`,
+      alarmDescription: `${options.what} Runbook: ${runbookUrl}#${options.runbook}`,
+      metric: options.metric,
+      threshold: options.threshold ?? 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: minutes,
+      datapointsToAlarm: minutes,
+      treatMissingData:
+        options.missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(new SnsAction(topic));
+    alarm.addOkAction(new SnsAction(topic));
+  }
+
+  #gauge(name: string): Metric {
+    return ownMetric(this.#props.namePrefix, 'measure-sagas', name, 'Maximum');
+  }
+
+  #watchSagas(): void {
+    this.#alarm('compensation-failed', {
+      metric: this.#gauge('CompensationFailedSagas'),
+      what: 'Sagas could not be undone completely, and no operator has worked them yet.',
+      runbook: 'compensation-failed',
+    });
+    this.#alarm('saga-unfinished', {
+      metric: this.#gauge('OldestUnfinishedSeconds'),
+      threshold: this.#props.unfinishedSagaAlarm.toSeconds(),
+      what: 'A saga is neither finished nor waiting for a person for too long.',
+      runbook: 'saga-unfinished',
+    });
+    this.#alarm('await-near-timeout', {
+      metric: this.#gauge('AwaitsNearTimeout'),
+      what: 'Approvals run out soon, and their sagas will be undone.',
+      runbook: 'await-near-timeout',
+    });
+    this.#alarm('saga-measurement-missing', {
+      metric: this.#gauge('OldestUnfinishedSeconds').with({ statistic: 'SampleCount' }),
+      // Never reached: only the absence of data fires it.
+      threshold: 1_000_000,
+      what: 'Nobody measures sagas, so no other alarm about them can fire.',
+      runbook: 'saga-measurement-missing',
+      missingIsBad: true,
+      minutes: 5,
+    });
+  }
+
+  #watchExecutions(): void {
+    const { machine } = this.#props;
+    const period = { period: Duration.minutes(1), statistic: 'Sum' };
+    const ends = {
+      failed: machine.metricFailed(period),
+      'timed-out': machine.metricTimedOut(period),
+      aborted: machine.metricAborted(period),
+    };
+    for (const [end, metric] of Object.entries(ends)) {
+      this.#alarm(`execution-${end}`, {
+        metric,
+        what: `Executions of sagas ended ${end}.`,
+        runbook: 'execution-ended-badly',
+      });
+    }
+  }
+
+  #watchFunctions(): void {
+    for (const { fn, functionId } of this.#props.functions) {
+      const period = { period: Duration.minutes(1) };
+      this.#alarm(`errors-${functionId}`, {
+        // A refused input is an error to Lambda, and none to us.
+        metric: new MathExpression({
+          expression: 'errors - FILL(refused, 0)',
+          usingMetrics: {
+            errors: fn.metricErrors(period),
+            refused: ownMetric(this.#props.namePrefix, functionId, 'Refused', 'Sum'),
+          },
+          ...period,
+        }),
+        what: `The function ${functionId} failed: crashed, ran out of time, or could not reach a service.`,
+        runbook: 'function-errors',
+      });
+      this.#alarm(`throttles-${functionId}`, {
+        metric: fn.metricThrottles(period),
+        what: `Calls of the function ${functionId} were throttled.`,
+        runbook: 'function-throttles',
+      });
+    }
+  }
+
+  #watchDeliveries(): void {
+    for (const [name, { queue }] of Object.entries(this.#props.deadLetters)) {
+      this.#alarm(`dead-letters-${name}`, {
+        metric: queue.metricApproximateNumberOfMessagesVisible({
+          period: Duration.minutes(1),
+          statistic: 'Maximum',
+        }),
+        what: 'Something asynchronous could not be delivered.',
+        runbook: 'dead-letters',
+      });
+    }
+    this.#alarm('checkpoint-incomplete', {
+      metric: ownMetric(this.#props.namePrefix, 'publish-events', 'checkpoint.incomplete', 'Sum'),
+      what: 'A checkpoint misses something of a repository; it names what and why.',
+      runbook: 'checkpoint-incomplete',
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { NagSuppressions } from 'cdk-nag';
+import { Construct } from 'constructs';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+/** Where something asynchronous ends up that could not be delivered; an alarm watches each. */
+export class DeadLetterQueue extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, props: { encryptionKey?: IKey }) {
+    super(scope, id);
+    this.queue = new Queue(this, 'Queue', {
+      encryption: props.encryptionKey === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS,
+      encryptionMasterKey: props.encryptionKey,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    NagSuppressions.addResourceSuppressions(this.queue, [
+      { id: 'AwsSolutions-SQS3', reason: 'It is itself the dead-letter queue; an alarm looks at its depth.' },
+    ]);
+  }
+}
+
+/** Feeds every change of a table to a function, in order per item; a record it can not take ends in `deadLetters`. */
+export const bindStream = (table: Table, consumer: WalkbackFunction, deadLetters: DeadLetterQueue): void => {
+  consumer.fn.addEventSource(
+    new DynamoEventSource(table, {
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      retryAttempts: 10,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      onFailure: new SqsDlq(deadLetters.queue),
+    }),
+  );
+};

@@ -1,0 +1,171 @@
+import { Lazy, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AttributeType,
+  BillingMode,
+  ProjectionType,
+  StreamViewType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { TableAction } from '../functions.ts';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+export interface TablesProps {
+  removalPolicy: RemovalPolicy;
+  encryptionKey?: IKey;
+}
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+/** By whatever road: single items, batches, transactions and PartiQL are all authorised as one of these. */
+const CHANGES = [
+  'dynamodb:UpdateItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:BatchWriteItem',
+  'dynamodb:PartiQLInsert',
+  'dynamodb:PartiQLUpdate',
+  'dynamodb:PartiQLDelete',
+];
+
+const indexArns = (table: Table, names: readonly string[]): string[] =>
+  names.map((name) => `${table.tableArn}/index/${name}`);
+
+/** Sessions; heads, pinned plans and catalog of sagas; and the ledger, which nobody may change. */
+export class Tables extends Construct {
+  readonly sessions: Table;
+  readonly sagas: Table;
+  readonly ledger: Table;
+  readonly ledgerIndexArns: readonly string[];
+  readonly #sagaIndexArns: readonly string[];
+  readonly #ledgerWriters: string[] = [];
+
+  constructor(scope: Construct, id: string, props: TablesProps) {
+    super(scope, id);
+    const shared = {
+      partitionKey: text('pk'),
+      sortKey: text('sk'),
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      encryption:
+        props.encryptionKey === undefined ? TableEncryption.DEFAULT : TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey: props.encryptionKey,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: props.removalPolicy !== RemovalPolicy.DESTROY,
+      removalPolicy: props.removalPolicy,
+    };
+    const streamed = {
+      ...shared,
+      timeToLiveAttribute: 'expiresAt',
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+    };
+
+    this.sessions = new Table(this, 'Sessions', streamed);
+    this.sessions.addGlobalSecondaryIndex({
+      indexName: 'gsi_checkpoint',
+      partitionKey: text('checkpointId'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+    this.sessions.addGlobalSecondaryIndex({
+      indexName: 'gsi_message',
+      partitionKey: text('messageId'),
+      sortKey: text('sk'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+
+    this.sagas = new Table(this, 'Sagas', streamed);
+    this.sagas.addGlobalSecondaryIndex({
+      indexName: 'gsi_status',
+      partitionKey: text('status'),
+      // Not the time of the last write: the index is written only when the status changes.
+      sortKey: text('statusSince'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+    this.#sagaIndexArns = indexArns(this.sagas, ['gsi_status']);
+
+    this.ledger = new Table(this, 'Ledger', { ...shared, resourcePolicy: this.#ledgerPolicy() });
+    this.ledger.addGlobalSecondaryIndex({
+      indexName: 'gsi_external_ref',
+      partitionKey: text('external_ref'),
+      sortKey: text('at'),
+      projectionType: ProjectionType.ALL,
+    });
+    this.ledger.addGlobalSecondaryIndex({
+      indexName: 'gsi_day',
+      partitionKey: text('day'),
+      sortKey: text('at'),
+      projectionType: ProjectionType.ALL,
+    });
+    this.ledgerIndexArns = indexArns(this.ledger, ['gsi_external_ref', 'gsi_day']);
+  }
+
+  /** Binds the account's administrators too, until one takes the policy away, which CloudTrail shows (S10). */
+  #ledgerPolicy(): PolicyDocument {
+    const everybody = { effect: Effect.DENY, principals: [new AnyPrincipal()], resources: ['*'] };
+    const writers = Lazy.list({ produce: () => this.#ledgerWriters });
+    return new PolicyDocument({
+      statements: [
+        new PolicyStatement({ ...everybody, sid: 'NobodyChangesAnEntry', actions: CHANGES }),
+        new PolicyStatement({
+          ...everybody,
+          sid: 'OnlyTheLedgerWritersAppend',
+          actions: ['dynamodb:PutItem'],
+          conditions: { ArnNotEquals: { 'aws:PrincipalArn': writers } },
+        }),
+      ],
+    });
+  }
+
+  bindSessions(fn: WalkbackFunction, actions: readonly TableAction[]): void {
+    fn.fn.addEnvironment('WALKBACK_SESSIONS_TABLE', this.sessions.tableName);
+    fn.allow(
+      actions.map((action) => `dynamodb:${action}`),
+      [this.sessions.tableArn],
+    );
+  }
+
+  bindSagas(fn: WalkbackFunction, actions: readonly TableAction[]): void {
+    this.#nameSagaTables(fn);
+    fn.allow(
+      actions.map((action) => `dynamodb:${action}`),
+      [this.sagas.tableArn],
+    );
+  }
+
+  bindLedger(fn: WalkbackFunction, actions: readonly ('GetItem' | 'Query' | 'PutItem')[]): void {
+    this.#nameSagaTables(fn);
+    if (actions.includes('PutItem')) this.#ledgerWriters.push(fn.role.roleArn);
+    fn.allow(
+      actions.map((action) => `dynamodb:${action}`),
+      [this.ledger.tableArn],
+    );
+  }
+
+  bindIndexes(fn: WalkbackFunction, tables: readonly ('sagas' | 'ledger')[]): void {
+    const arns = { sagas: this.#sagaIndexArns, ledger: this.ledgerIndexArns };
+    fn.allow(
+      ['dynamodb:Query'],
+      tables.flatMap((table) => arns[table]),
+    );
+  }
+
+  /** A tool reads and writes tombstones, and sees nothing else of the table (S4). */
+  bindTombstones(fn: LambdaFunction): void {
+    fn.addEnvironment('WALKBACK_SAGAS_TABLE', this.sagas.tableName);
+    fn.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+        resources: [this.sagas.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TOMBSTONE#*'] } },
+      }),
+    );
+    if (this.sagas.encryptionKey !== undefined) this.sagas.encryptionKey.grantEncryptDecrypt(fn);
+  }
+
+  #nameSagaTables(fn: WalkbackFunction): void {
+    fn.fn.addEnvironment('WALKBACK_SAGAS_TABLE', this.sagas.tableName);
+    fn.fn.addEnvironment('WALKBACK_LEDGER_TABLE', this.ledger.tableName);
+  }
+}

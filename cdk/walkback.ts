@@ -1,0 +1,221 @@
+/** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { AccessPolicies } from './constructs/access-policies.ts';
+import { BundleBucket } from './constructs/bundle-bucket.ts';
+import { WalkbackEventBus } from './constructs/event-bus.ts';
+import { Monitoring } from './constructs/monitoring.ts';
+import { bindEngine, SagaMachine } from './constructs/saga-machine.ts';
+import { bindStream, DeadLetterQueue } from './constructs/stream-consumer.ts';
+import { Tables } from './constructs/tables.ts';
+import { arnOf, type FunctionDefaults, WalkbackFunction } from './constructs/walkback-function.ts';
+import { FUNCTIONS, type FunctionRow } from './functions.ts';
+
+export interface WalkbackProps {
+  /** First part of the names of functions and machine. Default `walkback`; another for a second one in the account. */
+  namePrefix?: string;
+  /** Holds the E2B API key as plain text. Made by the operator; its value never enters a template. */
+  e2bApiKeySecret: ISecret;
+  /** What calls of HTTP tools are signed with; made by the operator. */
+  httpToolSecret: ISecret;
+  /** Encrypts tables, bucket, dead letters and functions' variables. Default: keys that AWS owns. */
+  encryptionKey?: IKey;
+  /** Functions run here; it needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
+  vpc?: IVpc;
+  vpcSubnets?: SubnetSelection;
+  securityGroups?: ISecurityGroup[];
+  /** Told of every alarm and of every failed compensation. Default: a topic of its own. */
+  alarmTopic?: ITopic;
+  /** Where docs/operations.md is to be read: alarms link to its runbooks. */
+  runbookUrl?: string;
+  /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: one hour. */
+  unfinishedSagaAlarm?: Duration;
+  /** By function, without prefix. Default: none is reserved. */
+  reservedConcurrency?: Readonly<Record<string, number>>;
+  /** Default: one month. */
+  logRetention?: RetentionDays;
+  /** How long deleted bundles can be brought back. Default: 30 days. */
+  supersededObjectRetention?: Duration;
+  /** How long events can be replayed. Default: 30 days. */
+  eventArchiveRetention?: Duration;
+  /** Of tables, bucket and logs; anything but DESTROY also protects tables from deletion. Default: RETAIN. */
+  removalPolicy?: RemovalPolicy;
+  /** X-Ray. Default: on. */
+  tracing?: boolean;
+  /** Gets the bucket's access logs. Default: none. */
+  accessLogsBucket?: IBucket;
+  /** Names of tools deployed elsewhere that sagas may call; `addTool` is for tools of the same app. */
+  toolFunctions?: readonly string[];
+  /** Deploys the tools of the examples too. */
+  examples?: boolean;
+}
+
+const pascalCase = (name: string): string =>
+  name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const checkReserved = (reserved: Readonly<Record<string, number>>): void => {
+  const known = new Set(FUNCTIONS.map(({ name }) => name));
+  const unknown = Object.keys(reserved).filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new Error(`reservedConcurrency: there is no function ${unknown.join(', ')}`);
+};
+
+/** Lets a function read one secret, and tells it which. */
+const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): void => {
+  const { secretArn, secretFullArn } = secret;
+  fn.fn.addEnvironment(variable, secretArn);
+  // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
+  fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
+};
+
+export class Walkback extends Construct {
+  readonly tables: Tables;
+  readonly bundles: BundleBucket;
+  readonly events: WalkbackEventBus;
+  readonly alarmTopic: ITopic;
+  readonly sagaMachine: SagaMachine;
+  /** To attach to roles of people and backends. */
+  readonly policies: AccessPolicies;
+  readonly monitoring: Monitoring;
+  readonly #props: WalkbackProps;
+  readonly #namePrefix: string;
+
+  constructor(scope: Construct, id: string, props: WalkbackProps) {
+    super(scope, id);
+    this.#props = props;
+    this.#namePrefix = props.namePrefix ?? 'walkback';
+    checkReserved(props.reservedConcurrency ?? {});
+    const { encryptionKey, accessLogsBucket } = props;
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    this.tables = new Tables(this, 'Tables', { removalPolicy, encryptionKey });
+    this.bundles = new BundleBucket(this, 'Bundles', {
+      removalPolicy,
+      encryptionKey,
+      accessLogsBucket,
+      supersededObjectRetention: props.supersededObjectRetention ?? Duration.days(30),
+    });
+    this.events = new WalkbackEventBus(this, 'Events', {
+      archiveRetention: props.eventArchiveRetention ?? Duration.days(30),
+    });
+    this.alarmTopic =
+      props.alarmTopic ??
+      new Topic(this, 'Alerts', { displayName: 'Walkback: somebody must look', enforceSSL: true });
+
+    const rows = FUNCTIONS.filter((row) => row.tool !== true || props.examples === true);
+    const functions = rows.map((row) => ({ row, fn: this.#addFunction(row) }));
+    const named = (name: string): WalkbackFunction => {
+      const found = functions.find(({ row }) => row.name === name);
+      if (found === undefined) throw new Error(`there is no function ${name}`);
+      return found.fn;
+    };
+    const deadLetters = {
+      SessionEvents: this.#addStream(functions, 'sessions'),
+      SagaEvents: this.#addStream(functions, 'sagas'),
+      Sweeper: new DeadLetterQueue(this, 'SweeperDeadLetters', { encryptionKey }),
+    };
+    this.sagaMachine = new SagaMachine(this, 'Saga', {
+      ...this.#functionDefaults(),
+      advance: named('advance-saga'),
+      announceAwait: named('announce-await'),
+      sweep: named('sweep'),
+      measure: named('measure-sagas'),
+      alerts: this.alarmTopic,
+      deadLetters: deadLetters.Sweeper,
+    });
+    for (const { row, fn } of functions) if (row.tool === true || row.httpTool === true) this.addTool(fn.fn);
+    for (const name of props.toolFunctions ?? []) {
+      this.sagaMachine.bindTool(arnOf('lambda', `function:${name}`));
+    }
+    this.policies = new AccessPolicies(this, 'Access', {
+      namePrefix: this.#namePrefix,
+      tables: this.tables,
+      functions,
+    });
+    this.monitoring = new Monitoring(this, 'Monitoring', {
+      namePrefix: this.#namePrefix,
+      machine: this.sagaMachine.machine,
+      functions: functions.map(({ fn }) => fn),
+      deadLetters,
+      topic: this.alarmTopic,
+      runbookUrl: props.runbookUrl ?? 'docs/operations.md',
+      unfinishedSagaAlarm: props.unfinishedSagaAlarm ?? Duration.hours(1),
+    });
+    this.#addOutputs();
+  }
+
+  /** Lets sagas call `fn`, and gives it the tombstones that a tool needs, and nothing else of the table (S4). */
+  addTool(fn: LambdaFunction): void {
+    this.sagaMachine.bindTool(fn.functionArn);
+    this.tables.bindTombstones(fn);
+  }
+
+  #functionDefaults(): FunctionDefaults {
+    const { encryptionKey, vpc, vpcSubnets, securityGroups } = this.#props;
+    return {
+      namePrefix: this.#namePrefix,
+      logRetention: this.#props.logRetention ?? RetentionDays.ONE_MONTH,
+      removalPolicy: this.#props.removalPolicy ?? RemovalPolicy.RETAIN,
+      tracing: this.#props.tracing ?? true,
+      encryptionKey,
+      vpc,
+      vpcSubnets,
+      securityGroups,
+    };
+  }
+
+  #addFunction(row: FunctionRow): WalkbackFunction {
+    const fn = new WalkbackFunction(this, pascalCase(row.name), {
+      ...this.#functionDefaults(),
+      ...row,
+      reservedConcurrency: this.#props.reservedConcurrency?.[row.name],
+    });
+    if (row.sessions !== undefined) this.tables.bindSessions(fn, row.sessions);
+    if (row.sagas !== undefined) this.tables.bindSagas(fn, row.sagas);
+    if (row.ledger !== undefined) this.tables.bindLedger(fn, row.ledger);
+    if (row.indexes !== undefined) this.tables.bindIndexes(fn, row.indexes);
+    if (row.bucket === 'restore') this.bundles.bindRestore(fn);
+    if (row.bucket === 'capture') this.bundles.bindCapture(fn);
+    if (row.bucket === 'delete') this.bundles.bindDelete(fn);
+    if (row.publishesEvents) this.events.bindPublish(fn);
+    if (row.engine !== undefined) bindEngine(fn, this.#namePrefix, row.engine);
+    if (row.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
+    if (row.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
+    return fn;
+  }
+
+  #addStream(
+    functions: readonly { row: FunctionRow; fn: WalkbackFunction }[],
+    table: 'sessions' | 'sagas',
+  ): DeadLetterQueue {
+    const deadLetters = new DeadLetterQueue(this, `${pascalCase(table)}DeadLetters`, {
+      encryptionKey: this.#props.encryptionKey,
+    });
+    for (const { row, fn } of functions) {
+      if (row.stream === table) bindStream(this.tables[table], fn, deadLetters);
+    }
+    return deadLetters;
+  }
+
+  #addOutputs(): void {
+    const outputs = {
+      SessionsTable: this.tables.sessions.tableName,
+      SagasTable: this.tables.sagas.tableName,
+      LedgerTable: this.tables.ledger.tableName,
+      BundleBucket: this.bundles.bucket.bucketName,
+      EventBus: this.events.bus.eventBusName,
+      StateMachine: this.sagaMachine.machine.stateMachineArn,
+      AlarmTopic: this.alarmTopic.topicArn,
+      FinancePolicy: this.policies.finance.managedPolicyArn,
+      AgentBackendPolicy: this.policies.agentBackend.managedPolicyArn,
+      ReviewerPolicy: this.policies.reviewer.managedPolicyArn,
+      OperatorPolicy: this.policies.operator.managedPolicyArn,
+    };
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, `${name}Output`, { value });
+  }
+}

@@ -1,0 +1,13 @@
+import { makeMeasureSagas } from '../core/saga/measure.ts';
+import { createEventHandler } from './handler.ts';
+import { sagaStore } from './saga-runtime.ts';
+
+/** Internal: by the clock. What it answers are the metrics that alarms look at. */
+export const handler = createEventHandler('measure-sagas', async (runtime) => {
+  const measure = makeMeasureSagas({ store: sagaStore(runtime), clock: runtime.clock });
+  return async () => {
+    const gauges = await measure();
+    for (const [name, value] of Object.entries(gauges)) runtime.telemetry.measure(name, value);
+    return gauges;
+  };
+});

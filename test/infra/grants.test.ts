@@ -1,0 +1,186 @@
+/** Each call of a function has its grant, and each grant its call: recorded while every function works on the embedded cloud. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { FUNCTIONS } from '../../cdk/functions.ts';
+import { createResolver } from '../../local/resolve.ts';
+import { loadTemplate, type Template } from '../../local/template.ts';
+import { type Permission, recordCalls } from '../support/recorded-calls.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { asArray, statementsOf } from '../support/template.ts';
+import { edit, makeRepositories, openWorld, shell } from '../support/world.ts';
+
+const OLD_CHAIN =
+  'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/retention.ts)';
+const FACTS = 'reads the results that a step it prepares refers to (core/saga/prepare.ts)';
+
+/** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
+const ELSEWHERE: Record<string, Record<string, string>> = {
+  'start-session': {
+    'dynamodb:Query': OLD_CHAIN,
+    's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
+  },
+  checkpoint: {
+    'dynamodb:Query': OLD_CHAIN,
+    's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
+  },
+  rehydrate: { 'dynamodb:BatchWriteItem': OLD_CHAIN },
+  answer: { 'dynamodb:GetItem': FACTS },
+  'operate-saga': { 'dynamodb:GetItem': FACTS },
+  sweep: {
+    'dynamodb:GetItem': FACTS,
+    'states:SendTaskSuccess': 'wakes an execution whose wake-up was lost a minute ago (core/saga/sweep.ts)',
+  },
+  'advance-saga': {
+    'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/advance.ts)',
+  },
+  'announce-await': {
+    'states:SendTaskSuccess': 'wakes at once when the answer came before the token (core/saga/answer.ts)',
+  },
+};
+
+let template: Template;
+let sagas: SagaCloud;
+let calls: Map<string, Set<Permission>>;
+
+/** What a role grants, in the words of the recording. Logs, traces, streams and dead letters are not calls of our code. */
+const grantsOf = (functionName: string): Set<Permission> => {
+  const resolver = createResolver(template);
+  const nameOf = (resource: unknown): string[] =>
+    asArray(resource).map((one) => {
+      const arn = String(resolver.value(one));
+      const [, table, index] = /:table\/([^/]+)(?:\/index\/(.+))?$/.exec(arn) ?? [];
+      if (table !== undefined) return index === undefined ? ` ${table}` : ` ${table} ${index}`;
+      const [, bucket] = /^arn:aws:s3:::([^/]+)/.exec(arn) ?? [];
+      return bucket === undefined ? '' : ` ${bucket}`;
+    });
+  // ListBucket is no call: it makes S3 answer 404 for an object that is not there.
+  const isCall = (action: string): boolean =>
+    action !== 's3:ListBucket' &&
+    /^(?:dynamodb|s3|states|events|secretsmanager):/.test(action) &&
+    !/Stream|GetRecords|ShardIterator/.test(action);
+  return new Set(
+    statementsOf(template, functionName).flatMap(({ Action, Resource }) =>
+      asArray(Action)
+        .filter(isCall)
+        .flatMap((action) => nameOf(Resource).map((name) => `${action}${name}`)),
+    ),
+  );
+};
+
+const workSessions = async ({ cloud }: SagaCloud): Promise<void> => {
+  const world = await openWorld(cloud, { paths: ['api', 'web'] });
+  const loseShadows = () =>
+    Promise.all(
+      world.paths.map((path) =>
+        rm(join(world.root, path, '.agent-shadow'), { recursive: true, force: true }),
+      ),
+    );
+  edit(world.root, 1, world.paths);
+  const first = await world.checkpoint('first');
+  edit(world.root, 2, world.paths);
+  await world.checkpoint('second');
+  await loseShadows();
+  edit(world.root, 3, world.paths);
+  await world.rollback('back', first.checkpointId);
+  // A new repository brings a new base, and this much is uploaded with a signed URL.
+  makeRepositories(world.root, ['added']);
+  shell(world.root, 'head -c 300000 /dev/urandom > added/large.bin');
+  await world.checkpoint('third');
+  const { sessionId } = world;
+  await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now' });
+  // Who names what is not there is told what is.
+  const unknown = { sessionId, from: 'no-such-message', to: 'now' };
+  await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
+  await cloud.invoke('context', { sessionId });
+  await cloud.invoke('timeline', { sessionId });
+  await cloud.invoke('list-sessions', {});
+  await cloud.invoke('rehydrate', { sessionId, checkpointId: first.checkpointId, mode: 'review' });
+  await cloud.invoke('rehydrate', { sessionId, mode: 'resume', requestId: 'resume' });
+  await cloud.invoke('end-session', { sessionId });
+  await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));
+  await cloud.settled();
+};
+
+/** An execution that is not there yet is an error of the service. */
+const isRunning = async (client: Pick<SagaCloud, 'execution'>, sagaId: string, generation: number) =>
+  (await client.execution(sagaId, generation).catch(() => undefined))?.status === 'RUNNING';
+
+const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void> => {
+  await cloud.invoke('list-catalog', {});
+  await client.start('done');
+  await client.observe('done');
+  await client.start('asked', 'refund-approved');
+  await client.observe('asked');
+  await cloud.invoke('answer', { sagaId: 'asked', stepId: 'refund', decision: 'approve', by: 'ada' });
+  await client.observe('asked');
+  await cloud.invoke('answer', { sagaId: 'asked', stepId: 'refund', decision: 'approve', by: 'ada' });
+  await client.start('cancelled', 'refund-approved');
+  await client.observe('cancelled');
+  await cloud.invoke('operate-saga', { sagaId: 'cancelled', action: 'cancel', by: 'ada' });
+  await client.observe('cancelled');
+
+  faults.refuseMail = true;
+  faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+  await client.start('stuck');
+  await client.observe('stuck');
+  faults.refuseMail = false;
+  faults.closedPeriod = () => false;
+  await cloud.invoke('operate-saga', { sagaId: 'stuck', action: 'retry', by: 'fin' });
+  await client.observe('stuck');
+
+  await client.start('stopped', 'refund-approved');
+  await client.observe('stopped');
+  await client.stop('stopped');
+  await vi.waitUntil(() => isRunning(client, 'stopped', 2), 10_000);
+  await cloud.invoke('sweep', {});
+  await cloud.invoke('measure-sagas', {});
+  const { rows } = await client.rows('done');
+  const externalRef = rows.find((row) => row.external_ref !== null)?.external_ref;
+  await cloud.invoke('query-ledger', { externalRef });
+  await cloud.invoke('query-ledger', { status: 'COMPLETED' });
+  await cloud.invoke('query-ledger', { day: new Date().toISOString().slice(0, 10) });
+  await cloud.invoke('list-sagas', {});
+  // Nobody listens there: the secret is read and the tombstones are asked all the same.
+  for (const operation of ['execute', 'compensate']) {
+    await cloud.invoke('http-tool', {
+      operation,
+      tool: 'far',
+      version: '1',
+      sagaId: 'far',
+      step: 'one',
+      attempt: 1,
+      idempotencyKey: `far:0:${operation}`,
+      forwardKey: 'far:0',
+      deadlineMs: Date.now() + 20_000,
+      arguments: {},
+      endpoint: 'http://127.0.0.1:1/tool',
+    });
+  }
+  await cloud.settled();
+};
+
+beforeAll(async () => {
+  template = await loadTemplate();
+  using recording = recordCalls();
+  calls = recording.calls;
+  sagas = await startSagaCloud();
+  // Functions fetch the key as deployed ones do.
+  await workSagas(sagas);
+  await workSessions(sagas);
+}, 240_000);
+afterAll(() => sagas.close());
+
+describe.each(FUNCTIONS.map(({ name }) => name))('%s', (name) => {
+  const made = () => calls.get(`walkback-${name}`) ?? new Set<Permission>();
+
+  test('is granted every call it makes', () => {
+    expect([...made().difference(grantsOf(`walkback-${name}`))]).toEqual([]);
+  });
+
+  test('makes every call it is granted', () => {
+    const unused = [...grantsOf(`walkback-${name}`).difference(made())];
+    const actions = unused.map((permission) => permission.split(' ')[0] ?? '');
+    expect(actions.filter((action) => ELSEWHERE[name]?.[action] === undefined)).toEqual([]);
+  });
+});

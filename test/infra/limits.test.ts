@@ -1,0 +1,144 @@
+/** Limits of the services, held against what is deployed and what the code lets through. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
+import { FUNCTIONS } from '../../cdk/functions.ts';
+import { MAX_HISTORY_EVENTS } from '../../core/saga/advance.ts';
+import { executionName } from '../../core/saga/keys.ts';
+import {
+  ENGINE_SLACK_SECONDS,
+  engineSeconds,
+  LATE_COMMIT_MARGIN_MS,
+  MAX_WAIT_SECONDS,
+} from '../../core/saga/timing.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/tool-protocol.ts';
+import { refundManifests } from '../../examples/refund/catalog.ts';
+import { servicesAt } from '../../examples/refund/tools/services.ts';
+import { planCloud } from '../../local/plan.ts';
+import { loadTemplate, type Template } from '../../local/template.ts';
+import { entriesOf } from '../support/template.ts';
+
+const KIB = 1024;
+let template: Template;
+beforeAll(async () => {
+  template = await loadTemplate();
+});
+
+interface State {
+  Type: string;
+  TimeoutSeconds?: number;
+  TimeoutSecondsPath?: string;
+}
+
+const states = (): Record<string, State> => {
+  const [machine] = planCloud(template).stateMachines;
+  return (JSON.parse(machine?.definition ?? '{}') as { States: Record<string, State> }).States;
+};
+const timeoutOf = (name: string): number => {
+  const row = FUNCTIONS.find((one) => one.name === name);
+  if (row === undefined) throw new Error(`no ${name}`);
+  return row.timeoutSeconds;
+};
+
+describe('timeouts nest', () => {
+  test('a function ends before the state that calls it gives up, so its own error is what the machine sees', () => {
+    expect(timeoutOf('advance-saga')).toBeLessThan(states()['Advance']?.TimeoutSeconds ?? 0);
+    for (const [name, state] of Object.entries(states()).filter(([, { Type }]) => Type === 'Task')) {
+      expect(state.TimeoutSeconds ?? state.TimeoutSecondsPath, name).toBeDefined();
+    }
+  });
+
+  test('a tool stops acting, then its function ends, then its state; nothing in doubt is looked at before', () => {
+    const manifests = refundManifests(servicesAt('http://127.0.0.1', 'k', fetch), 'walkback-tool-refund');
+    const seconds = manifests.flatMap(({ timeoutSeconds, compensation }) => [
+      timeoutSeconds,
+      ...(compensation === undefined ? [] : [compensation.timeoutSeconds]),
+    ]);
+    const tool = Math.max(...seconds);
+    const inFunction = timeoutOf('tool-refund');
+    const state = engineSeconds(tool * 1000) + ENGINE_SLACK_SECONDS;
+    expect(tool).toBeLessThan(inFunction);
+    expect(inFunction).toBeLessThan(state);
+    expect(inFunction).toBeLessThanOrEqual(tool + LATE_COMMIT_MARGIN_MS / 1000);
+  });
+
+  test('describe-saga outlives the longest wait a caller may ask for', () => {
+    expect(timeoutOf('describe-saga')).toBeGreaterThan(600);
+  });
+
+  test('no function is over what Lambda allows, and what runs by the clock ends before it is late by much', () => {
+    for (const { name, timeoutSeconds } of FUNCTIONS) {
+      expect(timeoutSeconds, name).toBeLessThanOrEqual(900);
+    }
+    expect(timeoutOf('measure-sagas')).toBeLessThan(60);
+    expect(timeoutOf('sweep')).toBeLessThanOrEqual(300);
+  });
+
+  test('no wait of the machine is longer than a task may last', () => {
+    expect(MAX_WAIT_SECONDS).toBeLessThan(99_999_999);
+  });
+});
+
+describe('sizes', () => {
+  test('environments are under 4 KB, with the longest names a deployment may get', () => {
+    for (const { name, environment } of planCloud(template).functions) {
+      const bytes = Object.entries(environment).reduce(
+        (sum, [key, value]) => sum + key.length + value.length,
+        0,
+      );
+      // A name made by CloudFormation has up to 255 characters where ours has a few.
+      const longest = bytes + Object.keys(environment).length * 255;
+      expect(longest, name).toBeLessThan(4 * KIB);
+    }
+  });
+
+  test('the template is under 1 MB and 500 resources, the definition under 1 MB', () => {
+    expect(Buffer.byteLength(JSON.stringify(template, undefined, 1))).toBeLessThan(1_000_000);
+    expect(Object.keys(template.Resources).length).toBeLessThan(500);
+    expect(planCloud(template).stateMachines[0]?.definition.length).toBeLessThan(1_000_000);
+  });
+
+  test('policies are under what IAM allows: 10,240 characters of a role, 6,144 of a managed policy', () => {
+    const size = (value: unknown): number => JSON.stringify(value).replaceAll(/\s/g, '').length;
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::IAM::Policy')) {
+      expect(size(Properties['PolicyDocument']), id).toBeLessThan(10_240);
+    }
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::IAM::ManagedPolicy')) {
+      expect(size(Properties['PolicyDocument']), id).toBeLessThan(6_144);
+    }
+  });
+
+  test('schemas of events are under the registry’s 8 MB, and alarm names and descriptions under CloudWatch’s', () => {
+    for (const [name, detail] of Object.entries(EVENT_DETAILS)) {
+      expect(eventSchema(name, detail).length).toBeLessThan(100_000);
+    }
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
+      expect(String(Properties['AlarmName']).length, id).toBeLessThan(256);
+      expect(String(Properties['AlarmDescription']).length, id).toBeLessThan(1024);
+    }
+  });
+
+  test('a state holds a call and its answer at their largest in 256 KiB', () => {
+    // Arguments and result of the forward call, the answer (twice the limit with its frame), and a frame.
+    const call = MAX_RESULT_BYTES + MAX_RESULT_BYTES;
+    const answer = 2 * MAX_RESULT_BYTES;
+    expect(call + answer + 16 * KIB).toBeLessThan(256 * KIB);
+  });
+
+  test('one entry fits an item: arguments and result at their largest, in 400 KB', () => {
+    expect(2 * MAX_RESULT_BYTES + 16 * KIB).toBeLessThan(400 * 1000);
+  });
+});
+
+describe('names and counts', () => {
+  test('execution names have at most 80 characters, whatever the saga id and generation', () => {
+    for (const sagaId of ['a'.repeat(64), `${'a'.repeat(62)}:b`, 'a:b:c']) {
+      const name = executionName(sagaId, 999_999);
+      expect(name).toMatch(/^[A-Za-z0-9_.-]{1,80}$/);
+    }
+  });
+
+  test('a history leaves room for the round that crosses the line', () => {
+    // 13 events a round; with every retry of every state, 6 times 3 and 2 times 3 more.
+    expect(MAX_HISTORY_EVENTS + 13 + 18 + 6).toBeLessThan(25_000);
+  });
+});

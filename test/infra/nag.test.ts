@@ -1,0 +1,95 @@
+import { App, Aspects, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { expect, test } from 'vitest';
+import { readSettings } from '../../cdk/settings.ts';
+import { Walkback, type WalkbackProps } from '../../cdk/walkback.ts';
+import type { Template } from '../../local/template.ts';
+import { asArray, entriesOf, statementsOf } from '../support/template.ts';
+
+const SYNTH_TIMEOUT_MS = 120_000;
+
+const synthesise = (propsOf: (stack: Stack) => WalkbackProps): { stack: Stack; template: Template } => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const stack = new Stack(app, 'Walkback');
+  new Walkback(stack, 'Walkback', propsOf(stack));
+  Aspects.of(app).add(new AwsSolutionsChecks());
+  return { stack, template: app.synth().getStackByName('Walkback').template as Template };
+};
+
+const findings = (stack: Stack): string[] => {
+  const annotations = Annotations.fromStack(stack);
+  const pattern = Match.stringLikeRegexp('AwsSolutions-.*');
+  return [...annotations.findError('*', pattern), ...annotations.findWarning('*', pattern)].map(
+    ({ id, entry }) => `${id} ${JSON.stringify(entry.data).slice(0, 80)}`,
+  );
+};
+
+const everything = (stack: Stack): WalkbackProps => ({
+  namePrefix: 'second',
+  e2bApiKeySecret: Secret.fromSecretNameV2(stack, 'E2b', 'e2b'),
+  httpToolSecret: Secret.fromSecretNameV2(stack, 'Http', 'http'),
+  encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
+  vpc: new Vpc(stack, 'Vpc'),
+  reservedConcurrency: { 'advance-saga': 20 },
+  logRetention: RetentionDays.ONE_YEAR,
+  supersededObjectRetention: Duration.days(7),
+  removalPolicy: RemovalPolicy.DESTROY,
+  tracing: false,
+  toolFunctions: ['payments-refund'],
+  runbookUrl: 'https://wiki.example.com/walkback',
+});
+
+test(
+  'every finding of AwsSolutions is fixed or justified, as it is deployed and with everything an embedder may choose',
+  () => {
+    expect(findings(synthesise(readSettings).stack)).toEqual([]);
+  },
+  SYNTH_TIMEOUT_MS,
+);
+
+test(
+  'the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns',
+  () => {
+    const { stack, template } = synthesise(everything);
+    const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
+    expect(ours).toEqual([]);
+    const functions = entriesOf(template, 'AWS::Lambda::Function')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ FunctionName }) => String(FunctionName).startsWith('second-'));
+    expect(functions.length).toBeGreaterThan(20);
+    for (const properties of functions) {
+      expect(properties).toMatchObject({ VpcConfig: {}, KmsKeyArn: {} });
+      expect(properties['TracingConfig']).toBeUndefined();
+    }
+    expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
+      ReservedConcurrentExecutions: 20,
+    });
+    for (const [, { Properties, ...table }] of entriesOf(template, 'AWS::DynamoDB::Table')) {
+      expect(table).toMatchObject({ DeletionPolicy: 'Delete' });
+      expect(Properties).toMatchObject({
+        DeletionProtectionEnabled: false,
+        SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      });
+    }
+    const statements = statementsOf(template, 'second-checkpoint');
+    const actions = statements.flatMap(({ Action }) => asArray(Action));
+    expect(actions).toEqual(expect.arrayContaining(['kms:Decrypt', 'ec2:CreateNetworkInterface']));
+    for (const [, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
+      expect(Properties['AlarmDescription']).toContain('https://wiki.example.com/walkback#');
+    }
+    const machine = JSON.stringify(entriesOf(template, 'AWS::IAM::Policy'));
+    expect(machine).toContain(':function:payments-refund');
+  },
+  SYNTH_TIMEOUT_MS,
+);
+
+test('reserved concurrency for a function that is not there is refused', () => {
+  expect(() =>
+    synthesise((stack) => ({ ...readSettings(stack), reservedConcurrency: { checkpont: 1 } })),
+  ).toThrow(/checkpont/);
+});
