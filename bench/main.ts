@@ -1,6 +1,6 @@
 /** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
 import { availableParallelism } from 'node:os';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { makePlace } from './place.ts';
 import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
@@ -29,10 +29,11 @@ const say = (text: string): void => void process.stderr.write(text);
 
 const measure = async ({ quick = false, only = NAMES }: Options) => {
   const groups: { name: string; title: string; rows: Row[] }[] = [];
-  for (const { name, title, run } of BENCHMARKS.filter((one) => only.includes(one.name))) {
+  for (const benchmark of BENCHMARKS.filter((one) => only.includes(one.name))) {
+    const { name, title } = benchmark;
     say(`${title} ...\n`);
     await using place = await makePlace();
-    groups.push({ name, title, rows: await run({ place, quick }) });
+    groups.push({ name, title, rows: await benchmark.run({ place, quick }) });
   }
   return groups;
 };
@@ -56,7 +57,7 @@ const run = async (options: Options): Promise<void> => {
 };
 
 const collect = (value: string, before: string[] | undefined): string[] => {
-  if (!NAMES.includes(value)) throw new Error(`--only takes one of ${NAMES.join(', ')}; not ${value}.`);
+  if (!NAMES.includes(value)) throw new InvalidArgumentError(`Choose from ${NAMES.join(', ')}.`);
   return [...(before ?? []), value];
 };
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 /** Linux counts in ticks of 10 ms. */
 const TICK_MS = 10;
 
-export interface Sample {
+interface Sample {
   wallMs: number;
   /** User and system time of this process and of every child that ended meanwhile. */
   cpuMs: number;
@@ -34,7 +34,7 @@ const cpuMs = (): number => {
   return (user + system) / 1000 + childrenCpuMs();
 };
 
-export const timed = async (work: () => Promise<unknown>): Promise<Sample> => {
+const timed = async (work: () => Promise<unknown>): Promise<Sample> => {
   const cpuBefore = cpuMs();
   const startedMs = performance.now();
   await work();

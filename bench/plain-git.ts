@@ -7,10 +7,10 @@ const IDENTITY =
 
 /** What the host repository stands on: part of every capture, so part of its floor. */
 const LOOK_AT_HOST =
-  "git for-each-ref --format='%(objectname) %(refname)' refs/heads >host && git rev-parse --symbolic-full-name HEAD >>host";
+  'git for-each-ref --format="%(objectname) %(refname)" refs/heads >"$s.host" && git rev-parse --symbolic-full-name HEAD >>"$s.host"';
 
-const USE_SHADOW = (shadows: string): string =>
-  `cd "$r"; s=${shadows}/$r; ${LOOK_AT_HOST.replaceAll('host', '"$s.host"')}; export GIT_DIR=$s GIT_WORK_TREE=$PWD`;
+const useShadow = (shadows: string): string =>
+  `cd "$r"; s=${shadows}/$r; ${LOOK_AT_HOST}; export GIT_DIR=$s GIT_WORK_TREE=$PWD`;
 
 const CAPTURE = [
   'git add -A',
@@ -37,7 +37,7 @@ export const plainCheckpoint = async (
     'git commit-tree "$tree" -m first >"$s.tip"; git update-ref refs/heads/capture "$(<"$s.tip")"',
   ].join('; ');
   await mustRun(`${IDENTITY}; ${inParallel(repositories, first)}`, root);
-  const script = `${IDENTITY}; ${inParallel(repositories, `set -e; ${USE_SHADOW(shadows)}; ${CAPTURE}`)}`;
+  const script = `${IDENTITY}; ${inParallel(repositories, `set -e; ${useShadow(shadows)}; ${CAPTURE}`)}`;
   return () => mustRun(script, root);
 };
 

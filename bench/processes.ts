@@ -7,11 +7,7 @@ import type { CommandResult, ExecutionAdapter } from '../core/ports.ts';
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
 
 /** Runs a text in bash. Rejects when it could not be started. */
-export const runBash = (
-  command: string,
-  cwd: string,
-  onLine?: (line: string) => void,
-): Promise<CommandResult> => {
+const runBash = (command: string, cwd: string, onLine?: (line: string) => void): Promise<CommandResult> => {
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
   const child = spawn('/bin/bash', ['-c', command], {
     cwd,

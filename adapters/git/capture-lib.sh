@@ -399,19 +399,31 @@ read_tree_id() {
 }
 
 # changes FROM TO: into $OUT.changes, status and path of every difference, each ended by NUL; the paths alone into
-# $OUT.added, $OUT.removed and $OUT.typed (files that become links and the reverse). WRITTEN and REMOVED count.
+# $OUT.added, $OUT.removed and $OUT.typed (files that become links and the reverse). WRITTEN and REMOVED count;
+# RULES_DIFFER says that a .gitignore is among them. Trees do not change, so the same question is asked of git once a call.
 changes() {
-  local status path
-  git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return 1
-  WRITTEN=0 REMOVED=0
-  while IFS= read -r -d '' status && IFS= read -r -d '' path; do
-    case $status in
+  local i path entries=() pair="$1 $2"
+  line_of "$OUT.changes.of" || :
+  if [ "${TEXT% * * *}" = "$pair" ]; then
+    read -r WRITTEN REMOVED RULES_DIFFER <<<"${TEXT#"$pair "}"
+    return 0
+  fi
+  : >"$OUT.changes.of"
+  : >"$OUT.changes"
+  [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return 1
+  mapfile -d '' -t entries <"$OUT.changes" || return 1
+  WRITTEN=0 REMOVED=0 RULES_DIFFER=0
+  for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
+    path=${entries[i + 1]}
+    case ${entries[i]} in
       D) REMOVED=$((REMOVED + 1)) && printf '%s\0' "$path" >&4 ;;
       A) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&3 ;;
       T) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&5 ;;
       *) WRITTEN=$((WRITTEN + 1)) ;;
     esac
-  done <"$OUT.changes" 3>"$OUT.added" 4>"$OUT.removed" 5>"$OUT.typed"
+    [ "${path##*/}" != .gitignore ] || RULES_DIFFER=1
+  done 3>"$OUT.added" 4>"$OUT.removed" 5>"$OUT.typed"
+  printf '%s %s %s %s\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER >"$OUT.changes.of"
 }
 
 # collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write.
@@ -447,7 +459,7 @@ collisions() {
 
 # force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2).
 force_collisions() {
-  git cat-file -e "$1^{tree}" 2>/dev/null || return 0
+  # A target that is not here yet has nothing to compare with.
   collisions "$1" 2>/dev/null || return 0
   [ -s "$OUT.forced" ] || return 0
   git update-index --add --replace -z --stdin <"$OUT.forced" 2>>"$OUT.err" || return 1

@@ -65,8 +65,12 @@ describe_host() {
 
 # missing_target COMMIT: whether the sandbox lacks that capture. A quick look; restore checks every object before it writes.
 missing_target() {
-  local answer
-  answer=$({ printf '%s^{tree}\n' "$1" && parents_of "$1" | tail -1; } | git cat-file --batch-check 2>/dev/null)
+  local line answer tree='' meta=''
+  [ "$1" != "$COMMIT" ] || return 1
+  while IFS= read -r line && [ -n "$line" ]; do
+    case $line in 'tree '*) tree=${line#tree } ;; 'parent '*) meta=${line#parent } ;; esac
+  done < <(git cat-file commit "$1" 2>/dev/null)
+  answer=$(git cat-file --batch-check <<<"${tree:-none}"$'\n'"${meta:-none}" 2>/dev/null)
   [[ $answer != *' tree '*' commit '* ]]
 }
 

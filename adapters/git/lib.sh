@@ -16,7 +16,7 @@ export GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REP
 export GIT_AUTHOR_NAME=Walkback GIT_AUTHOR_EMAIL=capture@walkback.invalid
 export GIT_COMMITTER_NAME=Walkback GIT_COMMITTER_EMAIL=capture@walkback.invalid
 
-ROOT=$(pwd -P)
+cd -P . && ROOT=$PWD
 ZERO_TIME='0 +0000'
 EMPTY_SHA1=4b825dc642cb6eb9a060e54bf8d69288fbee4904
 EMPTY_SHA256=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
@@ -343,10 +343,16 @@ open_run() {
 has_object() { git cat-file -e "$1" 2>/dev/null; }
 
 # parents_of COMMIT: its parents, one a line; nothing when it is not there.
-parents_of() { git cat-file commit "$1" 2>/dev/null | sed -n '/^$/q;s/^parent //p'; }
+parents_of() {
+  local line
+  while IFS= read -r line && [ -n "$line" ]; do
+    [[ $line != 'parent '* ]] || printf '%s\n' "${line#parent }"
+  done < <(git cat-file commit "$1" 2>/dev/null)
+}
 
 # objects_present TREE META [KNOWN...]: everything a restore reads can be read. The history of a partial clone never was whole.
 objects_present() {
+  [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
   if [ -n "$PARTIAL_FLAG" ]; then
     git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing"
     return
@@ -356,9 +362,12 @@ objects_present() {
 
 # count_processors: PARALLEL repositories are worked on at once.
 count_processors() {
-  local line
-  PARALLEL=0
-  while read -r line; do [[ $line != cpu[0-9]* ]] || PARALLEL=$((PARALLEL + 1)); done 2>/dev/null </proc/stat
+  slurp /proc/stat
+  # One line for all processors, one for each, then `intr`; there is one c in each. Read at once: the kernel makes it anew
+  # for every read.
+  TEXT=${TEXT%%intr*}
+  TEXT=${TEXT//[!c]/}
+  PARALLEL=$((${#TEXT} - 1))
   [ $PARALLEL -gt 0 ] || PARALLEL=2
   printf -v NOW '%(%s)T' -1
   STARTED=0
@@ -376,6 +385,10 @@ jobs_limit() {
 # read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
 read_umask() {
   UMASK=$(umask)
+  new_file_modes
+}
+
+new_file_modes() {
   printf -v FILE_MODE '%o' $((0666 & ~UMASK))
   printf -v EXEC_MODE '%o' $((0777 & ~UMASK))
 }

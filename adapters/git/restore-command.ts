@@ -9,8 +9,16 @@ import { type Pair, value } from './answer.ts';
 import { lockWaitSeconds, records } from './capture-command.ts';
 import { buildScript, type Script } from './script.ts';
 
+/** Links up to this size are unpacked into loose objects, of which they hold few. */
+const SMALL_LINK_BYTES = 64 * 1024;
+
 const bundleNames = (repository: RestoreRepository): string =>
-  repository.bundles.map((bundle) => `${bundle.kind}:${bundle.sha256}`).join(' ');
+  repository.bundles
+    .map(({ kind, sizeBytes, sha256 }) => {
+      const isSmall = kind === 'link' && sizeBytes <= SMALL_LINK_BYTES;
+      return `${isSmall ? 'small' : kind}:${sha256}`;
+    })
+    .join(' ');
 
 export const restoreScript = (request: RestoreRequest, call: string, mark: string): Script => {
   const { repositories } = request;

@@ -1,15 +1,40 @@
 # Brings one repository to a captured state. Every write here is planned from two captures, never from a directory walk (C2).
 # shellcheck shell=bash
 
-# part META NAME: prints one entry of the host state, nothing when it is not there.
-part() { git cat-file blob "$1:$2" 2>/dev/null || :; }
+# Entries of host states by "commit/name", read once a commit.
+declare -A PARTS=()
 
-# part_id META NAME: its object id, or nothing.
-part_id() { git rev-parse -q --verify "$1:$2" 2>/dev/null || :; }
+# part_id META NAME: ID is the object id of one entry of the host state, or nothing.
+part_id() {
+  local id name
+  ID=''
+  [ -n "$1" ] || return 0
+  if [ -z "${PARTS[$1]-}" ]; then
+    while IFS=$'\t' read -r id name; do PARTS[$1/$name]=${id##* } PARTS[$1]=read; done < <(git ls-tree "$1" 2>/dev/null)
+  fi
+  ID=${PARTS[$1/$2]-}
+}
+
+# same_part META META NAME: whether two host states have the same entry of that name, or both have none.
+same_part() {
+  local one
+  part_id "$1" "$3"
+  one=$ID
+  part_id "$2" "$3"
+  [ "$one" = "$ID" ]
+}
+
+# part META NAME: prints one entry of the host state, nothing when it is not there.
+part() {
+  part_id "$1" "$2"
+  [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" 2>/dev/null || :
+}
 
 # load_state META: sets T_KIND, T_REF, T_COMMIT, T_BRANCHES from a capture's host entry.
 load_state() {
   local word rest
+  [ "${T_META-}" != "$1" ] || return 0
+  T_META=$1
   T_KIND=none T_REF='' T_COMMIT='' T_BRANCHES=''
   while read -r word rest; do
     case $word in
@@ -21,14 +46,16 @@ load_state() {
   done < <(part "$1" host)
 }
 
-# unpack FILE [OPTION]: brings a bundle's objects into the object store GIT_DIR points at.
+# unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at. The pack begins behind the
+# first empty line, where reading lines leaves the file. What is large stays a pack; a `small` one becomes loose objects, as
+# with git's own fetch: 64 packs would make every later command slower.
 unpack() {
-  local file=$1 offset=0 line
-  while IFS= read -r line; do
-    offset=$((offset + ${#line} + 1))
-    [ -n "$line" ] || break
-  done <"$file"
-  tail -c +$((offset + 1)) -- "$file" | git index-pack --stdin --fix-thin ${2-} >/dev/null
+  local line how=(index-pack --stdin --fix-thin ${3-})
+  [ "$2" != small ] || how=(unpack-objects -q)
+  {
+    while IFS= read -r line && [ -n "$line" ]; do :; done
+    git "${how[@]}" >/dev/null
+  } <"$1"
 }
 
 # create_host: a host repository where there is none: the parked one, or a new one on the base bundle.
@@ -131,7 +158,7 @@ keep_ignored() {
   local from=$1 to=$2 rules=$OUT.rules
   FROM_TREE=$from
   changes "$from" "$to" || return 1
-  grep -czE '(^|/)\.gitignore$' "$OUT.changes" >/dev/null || return 0
+  [ "$RULES_DIFFER" = 1 ] || return 0
   [ -s "$OUT.removed" ] || return 0
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return 1
   GIT_INDEX_FILE=$rules.index git read-tree "$to" || return 1
@@ -143,13 +170,16 @@ keep_ignored() {
 
 # move_sidecar FROM_META TO_META: modes and empty directories, by the difference of two captures.
 move_sidecar() {
-  local from=$1 to=$2 entry path mode
+  local from=$1 to=$2 entry path mode plain=$1
   local -A keep=()
   declare -gA WANTED=()
-  if [ -n "$from" ]; then
-    entry=$(git rev-parse "$from:modes" "$from:empty" "$to:modes" "$to:empty" 2>/dev/null | sort -u)
-    [ "$entry" != "$EMPTY_BLOB" ] || return 0
-  fi
+  for path in modes empty; do
+    part_id "$from" $path
+    [ "$ID" = "$EMPTY_BLOB" ] || plain=''
+    part_id "$to" $path
+    [ "$ID" = "$EMPTY_BLOB" ] || plain=''
+  done
+  [ -z "$plain" ] || return 0
   while IFS= read -r -d '' entry; do WANTED[$entry]=1; done < <(part "$to" empty)
   [ -z "$from" ] || drop_empty "$from"
   for path in "${!WANTED[@]}"; do
@@ -260,11 +290,12 @@ free_host_lock() {
 move_index() {
   local to=$1 from=$2 name same=1 stage tree
   for name in index stage1 stage2 stage3 index-flags; do
-    [ "$(part_id "$to" "$name")" = "$([ -z "$from" ] || part_id "$from" "$name")" ] || same=0
+    same_part "$to" "$from" "$name" || same=0
   done
   [ $same = 0 ] || return 0
   free_host_lock || { printf 'fatal: another git process holds index.lock\n' >>"$OUT.err" && return 1; }
-  tree=$(part_id "$to" index)
+  part_id "$to" index
+  tree=$ID
   if [ -z "$tree" ]; then
     rm -f -- "$HG/index"
     return 0
@@ -272,7 +303,8 @@ move_index() {
   local new=$SHADOW/new-host-index
   rm -f -- "$new" "$new.lock"
   # Flags would stay on entries that stay; an index with flags is built from nothing.
-  if [ -f "$SHADOW/host-index" ] && [ -z "$([ -z "$from" ] || part_id "$from" index-flags)" ]; then
+  part_id "$from" index-flags
+  if [ -f "$SHADOW/host-index" ] && [ -z "$ID" ]; then
     cp -p -- "$SHADOW/host-index" "$new" || return 1
   fi
   # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
@@ -280,7 +312,8 @@ move_index() {
     export GIT_INDEX_FILE=$new
     git read-tree --reset "$tree" 2>>"$OUT.err" || { rm -f -- "$new" && git read-tree "$tree" 2>>"$OUT.err"; } || exit 1
     for stage in 1 2 3; do
-      tree=$(part_id "$to" stage$stage)
+      part_id "$to" stage$stage
+      tree=$ID
       [ -z "$tree" ] || git ls-tree -r -z "$tree" | sed -z "s/^\([0-7]*\) [a-z]* \([0-9a-f]*\)\t/\1 \2 $stage\t/" | git update-index -z --index-info 2>>"$OUT.err" || exit 1
     done
     part "$to" index-flags >"$OUT.flags"
@@ -304,7 +337,10 @@ move_index() {
 # move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress.
 move_operation() {
   local to from file id mode
-  to=$(part_id "$1" state) from=$([ -z "$2" ] || part_id "$2" state)
+  part_id "$1" state
+  to=$ID
+  part_id "$2" state
+  from=$ID
   [ "$to" != "$from" ] || return 0
   if [ -n "$from" ]; then
     while IFS= read -r -d '' file; do

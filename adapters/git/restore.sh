@@ -21,25 +21,27 @@ fetch_bundles() {
   cd -- "$ROOT" || return 1
 }
 
-# open_repository I: enters it, finds host and shadow, sets what the other functions read. EXISTS says whether it is there.
+# open_repository I [COMMIT]: enters it, finds host and shadow, sets what the other functions read. EXISTS says whether it
+# is there. COMMIT is the host's HEAD for a caller that needs no more of it than that.
 open_repository() {
   local i=$1
   INDEX=$i OUT=$RUN/$i
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   cd -- "$ROOT" || return 1
   EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
-  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 ZERO_ID=$(printf '0%.0s' {1..64}) NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 ZERO_ID=$(printf '0%.0s' {1..40}) NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
+  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
+  ZERO_ID=${EMPTY//?/0}
   [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ]; } || return 0
   EXISTS=1
   cd -- "${R_PATH[i]}" || return 1
-  look_at_host
+  look_at_host "${2-}"
 }
 
 look_at_host() {
   HG='' HC='' HOST_CONFIG='' HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES=''
   find_host || return 0
   host_format
-  read_head || :
+  if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else read_head || :; fi
   base_name
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
@@ -57,9 +59,9 @@ bring_objects() {
   for entry in ${R_BUNDLES[i]}; do
     kind=${entry%%:*} entry=${entry#*:}
     if [ "$kind" = base ] && [ -n "$CREATED" ]; then
-      GIT_DIR=$HG unpack "$IN/$entry.bundle" ${PARTIAL_FLAG:+--promisor} 2>>"$OUT.err" || return 1
+      GIT_DIR=$HG unpack "$IN/$entry.bundle" "$kind" ${PARTIAL_FLAG:+--promisor} 2>>"$OUT.err" || return 1
     else
-      unpack "$IN/$entry.bundle" 2>>"$OUT.err" || return 1
+      unpack "$IN/$entry.bundle" "$kind" 2>>"$OUT.err" || return 1
     fi
   done
 }
@@ -122,6 +124,7 @@ free_paths() {
     problem conflict "not captured and in the way: $(head -z -n 5 "$OUT.forced" | tr '\0' ' ')"
     return 1
   fi
+  [ -s "$OUT.added" ] || [ -s "$OUT.typed" ] || return 0
   while IFS= read -r -d '' path; do
     [ -d "$path" ] && [ ! -L "$path" ] || continue
     find "./$path" ! -type d -printf '%P\0' | sed -z "s#^#$(sed_quote "$path")/#" | sort -z >"$OUT.inside"
@@ -169,7 +172,9 @@ reach() {
   elif [ -z "$TREE" ]; then
     stand "$i" "$tree" 2>>"$OUT.err" || return 1
   fi
-  load_state "$meta"
+  # There already, as a capture in this very call found.
+  [ "$TREE" != "$tree" ] || [ "$META" != "$meta" ] || return 0
+  [ -n "$HG" ] || load_state "$meta"
   if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
     # The working tree is there, its .git is not.
     make_host "${R_PATH[i]}" "$meta" "$NEW_FORMAT" 2>>"$OUT.err" && furnish_host "$meta" || return 1
@@ -190,8 +195,10 @@ reach() {
 apply_umask() {
   local entry
   umask 022
-  read_umask
-  [ "$(part_id "$1" modes)" != "$EMPTY_BLOB" ] || return 0
+  UMASK=0022
+  new_file_modes
+  part_id "$1" modes
+  [ "$ID" != "$EMPTY_BLOB" ] || return 0
   while IFS= read -r -d '' entry; do
     case $entry in U*) umask "${entry:1:$((${#entry} - 2))}" ;; esac
   done < <(part "$1" modes | grep -z '^U' || :)
@@ -209,7 +216,7 @@ verify() {
   fi
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
-    [ "$(part_id "$META" $name)" = "$(part_id "$meta" $name)" ] || {
+    same_part "$META" "$meta" $name || {
       printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
       return 1
     }
@@ -218,7 +225,7 @@ verify() {
   load_state "$meta"
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
   for name in host index stage1 stage2 stage3 index-flags state; do
-    [ "$(part_id "$META" $name)" = "$(part_id "$meta" $name)" ] || {
+    same_part "$META" "$meta" $name || {
       printf 'verification failed: the host state (%s) differs\n' "$name" >>"$OUT.err"
       return 1
     }
@@ -238,14 +245,14 @@ each() {
 
 checked() {
   open_repository "$1" && check_one "$1"
-  printf '%s %s\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
+  printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
 applied() {
-  local i=$1
-  open_repository "$i" || return 1
-  read -r TREE META <"$OUT.stand"
-  [ "$TREE" != - ] || TREE='' META=''
+  local i=$1 tree meta head
+  read -r tree meta head <"$RUN/$i.stand"
+  open_repository "$i" "${head#-}" || return 1
+  [ "$tree" = - ] || TREE=$tree META=$meta
   if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then
     nested_below "${R_PATH[i]}"
     open_shadow "$FORMAT" || return 1
@@ -272,10 +279,11 @@ main() {
   read_umask
   read_user_config
   discover "$RUN/find"
+  local -A seen=()
+  for i in "${!ROOTS[@]}"; do seen[${ROOTS[i]}]=1; done
   for i in "${!R_PATH[@]}"; do
-    [ -z "${R_TREE[i]}" ] || ROOTS+=("${R_PATH[i]}")
+    [ -z "${R_TREE[i]}" ] || [ -n "${seen[${R_PATH[i]}]-}" ] || ROOTS+=("${R_PATH[i]}")
   done
-  mapfile -d '' -t ROOTS < <(printf '%s\0' "${ROOTS[@]}" | sort -zu)
   fetch_bundles
   each checked
   for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] || bad=1; done
@@ -311,7 +319,7 @@ main() {
     done
     emit end ''
   } >"$RUN/report"
-  rm -rf -- "$IN"
+  [ ! -e "$IN" ] || rm -rf -- "$IN"
   exec 9>&-
   finish <"$RUN/report"
   rm -rf -- "$RUN"

@@ -65,7 +65,8 @@ export const buildScript = (
     ...rest.map((name) => script(name)),
   ];
   const command = [
-    `exec -c timeout -k 5 ${seconds} /bin/bash --noprofile --norc /dev/fd/3 \\`,
+    // Sourced, so that it is read in blocks: as a script, bash would read a pipe byte by byte.
+    `exec -c timeout -k 5 ${seconds} /bin/bash --noprofile --norc -c '. /dev/fd/3' walkback \\`,
     `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" 3<<'${end}'`,
     'exec 3<&-',
     ...body.map((part) => withoutComments(part)),
