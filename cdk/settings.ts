@@ -38,7 +38,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   const logRetention = (): RetentionDays | undefined => {
     const count = days('logRetentionDays');
     if (count === undefined) return undefined;
-    const known = Object.values(RetentionDays).find((one) => one === count);
+    const known = Object.values(RetentionDays).find((one) => Number(one) === count);
     if (typeof known === 'number') return known;
     throw new Error(`context walkback:logRetentionDays: CloudWatch does not keep logs for ${count} days`);
   };

@@ -8,37 +8,9 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { createDashboard } from './dashboard.ts';
-import type { DeadLetterQueue } from './stream-consumer.ts';
-import type { WalkbackFunction } from './walkback-function.ts';
-
-export interface MonitoringProps {
-  namePrefix: string;
-  machine: StateMachine;
-  functions: readonly WalkbackFunction[];
-  deadLetters: Readonly<Record<string, DeadLetterQueue>>;
-  topic: ITopic;
-  runbookUrl: string;
-  unfinishedSagaAlarm: Duration;
-}
-
-/** Metrics of our own, by the function that publishes them (functions/handler.ts). */
-export const ownMetric = (
-  namePrefix: string,
-  functionId: string,
-  metricName: string,
-  statistic: 'Sum' | 'Maximum',
-): Metric =>
-  new Metric({
-    namespace: namePrefix,
-    metricName,
-    statistic,
-    period: Duration.minutes(1),
-    dimensionsMap: { service: 'walkback', function: functionId },
-  });
+import { type MonitoringProps, ownMetric } from './metrics.ts';
 
 interface AlarmOptions {
   metric: IMetric;

@@ -15,7 +15,7 @@ export interface WorldCloud {
 }
 
 /** `web/lib` lies inside `web`, which does not know it. */
-export const REPOSITORIES = ['api', 'web', 'web/lib'];
+const REPOSITORIES = ['api', 'web', 'web/lib'];
 const SANDBOX_ROOT = '/home/user/work';
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
@@ -99,7 +99,7 @@ export const sandboxIds = async (cloud: WorldCloud): Promise<string[]> => {
   return found.map(({ sandboxId }) => sandboxId).toSorted();
 };
 
-export interface TimelineEntry {
+interface TimelineEntry {
   checkpointId: string;
   seq: number;
   toolExecutionId: string;
@@ -109,13 +109,13 @@ export interface TimelineEntry {
   onHeadPath: boolean;
 }
 
-export interface WorldTimeline {
+interface WorldTimeline {
   session: { epoch: number; headSeq: number; seq: number; sandboxId: string; busy: unknown };
   /** Newest first. */
   checkpoints: TimelineEntry[];
 }
 
-export const timelineOf = async (cloud: WorldCloud, sessionId: string): Promise<WorldTimeline> => {
+const timelineOf = async (cloud: WorldCloud, sessionId: string): Promise<WorldTimeline> => {
   const checkpoints: TimelineEntry[] = [];
   for (let cursor: unknown; ; ) {
     const page = await cloud.invoke('timeline', {

@@ -1,0 +1,32 @@
+/** What alarms and the dashboard look at. */
+import { Duration } from 'aws-cdk-lib';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import type { DeadLetterQueue } from './stream-consumer.ts';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+export interface MonitoringProps {
+  namePrefix: string;
+  machine: StateMachine;
+  functions: readonly WalkbackFunction[];
+  deadLetters: Readonly<Record<string, DeadLetterQueue>>;
+  topic: ITopic;
+  runbookUrl: string;
+  unfinishedSagaAlarm: Duration;
+}
+
+/** Metrics of our own, by the function that publishes them (functions/handler.ts). */
+export const ownMetric = (
+  namePrefix: string,
+  functionId: string,
+  metricName: string,
+  statistic: 'Sum' | 'Maximum',
+): Metric =>
+  new Metric({
+    namespace: namePrefix,
+    metricName,
+    statistic,
+    period: Duration.minutes(1),
+    dimensionsMap: { service: 'walkback', function: functionId },
+  });
