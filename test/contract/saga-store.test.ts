@@ -34,7 +34,7 @@ beforeAll(async () => {
   const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
   await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
   const named = (part: string) => plan.tables.find(({ name }) => name.includes(part))?.name ?? '';
-  tables = { sagasTable: named('sagatablessagas'), ledgerTable: named('ledger'), client };
+  tables = { sagasTable: named('tablessagas'), ledgerTable: named('tablesledger'), client };
   dynamo = createSagaStore(tables);
 });
 afterAll(() => disposal.disposeAsync());
