@@ -1,6 +1,12 @@
-/** A loopback proxy in front of the E2B endpoint that notes when each request came and went. Bodies pass as they come. */
-import { Agent, createServer, request } from 'node:http';
+/**
+ * A loopback proxy in front of the E2B endpoint that notes when each request came and went. Bodies pass as they come. Every
+ * call to a sandbox takes a while longer, as over a network: otherwise calls made at the same time end before the next begins.
+ */
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const LATENCY_MS = 250;
 
 interface Trip {
   startedMs: number;
@@ -40,10 +46,12 @@ export const startCountingProxy = async (target: string): Promise<CountingProxy>
     const startedMs = performance.now();
     const { method, url: path, headers } = incoming;
     const forwarded = request({ host: backend.hostname, port: backend.port, method, path, headers, agent });
-    forwarded.on('response', (answer) => {
+    const pass = async (answer: IncomingMessage): Promise<void> => {
+      if (isTrip) await delay(LATENCY_MS);
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      pipeline(answer, response).catch(() => response.destroy());
-    });
+      await pipeline(answer, response);
+    };
+    forwarded.on('response', (answer) => void pass(answer).catch(() => response.destroy()));
     forwarded.on('error', () => response.destroy());
     response.on('close', () => {
       if (isTrip) trips.push({ startedMs, endedMs: performance.now() });
