@@ -201,7 +201,7 @@ main() {
   for path in "${UNREADABLE[@]}"; do emit skip-path "$path" && emit skip-reason "the directory can not be read (permission denied)"; done >"$RUN/first"
   for ((i = 0; i < COUNT; i++)); do parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out"); done
   for path in "${KNOWN_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done >"$RUN/last"
-  local bundles=("$RUN"/*.link "$RUN"/*.base) carried=() waiting=() files=0
+  local bundles=("$RUN"/*.link "$RUN"/*.base) carried=() waiting=() files=()
   if [ ${#bundles[@]} -gt 0 ]; then
     local sums=() sizes=()
     mapfile -t sums < <(sha256sum -- "${bundles[@]}")
@@ -216,19 +216,24 @@ main() {
         waiting+=("${bundles[i]}")
       elif [ "$total" -gt "$CARRY_TOTAL" ]; then
         emit carry file
-        files=1
+        files+=("${bundles[i]}")
       else
         emit carry inline
         carried+=("${bundles[i]}")
       fi
     done >>"$RUN/last"
+    # One file, so that it is one read however many there are.
+    if [ ${#files[@]} -gt 0 ]; then
+      cat -- "${files[@]}" >"$RUN/bundles" || die SandboxUnavailable "Can not write to $RUN. Free some disk space, then call again."
+      rm -f -- "${files[@]}"
+    fi
   fi
   emit end '' >>"$RUN/last"
   # The lock goes before the answer does: an answer nobody reads must not keep the next command waiting.
   exec 9>&-
   cat -- "${parts[@]}" "$RUN/last" "${carried[@]}" 2>/dev/null | finish
   [ ${#waiting[@]} -eq 0 ] || upload_all | finish
-  [ $files = 1 ] || rm -rf -- "$RUN"
+  [ ${#files[@]} -gt 0 ] || rm -rf -- "$RUN"
 }
 
 main

@@ -20,16 +20,14 @@ import { curlTransfers } from './curl.ts';
 
 const newCall = (): string => randomBytes(9).toString('hex');
 
-/** Cuts the inline bundles out of the bytes behind the answer. */
-const inlineBundles = (announced: readonly AnnouncedBundle[], rest: Uint8Array): Map<string, Uint8Array> => {
-  const found = new Map<string, Uint8Array>();
+/** Cuts bytes into the bundles that lie in them one behind the other. */
+const cutBundles = (bundles: readonly AnnouncedBundle[], bytes: Uint8Array): [string, Uint8Array][] => {
   let at = 0;
-  for (const bundle of announced) {
-    if (bundle.carry !== 'inline') continue;
-    found.set(bundle.name, rest.subarray(at, at + bundle.sizeBytes));
-    at += bundle.sizeBytes;
-  }
-  return found;
+  return bundles.map(({ name, sizeBytes }) => {
+    const start = at;
+    at += sizeBytes;
+    return [name, bytes.subarray(start, at)];
+  });
 };
 
 const withoutPlace = ({ name: _name, carry: _carry, ...bundle }: AnnouncedBundle): CapturedBundle => bundle;
@@ -40,15 +38,14 @@ const readBundles = async (
   answer: CaptureAnswer,
   rest: Uint8Array,
 ): Promise<CapturedBundle[]> => {
-  const inline = inlineBundles(answer.announced, rest);
-  return Promise.all(
-    answer.announced.map(async (bundle) => {
-      if (bundle.carry === 'upload') return withoutPlace(bundle);
-      const bytes =
-        inline.get(bundle.name) ?? (await sandbox.readFile(`${directory}/${bundle.name}`, bundle.sizeBytes));
-      return { ...withoutPlace(bundle), bytes };
-    }),
-  );
+  const inline = answer.announced.filter(({ carry }) => carry === 'inline');
+  const filed = answer.announced.filter(({ carry }) => carry === 'file');
+  const sizeBytes = filed.reduce((total, bundle) => total + bundle.sizeBytes, 0);
+  // One file for all of them: one round trip, where the SDK reads only so many files at a time.
+  const file =
+    filed.length === 0 ? new Uint8Array() : await sandbox.readFile(`${directory}/bundles`, sizeBytes);
+  const bytesOf = new Map([...cutBundles(inline, rest), ...cutBundles(filed, file)]);
+  return answer.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytesOf.get(bundle.name) }));
 };
 
 /** Tells the waiting command where the large bundles go. Addresses are secret: they travel as a file's content only. */

@@ -16,7 +16,7 @@ import {
 } from '../support/world.ts';
 
 /** Kills per operation. */
-const KILLS = Number(process.env['KILLS'] ?? 2);
+const KILLS = Number(process.env['KILLS'] ?? 1);
 const SEED = Number(process.env['FAULT_SEED'] ?? 1);
 
 interface Running {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { edit, openWorld, rootOf, type World } from '../support/world.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 2);
+const KILLS = Number(process.env['KILLS'] ?? 1);
 const SEED = Number(process.env['FAULT_SEED'] ?? 1);
 const START = { path: '/process.Process/Start' };
 

@@ -32,9 +32,9 @@ export type CallCounts = Record<FaultedService, number>;
 
 export const describeCase = ({ service, at, kind }: FaultCase): string => `${service} call ${at} ${kind}`;
 
-/** A sample of one case in `every`, spread over services, calls and kinds. Prints the seed it used. */
+/** A sample of one case in twice `every`, spread over services, calls and kinds. Prints the seed it used. */
 export const faultCases = (name: string, counts: CallCounts, every: number): FaultCase[] => {
-  const step = Number(process.env['FAULT_EVERY'] ?? every);
+  const step = Number(process.env['FAULT_EVERY'] ?? 2 * every);
   const seed = Number(process.env['FAULT_SEED'] ?? 1);
   const all = SERVICES.flatMap((service) =>
     Array.from({ length: counts[service] }, (_, index) => index + 1).flatMap((at) =>
