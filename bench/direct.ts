@@ -46,8 +46,10 @@ export const startDirectSession = (projectsRoot: string): DirectSession => {
       reason: 'bench',
       known: (last?.repositories ?? []).flatMap(knownFrom),
       knownBases: (last?.repositories ?? []).flatMap(({ base }) => base ?? []),
-      targets: target?.repositories.flatMap(({ path, commit }) =>
-        commit === undefined ? [] : [{ path, commit }],
+      targets: target?.repositories.flatMap(({ path, commit, tree, meta }) =>
+        commit === undefined || tree === undefined || meta === undefined
+          ? []
+          : [{ path, commit, tree, meta }],
       ),
       maxInlineBytes: 8 * 1024 * 1024,
     };

@@ -25,21 +25,36 @@ interface Options {
   only?: string[];
 }
 
-const say = (text: string): void => void process.stderr.write(text);
+const startedMs = performance.now();
+const say = (text: string): void => {
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(0).padStart(4);
+  process.stderr.write(`${seconds} s  ${text}\n`);
+};
 
-const measure = async ({ quick = false, only = NAMES }: Options) => {
-  const groups: { name: string; title: string; rows: Row[] }[] = [];
+interface Group {
+  name: string;
+  title: string;
+  rows: Row[];
+}
+
+/** `show` gets each group as soon as it is measured: the whole takes minutes. */
+const measure = async ({ quick = false, only = NAMES }: Options, show: (group: Group) => void) => {
+  const groups: Group[] = [];
   for (const benchmark of BENCHMARKS.filter((one) => only.includes(one.name))) {
     const { name, title } = benchmark;
-    say(`${title} ...\n`);
+    say(title);
     await using place = await makePlace();
-    groups.push({ name, title, rows: await benchmark.run({ place, quick }) });
+    const rows = await benchmark.run({ place, quick, say: (text) => say(`  ${text}`) });
+    groups.push({ name, title, rows });
+    show({ name, title, rows });
   }
   return groups;
 };
 
 const run = async (options: Options): Promise<void> => {
-  const groups = await measure(options);
+  const groups = await measure(options, (group) => {
+    if (options.json !== true) console.log(renderTable([group]));
+  });
   if (options.json === true) {
     const rows = groups.flatMap(({ name, rows: list }) =>
       list.map((row) => ({ benchmark: name, ...row, verdict: verdict(row) })),
@@ -49,7 +64,6 @@ const run = async (options: Options): Promise<void> => {
     );
     return;
   }
-  console.log(renderTable(groups));
   console.log(
     'floor and measured: medians, interleaved. CPU: ratio of processor time. trips: sequential calls to the sandbox.',
   );

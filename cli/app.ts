@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Invoke } from './contract.ts';
+import { CliError, isInterruption } from './failure.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { LocalSandboxes } from './sandboxes.ts';
 import type { TargetFlags } from './target/select.ts';
@@ -37,6 +38,11 @@ export interface GlobalOptions extends TargetFlags {
   json?: boolean;
 }
 
+interface Underway {
+  message: string;
+  hint: string;
+}
+
 /** One command's run: where to ask and how to answer. */
 export interface Run extends Connection {
   terminal: Terminal;
@@ -47,6 +53,8 @@ export interface Run extends Connection {
   progress: Progress;
   /** Something to know beside the answer; on stderr, and not with `--json`. */
   note(text: string): void;
+  /** What a person is told who interrupts from here on: work that goes on, or was left half done. */
+  underway(work: Underway): void;
 }
 
 const show = async (app: App, json: boolean, { value, text, isLong }: Answer): Promise<void> => {
@@ -69,6 +77,7 @@ export const withConnection = async (
   const { terminal } = app;
   const progress = createProgress(terminal, { quiet: json, signal: app.signal });
   const opening = app.connect(options, { json, progress });
+  let underway: Underway | undefined;
   const start = async (): Promise<Answer> => {
     const connection = await opening;
     app.signal.throwIfAborted();
@@ -81,11 +90,17 @@ export const withConnection = async (
       width: widthOf(terminal),
       progress,
       note: (text) => void (json || terminal.stderr.write(`${text}\n`)),
+      underway: (work) => {
+        underway = work;
+      },
     });
   };
   let answer: Answer;
   try {
     answer = await untilInterrupted(app.signal, start);
+  } catch (error) {
+    if (underway === undefined || !isInterruption(error)) throw error;
+    throw new CliError('Interrupted', underway.message, { hint: underway.hint, cause: error });
   } finally {
     const opened = await opening.catch(() => undefined);
     await opened?.close();

@@ -38,6 +38,7 @@ export type ErrorName =
   | 'AnswerConflict'
   | 'ApprovalExpired'
   | 'ApprovalDeclined'
+  | 'ArgumentsChanged'
   | 'OperationRefused'
   | 'ArgumentsUnresolved'
   // sagas: tools and their outcomes

@@ -126,10 +126,15 @@ export interface CaptureRequest {
    * A rollback's target: paths it would overwrite are captured even when ignored (C2), and repositories whose
    * target commit is not in the sandbox are reported as `missingTarget`.
    */
-  targets?: { path: string; commit: string }[];
+  targets?: CaptureTarget[];
   timeoutMs: number;
   /** Bundles up to this size come back through the function; larger ones go to `upload` (bytes). */
   maxInlineBytes: number;
+}
+
+export interface CaptureTarget extends CapturedState {
+  path: string;
+  commit: string;
 }
 
 /** A bundle as the sandbox made it. `sizeBytes` and `sha256` are its claim until verified. */
@@ -169,6 +174,9 @@ export interface CaptureReport {
   /** Sequential sandbox round trips this capture took. */
   roundTrips: number;
 }
+
+/** What a capture says before its bundles are out. */
+export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'roundTrips'>;
 
 /** Asks the store for a place for one large bundle: an URL that takes exactly these bytes, or null when it is there already. */
 export type UploadTarget = (
@@ -216,10 +224,16 @@ export interface RestoreRequest {
   projectsRoot: string;
   requestId: string;
   repositories: RestoreRepository[];
+  /** Every bundle of the request is in the sandbox: what `carry` answered. Good for one restore. */
+  carried?: string;
   /** Working files only: host HEAD, branches and index stay. */
   filesOnly: boolean;
   /** Plan and check, change nothing. */
   dryRun: boolean;
+  /** The sandbox was made for this: what its template holds where a repository comes is put aside. */
+  fresh?: boolean;
+  /** Tool execution of the target: tells files that were there without a repository from those made since. */
+  targetTag?: string;
   include: string[];
   exclude: string[];
   maxFileBytes: number;
@@ -285,7 +299,18 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; maxDepth: number; detail: boolean; timeoutMs: number },
   ): Promise<SurveyReport>;
-  capture(sandbox: ExecutionAdapter, request: CaptureRequest, upload: UploadTarget): Promise<CaptureReport>;
+  /** `beside` is called when bundles are read out in a second round trip, for one that can be made at the same time. */
+  capture(
+    sandbox: ExecutionAdapter,
+    request: CaptureRequest,
+    upload: UploadTarget,
+    beside?: (outline: CaptureOutline) => Promise<void>,
+  ): Promise<CaptureReport>;
+  /** Brings bundles in for a restore to come, in one round trip; answers what its request calls `carried`. */
+  carry(
+    sandbox: ExecutionAdapter,
+    request: { sessionId: string; projectsRoot: string; bundles: BundleSource[] },
+  ): Promise<string>;
   restore(sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport>;
   diff(
     sandbox: ExecutionAdapter,
@@ -346,7 +371,10 @@ export interface SessionStore {
   createSession(session: Session, baseline: Checkpoint): Promise<WriteOutcome<Session>>;
   /** Replaces the session item if its version is `expectedVersion`. */
   updateSession(session: Session, expectedVersion: number): Promise<WriteOutcome<Session>>;
-  /** Any order, eventually consistent: for people. */
+  /**
+   * Any order, eventually consistent: for people. Fewer than `limit`, even none, when they are large or far apart; there
+   * are more as long as there is a cursor.
+   */
   listSessions(limit: number, cursor?: string): Promise<{ sessions: Session[]; cursor?: string }>;
 
   /**
@@ -364,8 +392,11 @@ export interface SessionStore {
   }): Promise<WriteOutcome<Session>>;
   getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
   findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
-  /** Newest first. */
-  listCheckpoints(sessionId: string, options: { limit: number; beforeSeq?: number }): Promise<Checkpoint[]>;
+  /** Newest first; fewer than `limit` when they have `maxBytes` before. */
+  listCheckpoints(
+    sessionId: string,
+    options: { limit: number; maxBytes?: number; beforeSeq?: number },
+  ): Promise<Checkpoint[]>;
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
   /** Lets a checkpoint live until `expiresAt` at least; nothing happens when it is gone. */

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBundleStore } from '../adapters/aws/bundle-store.ts';
 import { createEventBus } from '../adapters/aws/event-bus.ts';
-import { readSecret } from '../adapters/aws/secret.ts';
+import { createSecret } from '../adapters/aws/secret.ts';
 import { createSessionStore } from '../adapters/aws/session-store.ts';
-import { createSandboxes } from '../adapters/e2b/sandboxes.ts';
+import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
 import { WalkbackError } from '../core/errors.ts';
 import type {
@@ -75,11 +75,11 @@ export const eventBus = ({ env, telemetry }: Runtime): Events =>
 export const gitRepositories = (): Repositories => createRepositories();
 
 /** A key in the environment wins over one in Secrets Manager. */
-const e2bApiKey = async (env: Environment): Promise<string> => {
+const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {
   const given = optional(env, 'E2B_API_KEY');
-  if (given !== undefined) return given;
+  if (given !== undefined) return async () => given;
   const secret = optional(env, 'E2B_API_KEY_SECRET_ARN');
-  if (secret !== undefined) return readSecret(secret);
+  if (secret !== undefined) return createSecret(secret, { now: () => clock.now().getTime() });
   throw new WalkbackError(
     'ConfigurationError',
     'Neither E2B_API_KEY nor E2B_API_KEY_SECRET_ARN is set in the environment.',
@@ -87,13 +87,18 @@ const e2bApiKey = async (env: Environment): Promise<string> => {
   );
 };
 
-export const e2bSandboxes = async ({ env }: Runtime): Promise<Sandboxes> =>
-  createSandboxes({
-    apiKey: await e2bApiKey(env),
+/** Looks for the key at once, so that a missing one is told before anything begins. */
+export const e2bSandboxes = async (runtime: Runtime): Promise<Sandboxes> => {
+  const { env } = runtime;
+  const apiKey = e2bApiKey(runtime);
+  await apiKey();
+  return createRotatingSandboxes({
+    apiKey,
     apiUrl: optional(env, 'E2B_API_URL'),
     sandboxUrl: optional(env, 'E2B_SANDBOX_URL'),
     domain: optional(env, 'E2B_DOMAIN'),
   });
+};
 
 /** What the operations that capture and restore have in common. */
 export const checkpointPorts = async (runtime: Runtime) => ({

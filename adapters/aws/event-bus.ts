@@ -7,20 +7,41 @@ import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { calling } from './errors.ts';
 
 const SERVICE = 'EventBridge';
-/** The most entries one call takes. */
+/** The most entries one call takes, and what they may weigh together: 256 KB, less than that with its own counting. */
 const MAX_ENTRIES = 10;
+const MAX_CALL_BYTES = 240 * 1024;
+
+/** In order, as many entries to a call as it takes. */
+const callsOf = <Entry extends { Detail: string }>(entries: readonly Entry[]): Entry[][] => {
+  const calls: Entry[][] = [];
+  let roomBytes = 0;
+  for (const entry of entries) {
+    const sizeBytes = Buffer.byteLength(entry.Detail);
+    const call = calls.at(-1);
+    if (call !== undefined && call.length < MAX_ENTRIES && sizeBytes <= roomBytes) {
+      call.push(entry);
+      roomBytes -= sizeBytes;
+    } else {
+      calls.push([entry]);
+      roomBytes = MAX_CALL_BYTES - sizeBytes;
+    }
+  }
+  return calls;
+};
 
 export const createEventBus = (options: { busName: string; client?: EventBridgeClient }): Events => {
   const client = options.client ?? new EventBridgeClient(CLIENT_DEFAULTS);
 
-  const send = async (events: WalkbackEvent[]): Promise<void> => {
-    const Entries = events.map(({ id, name, at, detail }) => ({
-      EventBusName: options.busName,
-      Source: 'walkback',
-      DetailType: name,
-      Time: new Date(at),
-      Detail: JSON.stringify({ eventId: id, ...detail }),
-    }));
+  const entryOf = ({ id, name, at, detail }: WalkbackEvent) => ({
+    EventBusName: options.busName,
+    Source: 'walkback',
+    DetailType: name,
+    Time: new Date(at),
+    Detail: JSON.stringify({ eventId: id, ...detail }),
+  });
+  type Entry = ReturnType<typeof entryOf>;
+
+  const send = async (Entries: Entry[]): Promise<void> => {
     const answer = await calling(SERVICE, () => client.send(new PutEventsCommand({ Entries })));
     if ((answer.FailedEntryCount ?? 0) === 0) return;
     const code = answer.Entries?.find(({ ErrorCode }) => ErrorCode !== undefined)?.ErrorCode;
@@ -31,9 +52,7 @@ export const createEventBus = (options: { busName: string; client?: EventBridgeC
 
   return {
     publish: async (events) => {
-      for (let from = 0; from < events.length; from += MAX_ENTRIES) {
-        await send(events.slice(from, from + MAX_ENTRIES));
-      }
+      for (const call of callsOf(events.map(entryOf))) await send(call);
     },
   };
 };

@@ -17,3 +17,29 @@ export const readSecret = async (
     `The secret ${secretId} is empty. Store the value as plain text.`,
   );
 };
+
+/** A rotated secret is in use everywhere this long after it was stored. */
+export const SECRET_LIFE_MS = 5 * 60_000;
+/** Pause before the next try to read again what could not be read. */
+const RETRY_MS = 30_000;
+
+/**
+ * A secret that may be rotated: read when it is first needed, and again once it is old. While it can not be read again, the one
+ * that is known goes on: Secrets Manager being away stops nobody who works already.
+ */
+export const createSecret = (
+  secretId: string,
+  { client, now = Date.now }: { client?: SecretsManagerClient; now?: () => number } = {},
+): (() => Promise<string>) => {
+  let known: { value: string; untilMs: number } | undefined;
+  return async () => {
+    if (known !== undefined && now() < known.untilMs) return known.value;
+    try {
+      known = { value: await readSecret(secretId, client), untilMs: now() + SECRET_LIFE_MS };
+    } catch (error) {
+      if (known === undefined) throw error;
+      known = { ...known, untilMs: now() + RETRY_MS };
+    }
+    return known.value;
+  };
+};

@@ -31,7 +31,17 @@ export type Item = Key & Record<string, unknown>;
 /** DynamoDB's limit is 400 KB, measured on its own encoding; JSON is a little longer than that. */
 const MAX_ITEM_BYTES = 400_000;
 
-export const sessionItem = (session: Session): Item => ({ ...sessionKey(session.sessionId), ...session });
+const isTooLarge = (item: Item): boolean => Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES;
+
+export const sessionItem = (session: Session): Item => {
+  const item = { ...sessionKey(session.sessionId), ...session };
+  if (!isTooLarge(item)) return item;
+  throw new WalkbackError(
+    'InvalidInput',
+    'include, exclude and metadata together do not fit into one item of the table (400 KB). Shorten them.',
+    { details: { fields: ['include', 'exclude', 'metadata'] } },
+  );
+};
 
 export const checkpointItem = (checkpoint: Checkpoint): Item => {
   const { messageId, ...rest } = checkpoint;
@@ -40,14 +50,12 @@ export const checkpointItem = (checkpoint: Checkpoint): Item => {
     ...rest,
     ...(messageId !== null && { messageId }),
   };
-  if (Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES) {
-    throw new WalkbackError(
-      'CaptureFailed',
-      `A checkpoint of ${checkpoint.repositories.length} repositories does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,
-      { details: { repositories: checkpoint.repositories.length } },
-    );
-  }
-  return item;
+  if (!isTooLarge(item)) return item;
+  throw new WalkbackError(
+    'CaptureFailed',
+    `A checkpoint of ${checkpoint.repositories.length} repositories does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,
+    { details: { repositories: checkpoint.repositories.length } },
+  );
 };
 
 export const toolItem = ({ sessionId, toolExecutionId, seq, expiresAt }: Checkpoint): Item => ({

@@ -68,17 +68,24 @@ export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: s
     return (await calling(SERVICE, () => client.send(command))).Item;
   };
 
-  /** Pages of a query of one partition until `enough` says so. */
+  /** Pages of a query of one partition until there are `limit` items, or `maxBytes` and what the last page had more. */
   const query = async (
     pk: string,
     prefix: string,
-    options: { limit?: number; newestFirst?: boolean; before?: string; attributes?: string[] } = {},
+    options: {
+      limit?: number;
+      maxBytes?: number;
+      newestFirst?: boolean;
+      before?: string;
+      attributes?: string[];
+    } = {},
   ): Promise<Record<string, unknown>[]> => {
-    const { limit, newestFirst = false, before, attributes } = options;
+    const { limit, maxBytes = Number.POSITIVE_INFINITY, newestFirst = false, before, attributes } = options;
     const range = before === undefined ? 'begins_with(sk, :prefix)' : 'sk BETWEEN :prefix AND :before';
     const names = Object.fromEntries((attributes ?? []).map((name) => [`#${name}`, name]));
     const items: Record<string, unknown>[] = [];
-    const isFull = () => limit !== undefined && items.length >= limit;
+    let sizeBytes = 0;
+    const isFull = () => (limit !== undefined && items.length >= limit) || sizeBytes >= maxBytes;
     let from: QueryCommandInput['ExclusiveStartKey'];
     do {
       const command = new QueryCommand({
@@ -100,6 +107,7 @@ export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: s
       });
       const page = await calling(SERVICE, () => client.send(command));
       items.push(...(page.Items ?? []));
+      if (Number.isFinite(maxBytes)) sizeBytes += Buffer.byteLength(JSON.stringify(page.Items ?? []));
       from = page.LastEvaluatedKey;
     } while (from !== undefined && !isFull());
     return items;

@@ -85,11 +85,11 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
       return typeof seq === 'number' ? getCheckpoint(sessionId, seq) : undefined;
     },
 
-    listCheckpoints: async (sessionId, { limit, beforeSeq }) => {
+    listCheckpoints: async (sessionId, { limit, maxBytes, beforeSeq }) => {
       if (beforeSeq !== undefined && beforeSeq <= 0) return [];
       const before = beforeSeq === undefined ? undefined : checkpointKey(sessionId, beforeSeq - 1).sk;
       const { pk } = sessionKey(sessionId);
-      const items = await table.query(pk, CHECKPOINT_PREFIX, { limit, newestFirst: true, before });
+      const items = await table.query(pk, CHECKPOINT_PREFIX, { limit, maxBytes, newestFirst: true, before });
       return items.map(checkpointFrom);
     },
 

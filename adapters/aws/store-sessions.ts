@@ -1,5 +1,7 @@
 /** Session and review copy: the items that move, fenced by their version. */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import { createPage } from '../../core/answer-size.ts';
 import type { ReviewCopy, Session } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
 import type { SessionStore, WriteOutcome } from '../../core/ports.ts';
@@ -21,13 +23,25 @@ export const outcomeFor = <T>(outcome: PutOutcome, sk: string): WriteOutcome<T> 
   return { written: false, existing: item === undefined ? undefined : fromItem<T>(item) };
 };
 
+const keySchema = z.object({ pk: z.string(), sk: z.string() });
+
+/** Where a scan goes on. `after-<session>` is how cursors looked before; a page may also end at another item. */
 const fromCursor = (cursor: string): Record<string, unknown> => {
-  const match = /^after-(.{1,128})$/.exec(cursor);
-  if (match?.[1] === undefined) {
-    throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.');
+  const [, kind, rest = ''] = /^(after|at)-(.{1,512})$/.exec(cursor) ?? [];
+  if (kind === 'after') return { ...sessionKey(rest) };
+  try {
+    return keySchema.parse(JSON.parse(Buffer.from(rest, 'base64url').toString()));
+  } catch (cause) {
+    const message = 'cursor: must be the cursor of an earlier answer, unchanged.';
+    throw new WalkbackError('InvalidInput', message, { cause });
   }
-  return { ...sessionKey(match[1]) };
 };
+
+const toCursor = ({ pk, sk }: { pk?: unknown; sk?: unknown }): string =>
+  `at-${Buffer.from(JSON.stringify({ pk, sk })).toString('base64url')}`;
+
+/** Megabytes of the table that one call looks through: a few seconds at most, however many checkpoints there are. */
+const MAX_SCANNED_PAGES = 20;
 
 export const createSessionMethods = (table: SessionsTable): Methods => ({
   getSession: async (sessionId) => {
@@ -51,23 +65,26 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
 
   // A scan: sessions of one account are few beside their checkpoints' use, and this is asked by people only.
   listSessions: async (limit, cursor) => {
-    const sessions: Session[] = [];
+    const page = createPage<Session>(limit);
     let from = cursor === undefined ? undefined : fromCursor(cursor);
-    do {
+    for (let scanned = 0; scanned < MAX_SCANNED_PAGES; scanned++) {
       const command = new ScanCommand({
         TableName: table.tableName,
         FilterExpression: 'sk = :meta AND begins_with(pk, :session)',
         ExpressionAttributeValues: { ':meta': 'META', ':session': 'SESSION#' },
         ...(from && { ExclusiveStartKey: from }),
       });
-      const page = await calling('DynamoDB', () => table.client.send(command));
-      sessions.push(...(page.Items ?? []).map((item) => fromItem<Session>(item)));
-      from = page.LastEvaluatedKey;
-    } while (from !== undefined && sessions.length < limit);
-    const shown = sessions.slice(0, limit);
-    const last = shown.at(-1);
-    const hasMore = last !== undefined && (sessions.length > limit || from !== undefined);
-    return { sessions: shown, ...(hasMore && { cursor: `after-${last.sessionId}` }) };
+      const { Items = [], LastEvaluatedKey } = await calling('DynamoDB', () => table.client.send(command));
+      const left = Items.find((item) => !page.add(fromItem<Session>(item)));
+      const last = page.items.at(-1);
+      if (left !== undefined && last !== undefined) {
+        return { sessions: page.items, cursor: toCursor(sessionKey(last.sessionId)) };
+      }
+      if (LastEvaluatedKey === undefined) return { sessions: page.items };
+      from = LastEvaluatedKey;
+      if (page.isFull()) break;
+    }
+    return { sessions: page.items, ...(from && { cursor: toCursor(from) }) };
   },
 
   getCopy: async (sessionId, sandboxId) => {

@@ -58,6 +58,9 @@ const codeOf = (value: unknown): string | undefined =>
     ? value.code
     : undefined;
 
+/** What the sandbox's daemon says of the directory a command is to run in; ours is always the projects root. */
+const NO_DIRECTORY = /cwd '.*' (?:does not exist|can not be entered)/s;
+
 const ofTimeout = (message: string): Meaning => {
   if (message.includes('was killed or reached its end of life')) return gone('unknown');
   if (message.startsWith('[deadline_exceeded]'))
@@ -110,6 +113,13 @@ const meaningOf = (error: unknown): Meaning => {
       true,
       'nothing-happened',
       'A file or process is no longer in the sandbox.',
+    );
+  if (error instanceof InvalidArgumentError && NO_DIRECTORY.test(error.message))
+    return meaning(
+      'ProjectsRootNotFound',
+      false,
+      'nothing-happened',
+      'The projects root is not in the sandbox any more. Make the directory again (mkdir -p), empty, then call again: a rollback brings back what was in it.',
     );
   if (error instanceof InvalidArgumentError)
     return meaning(

@@ -2,7 +2,7 @@
 import { OBJECT_ID_PATTERN } from '../../core/ids.ts';
 import type { CapturedRepository, CaptureReport, CaptureRequest, RepositoryInfo } from '../../core/ports.ts';
 import { type Pair, value } from './answer.ts';
-import { buildScript, type Script } from './script.ts';
+import { buildScript, type Script, spillFor } from './script.ts';
 
 /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
 const CARRY_INLINE_BYTES = 64 * 1024;
@@ -46,8 +46,14 @@ export const captureScript = (request: CaptureRequest, call: string, mark: strin
       KNOWN_BASES: request.knownBases,
       TARGET_PATH: targets.map((one) => one.path),
       TARGET_COMMIT: targets.map((one) => one.commit),
+      TARGET_TREE: targets.map((one) => one.tree),
+      TARGET_META: targets.map((one) => one.meta),
     },
-    { mark, timeoutMs: request.timeoutMs },
+    {
+      mark,
+      timeoutMs: request.timeoutMs,
+      spill: spillFor(request.projectsRoot, request.sessionId, call),
+    },
   );
 };
 

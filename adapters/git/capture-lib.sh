@@ -32,20 +32,26 @@ seed_index() {
 # submodules are not ours. (Counts, not grep -q: with pipefail an early end would look like "nothing found".)
 plain_index() {
   local count
-  count=$(git ls-files -u -z | grep -cz .)
-  [ "$count" = 0 ] || return 1
+  # Everything about entries in one look: flags, submodules, conflict stages. Most indexes have none of them.
+  git ls-files -s -v -z >"$OUT.entries" || return 1
+  grep -zE '^([a-zS] |. 160000 |. [0-7]+ [0-9a-f]+ [123])' "$OUT.entries" >"$OUT.flags" || [ $? = 1 ] || return 1
+  if [ -s "$OUT.flags" ]; then
+    count=$(grep -czE '^. [0-7]+ [0-9a-f]+ [123]' "$OUT.flags")
+    [ "$count" = 0 ] || return 1
+  fi
   count=$(git ls-files -z -c -o --exclude-standard -- '.gitattributes' '*/.gitattributes' | xargs -0 -r cat -- 2>/dev/null \
     | grep -cE '(^|[[:space:]])[-!]?(text|eol|crlf|filter|ident|working-tree-encoding)([[:space:]=]|$)|\[attr\]')
   [ "${count:-0}" = 0 ] || return 1
-  git ls-files -v -z >"$OUT.flags" || return 1
-  { grep -z '^[a-z]' "$OUT.flags" || :; } | cut -z -c3- | git update-index --no-assume-unchanged -z --stdin || return 1
-  { grep -zi '^s' "$OUT.flags" || :; } | cut -z -c3- | git update-index --no-skip-worktree -z --stdin || return 1
-  git ls-files -s -z | { grep -z '^160000' || :; } | cut -z -f2- | git update-index --force-remove -z --stdin
+  [ -s "$OUT.flags" ] || return 0
+  { grep -z '^[a-zS]' "$OUT.flags" || :; } | cut -z -f2- >"$OUT.flagged"
+  git update-index --no-assume-unchanged -z --stdin <"$OUT.flagged" || return 1
+  git update-index --no-skip-worktree -z --stdin <"$OUT.flagged" || return 1
+  { grep -z '^. 160000' "$OUT.flags" || :; } | cut -z -f2- | git update-index --force-remove -z --stdin
 }
 
 # look: one walk with find. Finds (modes and empty directories git does not keep) and reports what can not be captured.
 look() {
-  local path size line started prune=()
+  local started prune=()
   stopwatch && started=$MICROSECONDS
   known_ignored
   find_odd
@@ -57,12 +63,18 @@ look() {
     known_ignored
     find_odd
   fi
+  sort_odd
+}
+
+# sort_odd: what find_odd found, each kind to its place.
+sort_odd() {
+  local path size line
   : >"$OUT.modes"
   : >"$OUT.empty"
   BIG=()
   if [ -s "$OUT.odd" ]; then
     while IFS= read -r -d '' line; do
-      path=${line#*/}
+      path=${line#*/./}
       size=${line%%/*}
       case $line in
         G*) RULES_NEW=1 ;;
@@ -71,7 +83,7 @@ look() {
         F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" ;;
         E*) printf '%s\0' "$path" >>"$OUT.empty" ;;
       esac
-    done < <(sort -z "$OUT.odd")
+    done < <(exec sort -z "$OUT.odd")
   fi
   [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$UMASK" >>"$OUT.modes"
 }
@@ -100,11 +112,14 @@ known_ignored() {
   for path in "${NESTED[@]}"; do prune+=(-o -path "./$(glob_quote "$path")"); done
 }
 
+# find_odd [DIRECTORY...]: everywhere, or in these directories alone, which begin with `./`.
 find_odd() {
+  local where=(.)
+  [ $# -eq 0 ] || where=("$@" -maxdepth 1)
   [ -f "$SHADOW/index.forced" ] || : >"$SHADOW/index.forced"
-  find . -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune -printf 'R/%P\0' -o \( \
-    -type f \( -name .gitignore -cnewer "$SHADOW/index.forced" -printf 'G/\0' , -size +"$MAX_BYTES"c -printf 'B%s/%P\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%P\0' \) -o \
-    -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%P\0' , -empty -printf 'E/%P\0' \) \) >"$OUT.odd" 2>"$OUT.find"
+  find "${where[@]}" -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( \
+    -type f \( -name .gitignore -cnewer "$SHADOW/index.forced" -printf 'G/./\0' , -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
+    -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) \) >"$OUT.odd" 2>"$OUT.find"
 }
 
 glob_quote() {
@@ -133,9 +148,12 @@ drop_ignored() {
   mv -f -- "$file.kept" "$file"
 }
 
+declare -A LEFT_OUT=()
+
 # leave_out_big: untracked files over the cap stay out of the capture, now and until they shrink, and are reported.
 leave_out_big() {
   local entry path
+  LEFT_OUT=()
   [ ${#BIG[@]} -gt 0 ] || return 0
   local -A tracked=()
   while IFS= read -r -d '' path; do tracked[$path]=1; done < <(printf '%s\0' "${BIG[@]#*/}" | xargs -0 git --literal-pathspecs ls-files -z -c --)
@@ -153,20 +171,33 @@ leave_out_big() {
     printf '%s\n' "$PATTERN" >>"$SHADOW/info/exclude"
     # A captured file that grew past the cap leaves the index, so that no stale copy looks current.
     [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" | git update-index --force-remove -z --stdin
-    emit skip-path "$path" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "${entry%%/*}"
+    left_out "$path" "${entry%%/*}"
   done
 }
 
-# add_all: brings the shadow's index to the working tree; sets nothing, reports what could not be read.
+left_out() {
+  LEFT_OUT[$1]=1
+  emit skip-path "$1" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "$2"
+}
+
+# add_all: brings the shadow's index to the working tree. What could not be read is reported, and leaves the index: a stale
+# entry would look like the file as it is now (C5).
 add_all() {
   local status line path
+  : >"$OUT.lost"
   git add -A --ignore-errors 2>"$OUT.add"
   status=$?
+  while [ $status -gt 1 ] && closed_directory; do
+    git add -A --ignore-errors 2>"$OUT.add"
+    status=$?
+  done
   if [ -s "$OUT.add" ] && grep -q 'does not have a commit checked out' "$OUT.add"; then
     # Nested repositories deeper than we look, without commits, stop git: leave them out and say so.
     while IFS= read -r path; do exclude_embedded "$path"; done < <(sed -n "s/^error: '\(.*\)\/' does not have a commit checked out$/\1/p" "$OUT.add")
-    git add -A --ignore-errors 2>>"$OUT.add"
+    { grep '^warning: adding embedded' "$OUT.add" || :; } >"$OUT.embedded"
+    git add -A --ignore-errors 2>>"$OUT.embedded"
     status=$?
+    mv -f -- "$OUT.embedded" "$OUT.add"
   fi
   [ $status -le 1 ] || return 1
   [ -s "$OUT.add" ] || return 0
@@ -175,21 +206,48 @@ add_all() {
       'warning: adding embedded git repository: '*) exclude_embedded "${line#warning: adding embedded git repository: }" ;;
       "warning: could not open directory '"*)
         path=${line#*\'}
-        emit fail-path "${path%%\':*}" && emit fail-reason "the directory can not be read (permission denied)"
+        lost "${path%%\':*}" "the directory can not be read: ${line##*: }"
         ;;
       'error: open("'*)
         path=${line#error: open(\"}
-        emit fail-path "${path%\"): *}" && emit fail-reason "the file can not be read: ${line##*: }"
+        lost "${path%\"): *}" "the file can not be read: ${line##*: }"
         ;;
       'error: unable to index file'* | 'error: '*': failed to insert'* | 'error: short read while indexing'* | 'error: read error while indexing'*)
         path=${line#*\'}
         [[ $line == *"'"* ]] || path=${line##* }
-        grep -qF "open(\"${path%%\'*}\")" "$OUT.add" || { emit fail-path "${path%%\'*}" && emit fail-reason "${line#error: }"; }
+        grep -qF "open(\"${path%%\'*}\")" "$OUT.add" || lost "${path%%\'*}" "${line#error: }"
+        ;;
+      'error: '*': can only add regular files, symbolic links or git-directories')
+        path=${line#error: }
+        lost "${path%: *}" "not a file, a directory or a symlink: it stands where a captured file was"
         ;;
       *'No space left on device'*) return 1 ;;
+      'warning: '*) ;;
+      'error: '*) emit fail-path . && emit fail-reason "${line#error: }" ;;
+      *': Permission denied')
+        # Below a directory that may not be entered; git says nothing else about it.
+        lost "${line%: *}" "the file can not be reached: ${line##*: }"
+        ;;
     esac
   done <"$OUT.add"
-  [ $status = 0 ] || grep -q '^error: ' "$OUT.add"
+  [ $status = 0 ] || grep -q '^error: ' "$OUT.add" || [ -s "$OUT.lost" ] || return 1
+  [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
+}
+
+# closed_directory: leaves out the directory that stopped git: one that may be listed and not entered.
+closed_directory() {
+  local path
+  path=$(sed -n "s/^fatal: unable to stat '\(.*\)': [^:]*$/\1/p" "$OUT.add")
+  [[ $path == */* ]] && [ ! -x "${path%/*}" ] || return 1
+  path=${path%/*}
+  pattern_for "$path"
+  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory can not be entered"
+}
+
+# lost PATH REASON: reported as not captured; its entry leaves the index when git is done.
+lost() {
+  printf '%s\0' "$1" >>"$OUT.lost"
+  emit fail-path "$1" && emit fail-reason "$2"
 }
 
 # exclude_embedded PATH: a repository inside this one that discovery does not reach is not ours to capture as a link.
@@ -198,6 +256,10 @@ exclude_embedded() {
   printf '%s\0' "$1" | git update-index --force-remove -z --stdin 2>/dev/null
   pattern_for "$1"
   printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude"
+  if [ -L "${1%/}/.git" ]; then
+    emit skip-path "$1" && emit skip-reason "$LINKED_GIT"
+    return 0
+  fi
   emit skip-path "$1" && emit skip-reason "a git repository deeper than $MAX_DEPTH levels below the projects root, or in a dependency folder"
 }
 
@@ -211,13 +273,35 @@ add_ignored() {
   if [ -s "$SHADOW/tracked-ignored" ]; then
     existing <"$SHADOW/tracked-ignored" | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
   fi
-  if [ ${#INCLUDE[@]} -gt 0 ]; then
-    git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>/dev/null | { grep -zv '^\.agent-shadow/' || :; } | existing | git update-index --add -z --stdin 2>>"$OUT.add" || return 1
-  fi
+  [ ${#INCLUDE[@]} -eq 0 ] || add_included || return 1
   if [ ${#EXCLUDE[@]} -gt 0 ]; then
     printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session"
     git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.add" || return 1
   fi
+}
+
+# add_included: what the session asks for by name although it is ignored, but for what is over the cap: that is left out and
+# said, as elsewhere. The sizes are asked for here, because the walk goes around large ignored directories.
+add_included() {
+  local path size
+  local -A big=()
+  git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>/dev/null | { grep -zv '^\.agent-shadow/' || :; } | existing >"$OUT.included"
+  [ -s "$OUT.included" ] || return 0
+  while IFS= read -r -d '' size && IFS= read -r -d '' path; do
+    path=${path#./}
+    big[$path]=1
+    [ -n "${LEFT_OUT[$path]-}" ] || left_out "$path" "$size"
+  done < <(sed -z 's#^#./#' "$OUT.included" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -type f -size +'"$MAX_BYTES"'c -printf "%s\0%p\0"' find)
+  while IFS= read -r -d '' path; do
+    [ -n "${big[$path]-}" ] || printf '%s\0' "$path"
+  done <"$OUT.included" | git update-index --add -z --stdin 2>>"$OUT.add"
+}
+
+# leave_nested: files below a repository inside this one are that one's, also those captured before it came.
+leave_nested() {
+  [ ${#NESTED[@]} -gt 0 ] || return 0
+  git --literal-pathspecs ls-files -z -c -- "${NESTED[@]/%//}" >"$OUT.nested" 2>>"$OUT.add" || return 1
+  [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.add"
 }
 
 # existing: passes on the paths that are files or symlinks.
@@ -228,7 +312,8 @@ existing() {
   done
 }
 
-# copy_host_index: our copy of the host's index, made anew only when the host wrote another one.
+# copy_host_index: our copy of the host's index, made anew only when the host wrote another one. One that git can not read is
+# reported and counts as none.
 copy_host_index() {
   HOST_INDEX_NEW=''
   if [ -z "$HG" ] || [ ! -f "$HG/index" ]; then
@@ -242,35 +327,53 @@ copy_host_index() {
   rm -f -- "$SHADOW/host-index.part"
   local shared=("$HG"/sharedindex.*)
   [ ${#shared[@]} -eq 0 ] || cp -p -- "${shared[@]}" "$SHADOW/" 2>>"$OUT.err" || return 1
-  cp -p -- "$HG/index" "$SHADOW/host-index" 2>>"$OUT.err"
+  if cp -p -- "$HG/index" "$SHADOW/host-index" 2>"$OUT.index" && GIT_INDEX_FILE=$SHADOW/host-index git ls-files -u -z >"$OUT.stages" 2>"$OUT.index"; then return 0; fi
+  ! grep -q 'No space left on device' "$OUT.index" || { cat -- "$OUT.index" >>"$OUT.err" && return 1; }
+  rm -f -- "$SHADOW/host-index"
+  line_of "$OUT.index" || :
+  emit fail-path .git/index && emit fail-reason "the index can not be read, so it is not captured: ${TEXT##*: }"
 }
 
-# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags.
+# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags. Where HEAD can not be
+# read, the index may name content that is gone as well: then it is reported and counts as none.
 host_index_tree() {
-  local stage tree
   INDEX_PART=''
   [ -f "$SHADOW/host-index" ] || return 0
+  if [ "$HEAD_KIND" = unreadable ]; then
+    index_trees '' && return 0
+    ! grep -q 'No space left on device' "$OUT.err" || return 1
+    INDEX_PART=''
+    emit fail-path .git/index && emit fail-reason "the index names objects that are not there, so it is not captured"
+    return 0
+  fi
   if [ -f "$SHADOW/host-index.part" ]; then
     slurp "$SHADOW/host-index.part"
     INDEX_PART=$TEXT
     return 0
   fi
+  index_trees --missing-ok && printf '%s' "$INDEX_PART" >"$SHADOW/host-index.part"
+}
+
+# index_trees [--missing-ok]: sets INDEX_PART from our copy of the host's index. A partial clone misses content from the start.
+index_trees() {
+  local stage tree path
   local GIT_INDEX_FILE=$SHADOW/host-index
   export GIT_INDEX_FILE
-  git ls-files -u -z >"$OUT.stages" 2>"$OUT.err" || return 1
+  INDEX_PART=''
+  if [ -z "$HOST_INDEX_NEW" ]; then git ls-files -u -z >"$OUT.stages" 2>"$OUT.err" || return 1; fi
   if [ -s "$OUT.stages" ]; then
     for stage in 1 2 3; do
       rm -f -- "$SHADOW/tmp-index"
       sed -z "s/^\([0-7]* [0-9a-f]*\) $stage\t/\1 0\t/;t;d" "$OUT.stages" | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return 1
-      tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree --missing-ok) || return 1
+      tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree $1) || return 1
       INDEX_PART+="040000 tree $tree"$'\t'"stage$stage"$'\n'
     done
     rm -f -- "$SHADOW/tmp-index"
     git ls-files -s -z | sed -z '/^[0-7]* [0-9a-f]* 0\t/!d' | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return 1
-    tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree --missing-ok 2>"$OUT.err") || return 1
+    tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree $1 2>"$OUT.err") || return 1
     rm -f -- "$SHADOW/tmp-index"
   else
-    tree=$(git write-tree --missing-ok 2>"$OUT.err") || return 1
+    tree=$(git write-tree $1 2>"$OUT.err") || return 1
   fi
   INDEX_PART+="040000 tree $tree"$'\t'"index"$'\n'
   {
@@ -281,7 +384,6 @@ host_index_tree() {
   if [ -s "$OUT.flags" ]; then
     INDEX_PART+="100644 blob $(git hash-object -w --no-filters -- "$OUT.flags")"$'\t'"index-flags"$'\n'
   fi
-  printf '%s' "$INDEX_PART" >"$SHADOW/host-index.part"
 }
 
 # state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits it needs.
@@ -304,12 +406,12 @@ state_tree() {
   lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return 1
   rm -f -- "$SHADOW/tmp-index"
   STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
-  STATE_TIPS=$(cd "$HG" && grep -hsoE '\b[0-9a-f]{40,64}\b' -- "${files[@]}" | sort -u | head -200)
+  STATE_TIPS=$(cd "$HG" && grep -hsoE '\b[0-9a-f]{40,64}\b' -- "${files[@]}" | sort -u | head -200) || :
 }
 
 # host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
 host_state() {
-  local key='' config='' line ids parents='' tree tip
+  local key='' config='' line ids parents='' tree tip tips others=''
   if [ -n "$HG" ]; then
     host_index_tree || return 1
     state_tree || return 1
@@ -331,14 +433,14 @@ host_state() {
     printf 'head %s\n' "$HEAD_KIND"
     [ -z "$HEAD_REF" ] || printf 'ref %s\n' "$HEAD_REF"
     [ -z "$HEAD_COMMIT" ] || printf 'commit %s\n' "$HEAD_COMMIT"
-    [ -z "$BRANCHES" ] || sed 's/^/branch /' <<<"$BRANCHES"
+    [ -z "$BRANCHES" ] || printf 'branch %s\n' "${BRANCHES//$'\n'/$'\n'branch }"
   } >"$OUT.host"
   : >"$OUT.shallow"
   : >"$OUT.remotes"
   if [ -n "$HG" ]; then
     [ ! -s "$HC/shallow" ] || cat -- "$HC/shallow" >"$OUT.shallow"
     # Addresses of remotes travel, credentials inside them do not.
-    "${HOST_GIT[@]}" --git-dir="$HG" config --no-includes --file "$HC/config" -z --get-regexp '^(remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)|branch\..*\.(remote|merge))$' 2>/dev/null \
+    [[ ${HOST_CONFIG,,} != *remote* && ${HOST_CONFIG,,} != *branch* ]] || "${HOST_GIT[@]}" --git-dir="$HG" config --no-includes --file "$HC/config" -z --get-regexp '^(remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)|branch\..*\.(remote|merge))$' 2>/dev/null \
       | sed -z 's#://[^/@]*@#://#' >"$OUT.remotes"
   fi
   ids=($(printf '%s\n' "$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.shallow" "$OUT.remotes" | git hash-object -w --no-filters --stdin-paths)) || return 1
@@ -350,12 +452,14 @@ host_state() {
     printf '%s%s' "$INDEX_PART" "$STATE_PART"
   } | git mktree --missing) || return 1
   # Host HEAD first, then every other tip that is there: commits the agent made travel with the capture.
+  tips=$HEAD_COMMIT
   while read -r tip line; do
+    [ -z "$tip" ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'
+  done <<<"$BRANCHES"$'\n'"$STATE_TIPS"
+  [ -z "$others" ] || tips+=${tips:+$'\n'}$(sort -u <<<"${others%$'\n'}")
+  while [ -n "$tips" ] && read -r tip line; do
     [ "$line" = commit ] && parents+="parent $tip"$'\n'
-  done < <({
-    [ -z "$HEAD_COMMIT" ] || printf '%s\n' "$HEAD_COMMIT"
-    { [ -z "$BRANCHES" ] || cut -d' ' -f1 <<<"$BRANCHES"; [ -z "$STATE_TIPS" ] || printf '%s\n' "$STATE_TIPS"; } | sort -u | { grep -vx "${HEAD_COMMIT:-none}" || :; }
-  } | git cat-file --batch-check='%(objectname) %(objecttype)')
+  done < <(exec git cat-file --batch-check='%(objectname) %(objecttype)' <<<"$tips")
   META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
     | git hash-object -t commit -w --stdin) || return 1
   printf '%s' "$key" >"$SHADOW/meta.key" && printf '%s' "$META" >"$SHADOW/meta.id"
@@ -370,7 +474,7 @@ snapshot() {
   write_excludes "${NESTED[@]}" || return 1
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return 1
-    [ -f "$SHADOW/index" ] || seed_index
+    [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   else
     rm -f -- "$SHADOW/objects/info/alternates" "$SHADOW/host-index" "$SHADOW/host-index.part"
   fi
@@ -379,6 +483,7 @@ snapshot() {
   leave_out_big || return 1
   add_all || return 1
   add_ignored || return 1
+  leave_nested || return 1
   read_tree_id || return 1
   if [ -n "$target" ]; then
     force_collisions "$target" || return 1
@@ -388,81 +493,97 @@ snapshot() {
   host_state
 }
 
-# read_tree_id: the tree of the index. Asked of git only when the index may have been written since the last answer;
-# equal times count as "may".
+# read_tree_id: the tree of the index. Asked of git only when the index was written since the last answer: git puts another
+# file there each time, and the name kept for the one before keeps its inode from being used again. Clocks say nothing here.
 read_tree_id() {
-  if [ "$SHADOW/tree.id" -nt "$SHADOW/index" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ]; then
+  if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ]; then
     TREE=$TEXT
     return 0
   fi
-  TREE=$(git write-tree 2>>"$OUT.err") && printf '%s\n' "$TREE" >"$SHADOW/tree.id"
+  TREE=$(exec git write-tree 2>>"$OUT.err") && keep_tree_id
+}
+
+# keep_tree_id: TREE is the tree of the index. The text goes first: with an older index of that name it is not believed.
+keep_tree_id() {
+  if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$TREE" ]; then return 0; fi
+  printf '%s\n' "$TREE" >"$SHADOW/tree.id" || return 1
+  # Where the file system has no second names, git is asked each time.
+  ln -f -- "$SHADOW/index" "$SHADOW/index.known" 2>/dev/null || :
 }
 
 # changes FROM TO: into $OUT.changes, status and path of every difference, each ended by NUL; the paths alone into
 # $OUT.added, $OUT.removed and $OUT.typed (files that become links and the reverse). WRITTEN and REMOVED count;
 # RULES_DIFFER says that a .gitignore is among them. Trees do not change, so the same question is asked of git once a call.
 changes() {
-  local i path entries=() pair="$1 $2"
+  local i count path entries=() all IFS=$'\n' pair="$1 $2"
   line_of "$OUT.changes.of" || :
   if [ "${TEXT% * * *}" = "$pair" ]; then
-    read -r WRITTEN REMOVED RULES_DIFFER <<<"${TEXT#"$pair "}"
+    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER <<<"${TEXT#"$pair "}"
     return 0
   fi
   : >"$OUT.changes.of"
   : >"$OUT.changes"
   [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return 1
   mapfile -d '' -t entries <"$OUT.changes" || return 1
-  WRITTEN=0 REMOVED=0 RULES_DIFFER=0
+  count=$((${#entries[@]} / 2)) REMOVED=0 RULES_DIFFER=0
+  # In one word, because most restores only change what is there: then there is nothing to look at one by one.
+  all=$IFS${entries[*]}$IFS
+  [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
+  [[ $all == *$IFS[ADT]$IFS* ]] || entries=()
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
     case ${entries[i]} in
       D) REMOVED=$((REMOVED + 1)) && printf '%s\0' "$path" >&4 ;;
-      A) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&3 ;;
-      T) WRITTEN=$((WRITTEN + 1)) && printf '%s\0' "$path" >&5 ;;
-      *) WRITTEN=$((WRITTEN + 1)) ;;
+      A) printf '%s\0' "$path" >&3 ;;
+      T) printf '%s\0' "$path" >&5 ;;
     esac
-    [ "${path##*/}" != .gitignore ] || RULES_DIFFER=1
   done 3>"$OUT.added" 4>"$OUT.removed" 5>"$OUT.typed"
+  WRITTEN=$((count - REMOVED))
   printf '%s %s %s %s\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER >"$OUT.changes.of"
 }
 
-# collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write.
+# collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write: files, links, what is
+# neither, and directories that can not be looked into.
 collisions() {
-  local path parent rest
+  local path parent rest inner
   local -A seen=()
   : >"$OUT.forced"
   changes "$TREE" "$1" || return 1
   [ -s "$OUT.added" ] || return 0
   # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
   while IFS= read -r -d '' path; do
+    for inner in "${INNER[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     parent='' rest=$path
     while [[ $rest == */* ]]; do
       parent+=${rest%%/*} rest=${rest#*/}
       if [ -z "${seen[$parent]-}" ]; then
-        if [ -L "$parent" ] || [ -f "$parent" ]; then
-          printf '%s\0' "$parent"
-          seen[$parent]=stop
-        elif [ -d "$parent" ]; then
+        seen[$parent]=stop
+        if [ -d "$parent" ] && [ -x "$parent" ] && [ ! -L "$parent" ]; then
           seen[$parent]=go
-        else
-          seen[$parent]=stop
+        elif [ -L "$parent" ] || [ -e "$parent" ]; then
+          printf '%s\0' "$parent"
         fi
       fi
       [ "${seen[$parent]}" = go ] || continue 2
       parent+=/
     done
-    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+    if [ -L "$path" ] || { [ -e "$path" ] && [ ! -d "$path" ]; }; then printf '%s\0' "$path"; fi
   done <"$OUT.added" | sort -zu >"$OUT.forced.all"
   # A captured file above a wanted path is no collision: its removal is part of the plan.
   [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
 }
 
-# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2).
+# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2). What can not be
+# read stays out, and the restore finds it in its way.
 force_collisions() {
+  local path
   # A target that is not here yet has nothing to compare with.
   collisions "$1" 2>/dev/null || return 0
   [ -s "$OUT.forced" ] || return 0
-  git update-index --add --replace -z --stdin <"$OUT.forced" 2>>"$OUT.err" || return 1
+  # What can not be read, and what is neither file nor link, stays a collision, and the restore is refused.
+  existing <"$OUT.forced" | while IFS= read -r -d '' path; do
+    if [ -L "$path" ] || [ -r "$path" ]; then printf '%s\0' "$path"; fi
+  done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return 1
   TREE=$(git write-tree 2>>"$OUT.err")
 }
 

@@ -15,7 +15,7 @@ bundle() {
 
 # link_chain: makes the capture commit and its bundle. Append, else restart, else rebase: whatever the sandbox still has.
 link_chain() {
-  local next=$1 previous=$2 base_commit=$3 parent='' prerequisite=''
+  local next=$1 previous=$2 base_commit=$3 parent='' prerequisite='' text
   while :; do
     parent='' prerequisite=''
     case $next in
@@ -34,9 +34,9 @@ link_chain() {
         prerequisite=$HEAD_COMMIT
         ;;
     esac
-    COMMIT=$(printf 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s\n' \
-      "$TREE" "${parent:+parent $parent$'\n'}" "$META" "$NOW" "$NOW" "$REASON" "$SESSION" "$MESSAGE" "$TAG" \
-      | git hash-object -t commit -w --stdin 2>>"$OUT.err") || return 1
+    printf -v text 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s' \
+      "$TREE" "${parent:+parent $parent$'\n'}" "$META" "$NOW" "$NOW" "$REASON" "$SESSION" "$MESSAGE" "$TAG"
+    COMMIT=$(exec git hash-object -t commit -w --stdin 2>>"$OUT.err" <<<"$text") || return 1
     # What the sandbox no longer has, packing finds out.
     if bundle "$RUN/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG"; then
       CHAIN=$next
@@ -63,19 +63,18 @@ describe_host() {
   emit partial "${PARTIAL:-0}"
 }
 
-# missing_target COMMIT: whether the sandbox lacks that capture. A quick look; restore checks every object before it writes.
+# missing_target I: whether the sandbox lacks that target. A quick look; restore checks every object before it writes.
 missing_target() {
-  local line answer tree='' meta=''
-  [ "$1" != "$COMMIT" ] || return 1
-  while IFS= read -r line && [ -n "$line" ]; do
-    case $line in 'tree '*) tree=${line#tree } ;; 'parent '*) meta=${line#parent } ;; esac
-  done < <(git cat-file commit "$1" 2>/dev/null)
-  answer=$(git cat-file --batch-check <<<"${tree:-none}"$'\n'"${meta:-none}" 2>/dev/null)
-  [[ $answer != *' tree '*' commit '* ]]
+  local answer commit=${TARGET_COMMIT[$1]} tree=${TARGET_TREE[$1]} meta=${TARGET_META[$1]}
+  [ "$commit" != "$COMMIT" ] || return 1
+  [ "$tree" != "$TREE" ] || [ "$meta" != "$META" ] || return 1
+  answer=$(exec git cat-file --batch-check <<<"$commit"$'\n'"$tree"$'\n'"$meta" 2>/dev/null)
+  [[ $answer != *' commit '*' tree '*' commit '* ]]
 }
 
 capture_one() {
-  local path=$1 k=$2 target=$3 attempt
+  local path=$1 k=$2 t=$3 target='' attempt ref
+  [ "$t" -lt 0 ] || target=${TARGET_TREE[t]}
   OUT=$RUN/$INDEX REPOSITORY=$path
   emit repo "$path" >"$OUT.head"
   cd -- "$ROOT/$path" 2>"$OUT.err" || {
@@ -88,7 +87,7 @@ capture_one() {
     known_base=${KNOWN_BASE[k]} known_base_commit=${KNOWN_BASE_COMMIT[k]} next=${KNOWN_NEXT[k]}
   fi
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' COMMIT='' CHAIN=''
-  local host_problem=''
+  local host_problem='' UNSEEDED='' BROKEN=()
   if find_host; then
     host_format
     read_head || host_problem="HEAD or the branches of the host repository can not be read"
@@ -115,7 +114,8 @@ capture_one() {
     fi
     COMMIT=''
     grep -q 'No space left on device' "$OUT.err" "$OUT.add" 2>/dev/null && break
-    # Whatever is wrong with the shadow, it holds nothing that is not elsewhere: make it anew, once.
+    # Whatever is wrong with the shadow, it holds nothing that is not elsewhere: make it anew, once, from the files alone.
+    UNSEEDED=1
     [ $attempt = 2 ] || rm -rf -- "$SHADOW"
   done
   if [ -z "$COMMIT" ]; then
@@ -124,6 +124,7 @@ capture_one() {
     return 0
   fi
   [ -z "$host_problem" ] || { emit fail-path .git && emit fail-reason "$host_problem"; }
+  for ref in "${BROKEN[@]}"; do emit fail-path ".git/$ref" && emit fail-reason "the branch can not be read, so it is not captured"; done
   emit state captured
   emit commit "$COMMIT"
   emit tree "$TREE"
@@ -135,11 +136,12 @@ capture_one() {
   fi
   [ -z "$known_base" ] || { emit base "$known_base" && emit base-commit "$known_base_commit"; }
   describe_host
-  if [ -n "$target" ] && missing_target "$target"; then emit missing-target 1; fi
+  if [ -n "$target" ] && missing_target "$t"; then emit missing-target 1; fi
   # For a person in the sandbox: plain git finds every checkpoint. Written straight, it is our own git directory.
   if [ -d "$SHADOW/refs/tags/chkpt" ]; then
     { printf '%s\n' "$COMMIT" >"$SHADOW/refs/tags/chkpt/$TAG"; } 2>/dev/null || :
   fi
+  keep_tree_id
 }
 
 # upload_all: sends the large bundles to the addresses that the caller writes into a file. They are secret, and only the
@@ -164,18 +166,21 @@ upload_all() {
 capture_all() {
   local path k i target
   discover "$RUN/find" "${1-}"
-  # A repository the session knows stays one as long as its directory is there, also when its .git is gone.
-  for path in "${KNOWN_PATH[@]}"; do
+  # A repository the session knows stays one as long as its directory is there, also when its .git is gone. So does one
+  # that is about to be restored: what stands in its place is captured before anything is written there.
+  TARGET_ROOTS=("${TARGET_PATH[@]}")
+  for path in "${KNOWN_PATH[@]}" "${TARGET_PATH[@]}"; do
     [ -d "$path" ] && [ ! -L "$path" ] || continue
     for i in "${!ROOTS[@]}"; do [ "${ROOTS[i]}" != "$path" ] || continue 2; done
+    [ "$path" = . ] || [ "$(cd -P -- "$path" && pwd)" = "$ROOT/$path" ] || continue
     ROOTS+=("$path")
   done
   COUNT=0 STARTED=0
   declare -gA SEEN=()
   for path in "${ROOTS[@]}"; do
-    SEEN[$path]=1 k=-1 target=''
+    SEEN[$path]=1 k=-1 target=-1
     for i in "${!KNOWN_PATH[@]}"; do [ "${KNOWN_PATH[i]}" != "$path" ] || { k=$i; break; }; done
-    for i in "${!TARGET_PATH[@]}"; do [ "${TARGET_PATH[i]}" != "$path" ] || { target=${TARGET_COMMIT[i]}; break; }; done
+    for i in "${!TARGET_PATH[@]}"; do [ "${TARGET_PATH[i]}" != "$path" ] || { target=$i; break; }; done
     INDEX=$COUNT
     capture_one "$path" "$k" "$target" >"$RUN/$COUNT.out" 2>"$RUN/$COUNT.log" &
     COUNT=$((COUNT + 1))
@@ -197,15 +202,17 @@ main() {
     rm -f -- "$RUN"/[0-9]*.* "$RUN/rescan"
     capture_all full
   fi
+  # When this was, by the clock the files are dated with: a restore tells by it what was there already.
+  { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && : >"$HOME_DIR/taken-$SESSION/$TAG"; } 2>/dev/null || :
   local parts=("$RUN/first")
-  for path in "${UNREADABLE[@]}"; do emit skip-path "$path" && emit skip-reason "the directory can not be read (permission denied)"; done >"$RUN/first"
+  passed_over >"$RUN/first"
   for ((i = 0; i < COUNT; i++)); do parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out"); done
   for path in "${KNOWN_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done >"$RUN/last"
   local bundles=("$RUN"/*.link "$RUN"/*.base) carried=() waiting=() files=()
   if [ ${#bundles[@]} -gt 0 ]; then
     local sums=() sizes=()
-    mapfile -t sums < <(sha256sum -- "${bundles[@]}")
-    mapfile -t sizes < <(stat -c %s -- "${bundles[@]}")
+    mapfile -t sums < <(exec sha256sum -- "${bundles[@]}")
+    mapfile -t sizes < <(exec stat -c %s -- "${bundles[@]}")
     [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = ${#bundles[@]} ] || die SandboxUnavailable "The bundles of this capture can not be read back. Check the disk of the sandbox."
     for size in "${sizes[@]}"; do [ "$size" -gt "$CARRY_EACH" ] || total=$((total + size)); done
     for i in "${!bundles[@]}"; do
@@ -231,7 +238,12 @@ main() {
   emit end '' >>"$RUN/last"
   # The lock goes before the answer does: an answer nobody reads must not keep the next command waiting.
   exec 9>&-
-  cat -- "${parts[@]}" "$RUN/last" "${carried[@]}" 2>/dev/null | finish
+  parts+=("$RUN/last")
+  if [ ${#carried[@]} -gt 0 ]; then
+    finish < <(exec cat -- "${parts[@]}" "${carried[@]}" 2>/dev/null)
+  else
+    finish < <(pass_on "${parts[@]}")
+  fi
   [ ${#waiting[@]} -eq 0 ] || upload_all | finish
   [ ${#files[@]} -gt 0 ] || rm -rf -- "$RUN"
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { WalkbackError } from '../../core/errors.ts';
 import type {
   CapturedBundle,
+  CaptureOutline,
   CaptureReport,
   CaptureRequest,
   ExecutionAdapter,
@@ -78,18 +79,21 @@ const requireUploaded = (base64: string | undefined): void => {
 };
 
 /**
- * Captures every repository below the projects root. One round trip when the bundles fit into the answer, two otherwise.
+ * Captures every repository below the projects root. One round trip when the bundles fit into the answer, two otherwise;
+ * one more when what it is told does not fit into a command.
  * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
  */
 export const capture = async (
   sandbox: ExecutionAdapter,
   request: CaptureRequest,
   upload: UploadTarget,
+  beside?: (outline: CaptureOutline) => Promise<void>,
 ): Promise<CaptureReport> => {
   const mark = `walkback-${newCall()}`;
   const call = newCall();
   const directory = runDirectory(request.projectsRoot, request.sessionId, call);
-  const { command } = captureScript(request, call, mark);
+  const { command, files } = captureScript(request, call, mark);
+  if (files.length > 0) await sandbox.writeFiles(files);
   const lines: string[] = [];
   let marks = 0;
   let told: Promise<void> | undefined;
@@ -116,7 +120,14 @@ export const capture = async (
     await told;
     requireUploaded(findAnswer(result.stdout, mark, 1));
   }
-  const bundles = await readBundles(sandbox, directory, answer, first.rest);
-  const second = told !== undefined || answer.announced.some((bundle) => bundle.carry === 'file');
-  return { ...answer.report, bundles, roundTrips: second ? 2 : 1 };
+  const isFiled = answer.announced.some((bundle) => bundle.carry === 'file');
+  const [bundles] = await Promise.all([
+    readBundles(sandbox, directory, answer, first.rest),
+    isFiled ? beside?.(answer.report) : undefined,
+  ]);
+  return {
+    ...answer.report,
+    bundles,
+    roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
+  };
 };

@@ -3,7 +3,7 @@
 # The host's repository is only ever read here (C6): our own git dir, index, identity; no hooks, filters or config of others.
 # shellcheck shell=bash disable=SC2034
 set -u -o pipefail
-shopt -s dotglob nullglob
+shopt -s dotglob nullglob globstar
 export LC_ALL=C
 
 export PATH=$1 HOME=$2
@@ -27,6 +27,7 @@ STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR SQUASH_MSG CHERRY_PICK_HEA
   BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
 STATE_DIRS=(rebase-merge rebase-apply sequencer)
 # Folders that hold other people's checkouts by the thousand; roots inside them are not the agent's work.
+LINKED_GIT='a git repository whose .git is a symlink'
 DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pods .terraform .direnv __pycache__ .agent-shadow)
 
 # emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits.
@@ -52,6 +53,16 @@ die() {
 
 # finish: standard input becomes the answer, between two lines only this call knows, safe from noise and from bytes.
 finish() { printf '\n%s\n' "$WB_MARK"; base64 -w 0; printf '\n%s\n' "$WB_MARK"; }
+
+# pass_on FILE...: the pairs in these files, without a process; one that is not there has none.
+pass_on() {
+  local file pairs
+  for file in "$@"; do
+    pairs=()
+    mapfile -d '' -t pairs <"$file"
+    [ ${#pairs[@]} -eq 0 ] || printf '%s\0' "${pairs[@]}"
+  done 2>/dev/null
+}
 
 # take_lock DIR SECONDS: one script at a time below this projects root. The descriptor is inherited by every child, so
 # the lock is held until the last of them is gone, also when this shell is killed.
@@ -79,8 +90,17 @@ shadow_home() {
 
 # find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one.
 find_host() {
+  locate_host || {
+    HG='' HC=''
+    return 1
+  }
+}
+
+locate_host() {
   local line
   HG='' HC=''
+  # Not through a link: discovery does not follow one either.
+  if [ -L .git ]; then return 1; fi
   if [ -d .git ]; then
     HG=$PWD/.git
   elif [ -f .git ]; then
@@ -111,12 +131,18 @@ host_format() {
   return 0
 }
 
-# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT and BRANCHES ("commit ref" lines).
+# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES ("commit ref" lines) and
+# BROKEN, the branches git can not read. Fails where HEAD is not known.
 read_head() {
+  HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
+  read_branches && resolve_head || {
+    HEAD_KIND=unreadable HEAD_COMMIT=''
+    return 1
+  }
+}
+
+resolve_head() {
   local line
-  HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES=''
-  # No merge of stderr: a broken ref is a warning there and must not look like a branch.
-  BRANCHES=$("${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads 2>/dev/null) || return 1
   line_of "$HG/HEAD" && line=$TEXT || return 1
   case $line in
     'ref: refs/heads/.invalid')
@@ -132,12 +158,68 @@ read_head() {
       HEAD_COMMIT=${BASH_REMATCH[1]} HEAD_KIND=branch
     elif line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null); then
       HEAD_COMMIT=$line HEAD_KIND=branch
+    elif [ -f "$HC/$HEAD_REF" ]; then
+      # There, and says nothing: that is not a branch without commits.
+      return 1
     fi
   else
     [ -n "$HEAD_COMMIT" ] || HEAD_COMMIT=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify HEAD 2>/dev/null)
     [[ $HEAD_COMMIT =~ ^[0-9a-f]{40,64}$ ]] || return 1
     HEAD_KIND=detached
   fi
+  [ -z "$HEAD_COMMIT" ] || may_hold "$HEAD_COMMIT"
+}
+
+# may_hold COMMIT: whether the host's objects, as far as can be told without asking git, may hold it.
+may_hold() {
+  local packs=("$HC"/objects/pack/*.idx)
+  [ ${#packs[@]} -gt 0 ] || [ -f "$HC/objects/${1:0:2}/${1:2}" ] || [ -s "$HC/objects/info/alternates" ]
+}
+
+# read_branches: BRANCHES, as git tells them, with the marks of a bisect. The same files of refs have the same answer, so git
+# is asked again only when they are other ones, or too many to read here.
+read_branches() {
+  local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
+  if ref_files; then
+    files=$REF_FILES
+    slurp "$known.files"
+    if [ "$TEXT" = "$files" ] && [ -f "$known" ]; then
+      slurp "$known"
+      BRANCHES=$TEXT
+      return 0
+    fi
+  fi
+  [ -z "${OUT-}" ] || said=$OUT.refs
+  # No merge of stderr: a broken ref is a warning there and must not look like a branch.
+  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads refs/bisect 2>"$said") || return 1
+  while IFS= read -r line; do
+    [[ $line != 'warning: ignoring broken ref '* ]] || BROKEN+=("${line#warning: ignoring broken ref }")
+  done <"$said"
+  if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
+    # What a crash leaves half done is no answer to any question.
+    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s' "$files" >"$known.files"; } 2>/dev/null || :
+  fi
+}
+
+# ref_files: REF_FILES is the text of every file the branches are kept in; fails where they are kept in another way.
+ref_files() {
+  local file files=("$HC"/refs/heads/** "$HG"/refs/bisect/**)
+  REF_FILES=''
+  [ ${#files[@]} -le 64 ] && [ ! -L "$HC/refs" ] && [ ! -L "$HC/refs/heads" ] && [ ! -L "$HG/refs/bisect" ] && [ ! -d "$HC/reftable" ] || return 1
+  TEXT=''
+  if [ -e "$HC/packed-refs" ]; then
+    [ -r "$HC/packed-refs" ] || return 1
+    ! IFS= read -r -N 32768 TEXT <"$HC/packed-refs" || return 1
+  fi
+  local text=$TEXT$'\n'
+  for file in "${files[@]}"; do
+    # A link may lead anywhere, and what is half a ref may be half of another one next time.
+    [ ! -L "$file" ] || return 1
+    [ -f "$file" ] || continue
+    line_of "$file" && [[ $TEXT =~ ^[0-9a-f]{40,64}$ ]] || return 1
+    text+="$TEXT $file"$'\n'
+  done
+  REF_FILES=$text
 }
 
 # base_name: BASE names the base bundle for the host commit: equal names hold equal history.
@@ -166,42 +248,56 @@ in_dependency_folder() {
   return 1
 }
 
-# find_roots ERRORS START...: every repository root below the starting points, into ROOTS; directories that can not be
-# read into UNREADABLE.
+# find_roots ERRORS START...: every repository root below the starting points, into ROOTS. What looks like one and is not
+# looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that can not be read, and
+# repositories whose .git is a link, which may lead anywhere.
 find_roots() {
-  local errors=$1 names=() name found
+  local errors=$1 names=() name found why
   shift
   for name in "${DEPENDENCY_DIRS[@]}"; do names+=(-o -name "$name"); done
   while IFS= read -r -d '' found; do
+    why=${found:0:1} found=${found:1}
     found=${found#./}
     found=${found%.git}
     found=${found%/}
-    ROOTS+=("${found:-.}")
-  done < <(find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type d -o -type f \) -print0 2>"$errors")
+    if [ "$why" = L ]; then pass_over "${found:-.}" "$LINKED_GIT"; else ROOTS+=("${found:-.}"); fi
+  done < <(find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) 2>"$errors")
   while IFS= read -r found; do
-    [[ $found == "find: '"*"': Permission denied" ]] || continue
+    [[ $found == "find: '"*"': "* && $found != *': No such file or directory' ]] || continue
+    why=${found##*\': }
     found=${found#find: \'}
-    found=${found%\': Permission denied}
-    UNREADABLE+=("${found#./}")
+    found=${found%\': *}
+    pass_over "${found#./}" "the directory can not be read: $why"
   done <"$errors"
+}
+
+pass_over() { PASSED_OVER+=("$1") PASSED_WHY+=("$2"); }
+
+# passed_over: the report of it, but for what is captured although it is there: the directories in the global SEEN.
+passed_over() {
+  local i
+  for i in "${!PASSED_OVER[@]}"; do
+    [ -n "${SEEN[${PASSED_OVER[i]}]-}" ] || { emit skip-path "${PASSED_OVER[i]}" && emit skip-reason "${PASSED_WHY[i]}"; }
+  done
 }
 
 # discover ERRORS: sets ROOTS, every repository root below $ROOT to MAX_DEPTH; `.` is the projects root itself. The inside
 # of a repository is walked only when its capture met a .git it did not know (`full`), or nobody looked before.
 discover() {
   local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
-  ROOTS=() UNREADABLE=()
+  ROOTS=() PASSED_OVER=() PASSED_WHY=()
   if [ "$how" = full ] || [ ! -f "$known" ]; then
     MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" .
     for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
     return
   fi
-  if [ -e .git ]; then
+  [ ! -L .git ] || pass_over . "$LINKED_GIT"
+  if [ -e .git ] && [ ! -L .git ]; then
     ROOTS=(.)
   else
     for entry in *; do
       [ -d "$entry" ] && [ ! -L "$entry" ] || continue
-      if [ -d "$entry/.git" ] || [ -f "$entry/.git" ]; then
+      if [ ! -L "$entry/.git" ] && { [ -d "$entry/.git" ] || [ -f "$entry/.git" ]; }; then
         ROOTS+=("$entry")
       elif ! in_dependency_folder "$entry"; then
         others+=("./$entry")
@@ -212,7 +308,7 @@ discover() {
   local -A seen=()
   for found in "${ROOTS[@]}"; do seen[$found]=1; done
   while IFS= read -r -d '' found; do
-    if [ -z "${seen[$found]-}" ] && [ -e "$found/.git" ] && [ ! -L "$found" ]; then
+    if [ -z "${seen[$found]-}" ] && [ -e "$found/.git" ] && [ ! -L "$found" ] && [ ! -L "$found/.git" ]; then
       ROOTS+=("$found")
     fi
   done <"$known"
@@ -250,6 +346,8 @@ open_shadow() {
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
     printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
   fi 2>/dev/null
+  # A restore that was killed leaves it on a commit of its own, or half written.
+  if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1; fi
   local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
   [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
   global=${global//\\/\\\\}
@@ -293,6 +391,8 @@ write_excludes() {
     pattern_for "$nested"
     rules+=$PATTERN/$'\n'
   done
+  # What a restore found ignored before it put older rules in place.
+  rules+=${UNSEEN_RULES-}
   printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
   # core.excludesFile as the user's own git would see it; asked only when some config mentions it.
   text=${HOST_CONFIG,,}$USER_CONFIG
@@ -317,17 +417,17 @@ read_user_config() {
   done
 }
 
-# nested_below PATH: sets NESTED, the roots strictly inside this one, relative to it.
+# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, those that the target of a restore has
+# there: what is below them is their business. Both relative to it.
 nested_below() {
-  local path=$1 other
-  NESTED=()
+  local below='' other
+  [ "$1" = . ] || below=$1/
+  NESTED=() INNER=()
   for other in "${ROOTS[@]}"; do
-    [ "$other" = "$path" ] && continue
-    if [ "$path" = . ]; then
-      NESTED+=("$other")
-    elif [[ $other == "$path"/* ]]; then
-      NESTED+=("${other#"$path"/}")
-    fi
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || NESTED+=("${other#"$below"}")
+  done
+  for other in "${TARGET_ROOTS[@]}"; do
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || INNER+=("${other#"$below"}")
   done
 }
 
@@ -336,7 +436,9 @@ open_run() {
   RUN=$HOME_DIR/run-$SESSION/$CALL
   mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
   local old=("$HOME_DIR/run-$SESSION"/*)
-  [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
+  # What was brought in for a restore that never came lies beside them.
+  [ ! -d "$HOME_DIR/in-$SESSION" ] || old+=("$HOME_DIR/in-$SESSION"/*)
+  [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
 }
 
 # has_object ID: whether the shadow can read it.
@@ -384,7 +486,9 @@ jobs_limit() {
 
 # read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
 read_umask() {
-  UMASK=$(umask)
+  # Through a file: a substitution would be a process.
+  local file=${OUT-$RUN/call}.umask
+  umask >"$file" && line_of "$file" && UMASK=$TEXT || UMASK=$(umask)
   new_file_modes
 }
 

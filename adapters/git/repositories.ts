@@ -5,6 +5,13 @@
 import type { Repositories } from '../../core/ports.ts';
 import { capture } from './capture.ts';
 import { diff, directories, survey } from './inspect.ts';
-import { restore } from './restore.ts';
+import { carry, restore } from './restore.ts';
 
-export const createRepositories = (): Repositories => ({ survey, capture, restore, directories, diff });
+export const createRepositories = (): Repositories => ({
+  survey,
+  capture,
+  carry,
+  restore,
+  directories,
+  diff,
+});

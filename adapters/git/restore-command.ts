@@ -6,8 +6,8 @@ import type {
   RestoreRequest,
 } from '../../core/ports.ts';
 import { type Pair, value } from './answer.ts';
-import { lockWaitSeconds, records } from './capture-command.ts';
-import { buildScript, type Script } from './script.ts';
+import { lockWaitSeconds, records, refName } from './capture-command.ts';
+import { buildScript, type Script, spillFor } from './script.ts';
 
 /** Links up to this size are unpacked into loose objects, of which they hold few. */
 const SMALL_LINK_BYTES = 64 * 1024;
@@ -34,6 +34,8 @@ export const restoreScript = (request: RestoreRequest, call: string, mark: strin
       EXCLUDE: request.exclude,
       FILES_ONLY: request.filesOnly ? 1 : 0,
       DRY_RUN: request.dryRun ? 1 : 0,
+      FRESH: request.fresh === true ? 1 : 0,
+      TARGET_TAG: request.targetTag === undefined ? '' : refName(request.targetTag),
       R_PATH: repositories.map((one) => one.path),
       R_FORMAT: repositories.map((one) => one.objectFormat),
       R_PARTIAL: repositories.map((one) => (one.partial ? '1' : '')),
@@ -45,7 +47,11 @@ export const restoreScript = (request: RestoreRequest, call: string, mark: strin
       R_UNDO_META: repositories.map((one) => one.undo?.meta ?? ''),
       R_BUNDLES: repositories.map((one) => bundleNames(one)),
     },
-    { mark, timeoutMs: request.timeoutMs },
+    {
+      mark,
+      timeoutMs: request.timeoutMs,
+      spill: spillFor(request.projectsRoot, request.sessionId, call),
+    },
   );
 };
 

@@ -1,13 +1,21 @@
 /** Carries bundles into the sandbox where they are needed, and runs the restore command. */
 import { randomBytes } from 'node:crypto';
-import type { BundleSource, ExecutionAdapter, RestoreReport, RestoreRequest } from '../../core/ports.ts';
+import type {
+  BundleSource,
+  ExecutionAdapter,
+  Repositories,
+  RestoreReport,
+  RestoreRequest,
+} from '../../core/ports.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
-const incomingDirectory = (request: RestoreRequest, call: string): string =>
-  `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
+const incomingDirectory = (
+  request: Pick<RestoreRequest, 'projectsRoot' | 'sessionId'>,
+  call: string,
+): string => `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
 
 /** One file per bundle that travels through the function; one list of addresses for all others. */
 const incomingFiles = (directory: string, bundles: readonly BundleSource[]) => {
@@ -24,19 +32,28 @@ const incomingFiles = (directory: string, bundles: readonly BundleSource[]) => {
   ];
 };
 
+const newCall = (): string => randomBytes(9).toString('hex');
+
+export const carry: Repositories['carry'] = async (sandbox, request) => {
+  const call = newCall();
+  await sandbox.writeFiles(incomingFiles(incomingDirectory(request, call), request.bundles));
+  return call;
+};
+
 /**
- * Restores every repository of the request, all or none. One round trip, two when bundles are brought in.
+ * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, or much is to be said.
  * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
  */
 export const restore = async (sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport> => {
-  const call = randomBytes(9).toString('hex');
+  const call = request.carried ?? newCall();
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
-  const { command } = restoreScript(request, call, mark);
-  const files = incomingFiles(
-    incomingDirectory(request, call),
-    request.repositories.flatMap((one) => one.bundles),
-  );
+  const script = restoreScript(request, call, mark);
+  const bundles = request.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
+  const files = [...incomingFiles(incomingDirectory(request, call), bundles), ...script.files];
   if (files.length > 0) await sandbox.writeFiles(files);
-  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  const result = await sandbox.run(script.command, {
+    cwd: request.projectsRoot,
+    timeoutMs: request.timeoutMs,
+  });
   return restoreReport(requireAnswer(result, mark).pairs, request, files.length > 0 ? 2 : 1);
 };

@@ -42,26 +42,74 @@ export const MAX_COMMAND_BYTES = 120 * 1024;
 export interface Script {
   /** Ready for `bash -c`. */
   command: string;
+  /** What must lie in the sandbox before the command runs; mostly nothing. */
+  files: { path: string; data: string }[];
   /** What stands around every answer of this call, and in nothing else it prints. */
   mark: string;
 }
 
+interface ScriptOptions {
+  /** Must be random per call. */
+  mark: string;
+  timeoutMs: number;
+  /** Where the values may go, as a file of this call alone, when the command has no room for them. */
+  spill?: Spill;
+}
+
+/** A file by its name below the directory the command runs in, and by that directory as the files API knows it. */
+interface Spill {
+  directory: string;
+  name: string;
+}
+
+export const spillFor = (projectsRoot: string, sessionId: string, call: string): Spill => ({
+  directory: projectsRoot,
+  name: `.agent-shadow/in-${sessionId}/${call}.values`,
+});
+
+const fromFile = (name: string): string =>
+  [
+    `. ${shellQuote(`./${name}`)} || die SandboxUnavailable 'The arguments of this command did not arrive in the sandbox. Call again.'`,
+    `rm -f -- ${shellQuote(name)}`,
+  ].join('\n');
+
 /**
- * Builds the command from the named scripts, in order. `mark` must be random per call. The environment is emptied but for
- * what finding the user's own git configuration needs, and `timeout` ends the whole process group at the deadline.
+ * Builds the command from the named scripts, in order. The environment is emptied but for what finding the user's own git
+ * configuration needs, and `timeout` ends the whole process group at the deadline.
  */
 export const buildScript = (
   names: readonly string[],
   values: Record<string, Value>,
-  options: { mark: string; timeoutMs: number },
+  options: ScriptOptions,
 ): Script => {
+  const assigned = assignments(values);
+  const script = scriptWith(names, assigned, options);
+  const { spill } = options;
+  const short =
+    spill === undefined || fits(script)
+      ? script
+      : {
+          ...scriptWith(names, fromFile(spill.name), options),
+          files: [{ path: `${spill.directory}/${spill.name}`, data: `${assigned}\n` }],
+        };
+  if (fits(short)) return short;
+  throw new WalkbackError(
+    'InvalidInput',
+    'This session has too many repositories for one command. Split the projects root into several sessions.',
+    { details: { commandBytes: Buffer.byteLength(short.command), maxBytes: MAX_COMMAND_BYTES } },
+  );
+};
+
+const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX_COMMAND_BYTES;
+
+const scriptWith = (names: readonly string[], assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const seconds = Math.max(1, Math.floor(options.timeoutMs / 1000));
   const [first = 'lib', ...rest] = names;
   const body = [
     assignments({ WB_MARK: options.mark }),
     script(first),
-    assignments(values),
+    assigned,
     ...rest.map((name) => script(name)),
   ];
   const command = [
@@ -72,14 +120,7 @@ export const buildScript = (
     ...body.map((part) => withoutComments(part)),
     end,
   ].join('\n');
-  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
-    throw new WalkbackError(
-      'InvalidInput',
-      'This session has too many repositories for one command. Split the projects root into several sessions.',
-      { details: { commandBytes: Buffer.byteLength(command), maxBytes: MAX_COMMAND_BYTES } },
-    );
-  }
-  return { command, mark: options.mark };
+  return { command, files: [], mark: options.mark };
 };
 
 /** Whole-line comments stay at home: they are for readers of the files, and the command's length is limited. */

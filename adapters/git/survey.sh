@@ -45,11 +45,12 @@ plain_status() {
 }
 
 main() {
-  local path i
+  local i
+  declare -gA SEEN=()
   RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   count_processors
-  ROOTS=() UNREADABLE=()
+  ROOTS=() PASSED_OVER=() PASSED_WHY=()
   MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" .
   for i in "${!ROOTS[@]}"; do
     survey_one "${ROOTS[i]}" >"$RUN/$i" 2>/dev/null &
@@ -57,7 +58,7 @@ main() {
   done
   wait
   {
-    for path in "${UNREADABLE[@]}"; do emit skip-path "$path" && emit skip-reason "the directory can not be read (permission denied)"; done
+    passed_over
     for i in "${!ROOTS[@]}"; do cat -- "$RUN/$i"; done
     emit end ''
   } | finish

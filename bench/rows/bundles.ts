@@ -50,10 +50,13 @@ const largest = <T>(items: readonly T[], by: (item: T) => number): T => {
 export const bundlesBenchmark: Benchmark = {
   name: 'bundles',
   title: 'function bundles, as the CDK makes them',
-  run: async ({ place, quick }) => {
+  run: async ({ place, quick, say }) => {
+    say('a full synth');
     const bundles = await synthesise(await place.directory('bundles'));
     const times = new Map<Bundle, number[]>(bundles.map((bundle) => [bundle, []]));
-    for (let repetition = 0; repetition < (quick ? 3 : 11); repetition++) {
+    const repetitions = quick ? 1 : 5;
+    for (let repetition = 1; repetition <= repetitions; repetition++) {
+      say(`import of ${bundles.length} bundles, ${repetition} of ${repetitions}`);
       for (const [bundle, list] of times) list.push(await importOnce(bundle));
     }
     const timeOf = (bundle: Bundle): number => median(times.get(bundle) ?? []);

@@ -9,7 +9,8 @@ import type { Benchmark, Context } from './context.ts';
 const BUDGET = 1.5;
 const REPOSITORIES = 5;
 
-const commandAlone = async ({ place, quick }: Context, files: number) => {
+const commandAlone = async ({ place, quick, say }: Context, files: number) => {
+  say('the command in the sandbox');
   const top = await place.directory('checkpoint-command');
   const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
   const floor = await plainCheckpoint(workspace, await place.directory('checkpoint-command/plain'));
@@ -33,7 +34,8 @@ const commandAlone = async ({ place, quick }: Context, files: number) => {
   ];
 };
 
-const wholeCall = async ({ place, quick }: Context, files: number) => {
+const wholeCall = async ({ place, quick, say }: Context, files: number) => {
+  say('the whole function call');
   await using cloud = await startBenchCloud(await place.directory('checkpoint-cloud'));
   const session = await cloud.openSession('checkpoint');
   const workspace = await makeWorkspace(session.root, REPOSITORIES, files);

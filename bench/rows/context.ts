@@ -6,6 +6,8 @@ export interface Context {
   place: Place;
   /** Fewer and smaller: to see that it works, not to quote. */
   quick: boolean;
+  /** For whoever waits: what is being done. */
+  say: (text: string) => void;
 }
 
 export interface Benchmark {

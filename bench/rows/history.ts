@@ -3,7 +3,7 @@ import { itemBytes } from '../items.ts';
 import { compare, median } from '../measure.ts';
 import { type Row, ratioRow } from '../report.ts';
 import { changeOne, makeWorkspace, type Workspace } from '../repositories.ts';
-import type { Benchmark } from './context.ts';
+import type { Benchmark, Context } from './context.ts';
 
 const CHECKPOINT_BUDGET = 1.2;
 const REHYDRATE_BUDGET = 1.5;
@@ -32,8 +32,9 @@ const takeNext = async ({ session, taken }: History): Promise<void> => {
 
 const change = ({ workspace, taken }: History): Promise<void> => changeOne(workspace, taken.length + 1);
 
-const advance = async (history: History, count: number): Promise<void> => {
+const advance = async (history: History, count: number, say: Context['say']): Promise<void> => {
   while (history.taken.length < count) {
+    if (history.taken.length % 50 === 0) say(`checkpoint ${history.taken.length + 1} of ${count}`);
     await change(history);
     await takeNext(history);
   }
@@ -110,17 +111,19 @@ const compareRehydrates = async (
 export const historyBenchmark: Benchmark = {
   name: 'history',
   title: 'long sessions: 5 repositories x 500 files, 1 file changed each per checkpoint',
-  run: async ({ place, quick }) => {
-    const files = quick ? 100 : 500;
+  run: async ({ place, quick, say }) => {
+    const files = quick ? 50 : 500;
     await using cloud = await startBenchCloud(await place.directory('history'));
     const late = await openHistory(cloud, 'late', files);
-    const repetitions = quick ? 2 : 7;
-    await advance(late, quick ? 80 : 200);
+    const repetitions = quick ? 1 : 5;
+    await advance(late, quick ? 70 : 200, say);
+    say(`rehydrate at checkpoint ${late.taken.length} and ${END_OF_CHAIN}`);
     const rows = [
       await compareRehydrates(cloud, late, late.taken.length, repetitions),
       await compareRehydrates(cloud, late, END_OF_CHAIN, repetitions),
     ];
-    await advance(late, (quick ? 100 : 500) - EARLY);
+    await advance(late, (quick ? 80 : 500) - EARLY, say);
+    say('checkpoints of a young session and of this one');
     return [...(await compareCheckpoints(cloud, late, files)), ...rows];
   },
 };

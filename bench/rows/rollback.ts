@@ -23,15 +23,27 @@ const makeFloor = async (root: string, files: number, { count }: Case): Promise<
   return workspace;
 };
 
+/** Even, so that both ways are measured. */
+const repetitionsOf = ({ quick }: Context, { count }: Case): number => {
+  if (quick) return 2;
+  return count === 1 ? 16 : 8;
+};
+
 /** Back and forth between the two states: every repetition restores the one it does not stand on. */
-const backAndForth = (floor: Workspace, subject: (toFirst: boolean) => Promise<unknown>, quick: boolean) =>
+const backAndForth = (
+  floor: Workspace,
+  subject: (toFirst: boolean) => Promise<unknown>,
+  repetitions: number,
+) =>
   compare({
-    repetitions: quick ? 4 : 16,
+    repetitions,
     floor: (repetition) => plainCheckout(floor, repetition % 2 === 0 ? 'main~1' : 'main'),
     subject: (repetition) => subject(repetition % 2 === 0),
   });
 
-const commandsAlone = async ({ place, quick }: Context, files: number, one: Case) => {
+const commandsAlone = async (context: Context, files: number, one: Case) => {
+  const { place, say } = context;
+  say(`${one.what}: the commands in the sandbox`);
   const top = await place.directory(`rollback-commands-${one.count}`);
   const floor = await makeFloor(`${top}/plain`, files, one);
   const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
@@ -39,11 +51,17 @@ const commandsAlone = async ({ place, quick }: Context, files: number, one: Case
   const first = await session.capture();
   await writeVersion(workspace, 1, { from: 0, count: one.count });
   const second = await session.capture();
-  const measured = await backAndForth(floor, (toFirst) => session.rollback(toFirst ? first : second), quick);
+  const measured = await backAndForth(
+    floor,
+    (toFirst) => session.rollback(toFirst ? first : second),
+    repetitionsOf(context, one),
+  );
   return ratioRow(`${one.what}: the commands in the sandbox`, measured, { budget: BUDGET });
 };
 
-const wholeCall = async ({ place, quick }: Context, files: number, one: Case) => {
+const wholeCall = async (context: Context, files: number, one: Case) => {
+  const { place, say } = context;
+  say(`${one.what}: the whole function call`);
   const name = `rollback-cloud-${one.count}`;
   await using cloud = await startBenchCloud(await place.directory(name));
   const session = await cloud.openSession('rollback');
@@ -56,7 +74,7 @@ const wholeCall = async ({ place, quick }: Context, files: number, one: Case) =>
   const goTo = (toFirst: boolean) => session.rollback((toFirst ? first : second).checkpointId);
   const trips = await cloud.countTrips(() => goTo(true));
   await goTo(false);
-  const measured = await backAndForth(floor, goTo, quick);
+  const measured = await backAndForth(floor, goTo, repetitionsOf(context, one));
   return ratioRow(`${one.what}: the whole function call`, measured, {
     budget: BUDGET,
     roundTrips: trips.sequential,

@@ -52,10 +52,13 @@ const CASES: readonly [key: string, what: string, operation: keyof typeof BUDGET
 export const tripsBenchmark: Benchmark = {
   name: 'trips',
   title: 'sequential sandbox round trips for 1, 5 and 20 repositories',
-  run: async ({ place, quick }) => {
+  run: async ({ place, quick, say }) => {
     await using cloud = await startBenchCloud(await place.directory('trips'));
     const sessions: Record<string, Trips>[] = [];
-    for (const count of quick ? [1, 5] : [1, 5, 20]) sessions.push(await measureSession(cloud, count));
+    for (const count of quick ? [1, 5] : [1, 5, 20]) {
+      say(`${count} repositories`);
+      sessions.push(await measureSession(cloud, count));
+    }
     return CASES.map(([key, what, operation]): Row => {
       const trips = sessions.map((session) => session[key]?.sequential ?? Number.NaN);
       const most = Math.max(...trips);

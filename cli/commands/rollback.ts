@@ -33,18 +33,39 @@ the answer names the undo checkpoint and the command that brings it back. The
 same --request again finishes what it began.`;
 
 const planRollback = async (run: Run, input: Input): Promise<Contract['walkback-rollback']['answer']> =>
-  run.progress('Planning the rollback', () =>
-    run.invoke('walkback-rollback', { ...input, requestId: freshId('plan'), dryRun: true }),
-  );
+  run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
 
-/** The command that undoes the rollback, with everything this one was told about where to work. */
-const undoCommand = (run: Run, input: Input, undoCheckpointId: string): string => {
-  const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', undoCheckpointId];
+/** A rollback of this session and sandbox, with everything this command was told about where to work. */
+const rollbackCommand = (run: Run, input: Input, to: string): string => {
+  const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
   if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
   if (run.options.data !== undefined) words.push('--data', shellWord(run.options.data));
   if (run.options.local === true) words.push('--local');
   if (run.options.aws === true) words.push('--aws');
   return words.join(' ');
+};
+
+/** The command that finishes this very request, or says that it is done. */
+const sameCommand = (run: Run, input: Input, to: string): string =>
+  [
+    rollbackCommand(run, input, to),
+    ...(input.filesOnly === true ? ['--files-only'] : []),
+    ...(input.allowPartial === true ? ['--allow-partial'] : []),
+    `--request ${input.requestId} --yes`,
+  ].join(' ');
+
+const applied = (
+  run: Run,
+  input: Input,
+  to: string,
+  answer: Contract['walkback-rollback']['answer'],
+): Answer => {
+  const undo =
+    answer.undoCheckpointId === null ? undefined : rollbackCommand(run, input, answer.undoCheckpointId);
+  return {
+    value: { ...answer, requestId: input.requestId, undoCommand: undo },
+    text: () => appliedRollback(answer, { to, undo, paint: run.paint, width: run.width }),
+  };
 };
 
 const act = async (run: Run, options: Options): Promise<Answer> => {
@@ -63,21 +84,22 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
   if (options.dryRun === true || options.yes !== true) {
     const plan = await planRollback(run, input);
     const text = plannedRollback(plan, options.to, run.paint, run.width);
-    if (options.dryRun === true) return { value: plan, text: () => text };
+    // A request that is done answers what it did.
+    if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
+    if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
     run.note(text);
     if (!(await confirm(run.terminal, 'Roll back all repositories?'))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }
+  run.underway({
+    message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,
+    hint: `${sameCommand(run, input, options.to)} finishes it`,
+  });
   const answer = await run.progress(`Rolling back to ${options.to}`, () =>
     run.invoke('walkback-rollback', input),
   );
-  const undo =
-    answer.undoCheckpointId === null ? undefined : undoCommand(run, input, answer.undoCheckpointId);
-  return {
-    value: { ...answer, requestId: input.requestId, undoCommand: undo },
-    text: () => appliedRollback(answer, { to: options.to, undo, paint: run.paint, width: run.width }),
-  };
+  return applied(run, input, options.to, answer);
 };
 
 export const addRollback = (program: Command, app: App): void => {

@@ -25,7 +25,9 @@ export const addSessionEnd = (parent: Command, app: App): void => {
         const expires = new Date(answer.expiresAt * 1000).toISOString();
         return {
           value: answer,
-          text: () => `Session ${sessionId} ended. Its checkpoints are kept until ${expires}.\n`,
+          text: () =>
+            `Session ${sessionId} ended. The checkpoint it stands on is kept until ${expires}, older ones for ` +
+            `${session.retentionDays} days from when they were taken.\n`,
         };
       }),
     );

@@ -65,6 +65,7 @@ const startOnDirectory = async (
     });
   }
   const root = await realDirectory(resolve(run.terminal.cwd, options.root));
+  if (root === '/') throw new CliError('InvalidInput', '--root must not be the root of the file system.');
   const sandboxId = await sandboxes.createOver(root, { 'walkback-cli': 'mounted' });
   const input = startInput(options, sandboxId, root);
   try {

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { Contract, FunctionName, Invoke } from '../contract.ts';
 import { CliError } from '../failure.ts';
 
-/** A Lambda function may run for 15 minutes; wait a little longer than that. */
-const REQUEST_TIMEOUT_MS = 15 * 60_000 + 10_000;
+/** A Lambda function may run for 15 minutes; wait a little longer than that (docs/operations.md, Timeouts). */
+export const REQUEST_TIMEOUT_MS = 15 * 60_000 + 10_000;
 
 const functionErrorSchema = z.object({
   errorType: z.string().default('InternalError'),
@@ -22,7 +22,7 @@ const CREDENTIAL_ERRORS = new Set([
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'EHOSTUNREACH', 'ETIMEDOUT']);
 
 /** What a failed call of the Lambda service itself means to the person at the terminal. */
-const serviceError = (name: FunctionName, error: unknown): CliError => {
+const serviceError = (name: string, error: unknown): CliError => {
   const known = error instanceof Error ? error : new Error(String(error));
   const code = 'code' in known && typeof known.code === 'string' ? known.code : '';
   if (known.name === 'ResourceNotFoundException') {
@@ -66,19 +66,34 @@ const parseAnswer = <Name extends FunctionName>(
   }
 };
 
-/** Calls functions through the Lambda Invoke API; a function's error is a `CliError` with its literal name. */
-export const createInvoke = (config: LambdaClientConfig): { invoke: Invoke; close: () => void } => {
+interface InvokeOptions {
+  namePrefix?: string;
+  /** Milliseconds. */
+  requestTimeout?: number;
+}
+
+/**
+ * Calls functions through the Lambda Invoke API; a function's error is a `CliError` with its literal name. `namePrefix` is that of the
+ * deployment, when it is not `walkback`.
+ */
+export const createInvoke = (
+  config: LambdaClientConfig,
+  { namePrefix = 'walkback', requestTimeout = REQUEST_TIMEOUT_MS }: InvokeOptions = {},
+): { invoke: Invoke; close: () => void } => {
   const client = new LambdaClient({
     ...config,
-    requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: 5000 },
+    // Without the last one the SDK writes a warning at its timeout, and waits on.
+    requestHandler: { requestTimeout, connectionTimeout: 5000, throwOnRequestTimeout: true },
   });
   const invoke = async <Name extends FunctionName>(
     name: Name,
     input: Contract[Name]['input'],
   ): Promise<Contract[Name]['answer']> => {
-    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(input)) });
+    const deployed = name.replace('walkback', () => namePrefix);
+    const Payload = Buffer.from(JSON.stringify(input));
+    const command = new InvokeCommand({ FunctionName: deployed, Payload });
     const response = await client.send(command).catch((error: unknown) => {
-      throw serviceError(name, error);
+      throw serviceError(deployed, error);
     });
     if (response.FunctionError !== undefined) {
       const { errorType, errorMessage } = functionErrorSchema.parse(JSON.parse(text(response.Payload)));

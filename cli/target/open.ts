@@ -52,7 +52,8 @@ export const createConnect =
       terminal.stderr.write(`${paintFor(terminal, terminal.stderr).dim(text)}\n`);
     };
     if (target.kind === 'aws') {
-      const { invoke, close } = createInvoke({});
+      const namePrefix = terminal.env['WALKBACK_NAME_PREFIX'];
+      const { invoke, close } = createInvoke({}, namePrefix ? { namePrefix } : {});
       const region = terminal.env['AWS_REGION'] ?? terminal.env['AWS_DEFAULT_REGION'] ?? 'as configured';
       say(`using AWS, region ${region}, because of ${target.because}; --local for the embedded cloud`);
       return { invoke, close: async () => close() };

@@ -1,5 +1,5 @@
 /** What the capture script is asked to do. Pure. */
-import type { CaptureRequest, Clock, ExecutionAdapter } from '../ports.ts';
+import type { CaptureOutline, CaptureRequest, Clock, ExecutionAdapter } from '../ports.ts';
 import { knownFrom } from './chain.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
 import type { Checkpoint, Session } from './model.ts';
@@ -15,6 +15,8 @@ export interface CaptureInput {
   reason: string;
   knownBases?: string[];
   targets?: CaptureRequest['targets'];
+  /** See `Repositories.capture`. */
+  beside?: (outline: CaptureOutline) => Promise<void>;
 }
 
 export const captureRequest = (input: CaptureInput, invocation: Invocation, clock: Clock): CaptureRequest => {

@@ -54,7 +54,7 @@ export const createCapture = (deps: CaptureDeps) => {
     const { session, head } = input;
     const intake = createBundleIntake({ sessionId: session.sessionId, store, bundles, clock });
     const request = captureRequest(input, invocation, clock);
-    const report = await repositories.capture(input.sandbox, request, intake.upload);
+    const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
     const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });

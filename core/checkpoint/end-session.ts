@@ -1,9 +1,12 @@
-/** Ends a session: nothing new may be written into it, and its retention begins. Idempotent. */
+/**
+ * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. The checkpoint it stands on is
+ * kept as long as the session is; older ones live as long as they would have anyway.
+ */
 import { WalkbackError } from '../errors.ts';
 import type { Clock, SessionStore } from '../ports.ts';
 import { requireFree } from './abandoned.ts';
 import { touch } from './checkpoint-item.ts';
-import { expiryOf } from './retention.ts';
+import { expiryOf, keepCheckpoint } from './retention.ts';
 import type { SessionInput } from './schemas.ts';
 import { requireSession } from './session-rules.ts';
 
@@ -20,6 +23,8 @@ export const createEndSession =
       // An abandoned operation is let go: nobody may work in the session any more.
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
       const expiresAt = expiryOf(session, clock);
+      const head = await store.getCheckpoint(sessionId, session.headSeq);
+      if (head !== undefined) await keepCheckpoint(store, session, head, clock);
       const ended = { ...touch(session, { status: 'ended', busy: undefined }, clock), expiresAt };
       const outcome = await store.updateSession(ended, session.version);
       if (outcome.written) return { sessionId, expiresAt };

@@ -41,6 +41,19 @@ export interface ItemChange {
   after?: StoredItem;
 }
 
+/** Paths and ids an event lists; the row it tells of has all of them. An event may have 256 KB. */
+const MAX_LISTED_BYTES = 128 * 1024;
+
+/** As many as there is room for, in order. */
+const listSome = (texts: readonly string[]): string[] => {
+  let roomBytes = MAX_LISTED_BYTES;
+  const over = texts.findIndex((text) => {
+    roomBytes -= Buffer.byteLength(JSON.stringify(text)) + 1;
+    return roomBytes < 0;
+  });
+  return over === -1 ? [...texts] : texts.slice(0, over);
+};
+
 const sessionEvents = (
   before: Session | undefined,
   after: Session,
@@ -77,7 +90,7 @@ const checkpointCreated = (item: Checkpoint): [EventName, Record<string, unknown
     reason: item.reason,
     complete: item.complete,
     detached: item.detached,
-    changedRepositories: item.repositories.filter(({ changed }) => changed).map(({ path }) => path),
+    changedRepositories: listSome(item.repositories.filter(({ changed }) => changed).map(({ path }) => path)),
   },
 ];
 
@@ -94,7 +107,13 @@ const rollbackEnded = (item: RollbackJournal): [EventName, Record<string, unknow
   const { checkpointId, undoCheckpointId, discardedMessageIds, trimAfterMessageId } = item.result ?? {};
   return [
     'rollback.completed',
-    { ...about, checkpointId, undoCheckpointId, discardedMessageIds, trimAfterMessageId },
+    {
+      ...about,
+      checkpointId,
+      undoCheckpointId,
+      discardedMessageIds: discardedMessageIds && listSome(discardedMessageIds),
+      trimAfterMessageId,
+    },
   ];
 };
 

@@ -60,6 +60,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     target: Checkpoint,
     sandbox: ExecutionAdapter,
     invocation: Invocation,
+    fresh: boolean,
   ): Promise<{ warnings: string[] } | WalkbackError> => {
     const held = target.repositories.filter(
       ({ state, commit }) => state !== 'absent' && commit !== undefined,
@@ -68,7 +69,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     const plan = planFresh(target.repositories, sources);
     const { requestId } = journal;
     const timeoutMs = commandTimeout(invocation, clock);
-    const how = { requestId, filesOnly: false, dryRun: false, timeoutMs };
+    const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
     const report = await repositories.restore(sandbox, restoreRequest(session, how, plan.repositories));
     if (report.outcome !== 'applied') return failedToRestore(report.outcome, report.problems);
     const astray = notAtTarget(plan.repositories, report);
@@ -92,13 +93,13 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       sandbox = lost ?? (await create(journal));
       journal = await writes.noteSandbox(journal, sandbox.sandboxId);
       twins = twinSandboxes.find(journal, sandbox.sandboxId);
-      let restored = await restore(session, journal, target, sandbox, invocation);
+      let restored = await restore(session, journal, target, sandbox, invocation, lost === undefined);
       if (restored instanceof WalkbackError && lost !== undefined) {
         // A sandbox that was half restored by a call that died is not worth mending.
         await sandboxes.kill(lost.sandboxId);
         sandbox = await create(journal);
         journal = await writes.noteSandbox(journal, sandbox.sandboxId);
-        restored = await restore(session, journal, target, sandbox, invocation);
+        restored = await restore(session, journal, target, sandbox, invocation, true);
       }
       if (restored instanceof WalkbackError) throw restored;
       await keepCheckpoint(store, session, target, clock);

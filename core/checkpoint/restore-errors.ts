@@ -23,10 +23,18 @@ const ADVICE: Record<ProblemKind, string> = {
 /** The most telling problem first: what somebody can do something about. */
 const ORDER: ProblemKind[] = ['conflict', 'unsafe-path', 'missing-objects', 'failed', 'changed'];
 
+const STATE: Record<RestoreReport['outcome'], string> = {
+  applied: 'Everything is at the target.',
+  planned: 'Nothing was changed.',
+  refused: 'Nothing was changed.',
+  reverted: 'Everything was put back.',
+  broken: 'Not everything could be put back: repositories stand between the target and where they were.',
+};
+
 export const restoreError = (report: RestoreReport): WalkbackError => {
   const kind = ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
   const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
-  const state = report.outcome === 'reverted' ? 'Everything was put back.' : 'Nothing was changed.';
+  const state = STATE[report.outcome];
   return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state} ${ADVICE[kind]}`, {
     details: { outcome: report.outcome, problems: report.problems.slice(0, 100) },
   });

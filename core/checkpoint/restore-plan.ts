@@ -3,6 +3,7 @@ import { WalkbackError } from '../errors.ts';
 import type {
   BundleSource,
   CapturedState,
+  CaptureTarget,
   RestoreReport,
   RestoreRepository,
   RestoreRequest,
@@ -23,7 +24,8 @@ const stateOf = (state: RepositoryState | undefined): CapturedState | null =>
   state?.tree === undefined || state.meta === undefined ? null : { tree: state.tree, meta: state.meta };
 
 /**
- * Every repository of target or now. One that the target does not have is parked (`commit: null`). One that the
+ * Every repository of target, now or undo: an earlier run may have set one aside that has to come back if this one
+ * fails. One that the target does not have is parked (`commit: null`). One that the
  * target failed to capture is left alone: what it held then is not known, and what it holds now is.
  */
 export const planRestore = (from: {
@@ -33,7 +35,7 @@ export const planRestore = (from: {
   sources: ReadonlyMap<string, BundleSource[]>;
 }): RestorePlan => {
   const plan: RestorePlan = { repositories: [], warnings: [] };
-  const paths = new Set([...from.target, ...from.now].map((state) => state.path));
+  const paths = new Set([...from.target, ...from.now, ...from.undo].map((state) => state.path));
   for (const path of [...paths].toSorted()) {
     const there = from.target.find((state) => state.path === path);
     if (there?.state === 'failed') {
@@ -42,12 +44,13 @@ export const planRestore = (from: {
     }
     const target = captured(from.target, path);
     const now = captured(from.now, path);
-    if (target === undefined && now === undefined) continue;
+    const undo = captured(from.undo, path);
+    if (target === undefined && now === undefined && undo === undefined) continue;
     plan.repositories.push({
       path,
       target: stateOf(target),
       now: stateOf(now),
-      undo: stateOf(captured(from.undo, path)),
+      undo: stateOf(undo),
       commit: target?.commit ?? null,
       baseCommit: target?.baseCommit,
       objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
@@ -142,7 +145,7 @@ export const requireUndoable = (captured: Captured): void => {
  */
 export const statesToBring = (
   target: readonly RepositoryState[],
-  captured: Pick<Captured, 'repositories' | 'missingTargets'>,
+  captured: { repositories: readonly { path: string; state: string }[]; missingTargets: readonly string[] },
 ): RepositoryState[] => {
   const there = new Set(
     captured.repositories.filter(({ state }) => state === 'captured').map(({ path }) => path),
@@ -153,14 +156,19 @@ export const statesToBring = (
 };
 
 /** The commits a capture of "now" is told it will be compared with. */
-export const targetsOf = (target: Checkpoint): { path: string; commit: string }[] =>
-  target.repositories.flatMap(({ path, state, commit }) =>
-    state === 'captured' && commit !== undefined ? [{ path, commit }] : [],
+export const targetsOf = (target: Checkpoint): CaptureTarget[] =>
+  target.repositories.flatMap(({ path, state, commit, tree, meta }) =>
+    state === 'captured' && commit !== undefined && tree !== undefined && meta !== undefined
+      ? [{ path, commit, tree, meta }]
+      : [],
   );
 
 export const restoreRequest = (
   session: Session,
-  how: Pick<RestoreRequest, 'requestId' | 'filesOnly' | 'dryRun' | 'timeoutMs'>,
+  how: Pick<
+    RestoreRequest,
+    'requestId' | 'filesOnly' | 'dryRun' | 'fresh' | 'targetTag' | 'timeoutMs' | 'carried'
+  >,
   repositories: RestoreRepository[],
 ): RestoreRequest => ({
   ...how,

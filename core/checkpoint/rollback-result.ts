@@ -6,6 +6,13 @@ import { discardedBetween } from './tree.ts';
 /** Paths of a plan that are listed per repository; the counts are exact. */
 const MAX_PATHS = 200;
 
+/** The result is kept in the journal, one item of 400 KB: lists that could fill it are cut, and say so. */
+const MAX_MESSAGES = 2000;
+const MAX_WARNINGS = 200;
+
+const cut = (items: readonly string[], max: number, more: (left: number) => string): [string[], string[]] =>
+  items.length <= max ? [[...items], []] : [items.slice(0, max), [more(items.length - max)]];
+
 /** Single files that could not be read are left where they are, and are not in the undo checkpoint. */
 const notUndoable = (undo: Checkpoint): string[] =>
   undo.failures.map(({ path, reason }) => `${path}: not in the undo checkpoint: ${reason}`);
@@ -22,6 +29,16 @@ export const rollbackResult = (from: {
 }): RollbackResult => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
+  const [discardedMessageIds, unlisted] = cut(
+    discardedBetween(from.tree, undo.seq, target.seq),
+    MAX_MESSAGES,
+    (left) => `${left} more messages are discarded: all after trimAfterMessageId`,
+  );
+  const [warnings, more] = cut(
+    [...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
+    MAX_WARNINGS,
+    (left) => `${left} more warnings`,
+  );
   return {
     status,
     checkpointId: target.checkpointId,
@@ -34,8 +51,8 @@ export const rollbackResult = (from: {
       action,
       ...(isPlan && { paths: paths.slice(0, MAX_PATHS) }),
     })),
-    discardedMessageIds: discardedBetween(from.tree, undo.seq, target.seq),
+    discardedMessageIds,
     trimAfterMessageId: target.messageId,
-    warnings: [...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
+    warnings: [...warnings, ...more, ...unlisted],
   };
 };

@@ -12,6 +12,7 @@ import { createBundleSources } from './bundle-sources.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
+import { createEarlyBundles, type EarlyBundles, servesStates } from './early-bundles.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from './model.ts';
 import { findPlace, headSeqOf, type Place } from './place.ts';
 import { onlyChanged, onlyConflicts, restoreError, unfinished } from './restore-errors.ts';
@@ -49,6 +50,7 @@ interface Attempt {
 interface Noted extends Attempt {
   now: Checkpoint;
   undo: Checkpoint;
+  early: EarlyBundles | undefined;
 }
 
 const changedError = (): WalkbackError =>
@@ -61,9 +63,11 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock, log } = deps;
   const capture = createCapture(deps);
   const bundleSources = createBundleSources(deps);
+  const bringEarly = createEarlyBundles(deps);
   const { finish, fail, hold, letGo, noteCapture } = createRollbackJournal(deps);
 
   const captureNow = async ({ journal, place, target, head, sandbox, invocation }: Attempt) => {
+    let early: EarlyBundles | undefined;
     const captured = await capture(
       {
         session: place.session,
@@ -73,26 +77,47 @@ export const createRollbackRun = (deps: RollbackDeps) => {
         messageId: head?.messageId ?? null,
         reason: 'rollback',
         targets: targetsOf(target),
+        beside: async (outline) => {
+          try {
+            early = await bringEarly(place.session, sandbox, target.repositories, outline);
+          } catch (error) {
+            // The restore tries again, where it is known what each failure means.
+            log.warn('bundles not brought early', { reason: String(error) });
+          }
+        },
       },
       invocation,
     );
     requireUndoable(captured);
-    return captured;
+    return { captured, early };
   };
 
-  const restoreTo = async (
-    to: readonly RepositoryState[],
-    attempt: Noted,
-    wanted: readonly RepositoryState[],
-  ) => {
+  const restoreTo = async (to: Checkpoint, attempt: Noted, wanted: readonly RepositoryState[]) => {
     const { journal, place, now, undo, sandbox, invocation } = attempt;
-    const sources = await bundleSources(journal.sessionId, wanted);
-    const plan = planRestore({ target: to, now: now.repositories, undo: undo.repositories, sources });
+    const isTarget = to === attempt.target;
+    const early =
+      isTarget && attempt.early !== undefined && servesStates(attempt.early, wanted)
+        ? attempt.early
+        : undefined;
+    const sources = early?.sources ?? (await bundleSources(journal.sessionId, wanted));
+    const plan = planRestore({
+      target: to.repositories,
+      now: now.repositories,
+      undo: undo.repositories,
+      sources,
+    });
     const { requestId, filesOnly } = journal;
     const timeoutMs = commandTimeout(invocation, clock);
     const request = restoreRequest(
       place.session,
-      { requestId, filesOnly, dryRun: false, timeoutMs },
+      {
+        requestId,
+        filesOnly,
+        dryRun: false,
+        targetTag: to.toolExecutionId,
+        timeoutMs,
+        carried: early?.place,
+      },
       plan.repositories,
     );
     const report = await repositories.restore(sandbox, request);
@@ -106,9 +131,22 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const { journal, now, undo } = attempt;
     if (!attempt.mixed) return fail(journal, why, now.seq);
     const all = undo.repositories.filter(({ state }) => state === 'captured');
-    const { report } = await restoreTo(undo.repositories, attempt, all);
-    if (report.outcome === 'applied') return fail(journal, why, undo.seq);
+    const back = await restoreTo(undo, attempt, all).catch((error: unknown) => {
+      if (!isWalkbackError(error) || error.retryable) throw error;
+      log.warn('rollback not put back', { requestId: journal.requestId, reason: error.message });
+    });
+    if (back?.report.outcome === 'applied') return fail(journal, why, undo.seq);
     throw unfinished(journal.requestId, why.message, why);
+  };
+
+  /** The restore was never begun in the sandbox: what the same request would only meet again ends it. */
+  const notBegun = async (attempt: Noted, error: unknown): Promise<RollbackResult> => {
+    const { journal } = attempt;
+    if (!isWalkbackError(error) || error.retryable) throw error;
+    const isOurs = (await store.getRollback(journal.sessionId, journal.requestId))?.phase === 'captured';
+    if (!isOurs) throw error;
+    // Without a sandbox there is nothing left that could stand between two states.
+    return error.name === 'SandboxNotFound' ? fail(journal, error) : refuse(attempt, error);
   };
 
   const conclude = async (
@@ -137,30 +175,31 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   };
 
   /** Undefined: raced, try again from the start. */
-  const apply = async (attempt: Attempt, captured: Captured): Promise<RollbackResult | undefined> => {
+  const apply = async (
+    attempt: Attempt,
+    { captured, early }: { captured: Captured; early: EarlyBundles | undefined },
+  ): Promise<RollbackResult | undefined> => {
     const { place, target } = attempt;
     const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
     if (committed === undefined) return undefined;
     const { journal, checkpoint: now } = committed;
     const isUndo = journal.undoSeq === now.seq;
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
-    const noted: Noted = { ...attempt, journal, now, undo };
+    const noted: Noted = { ...attempt, journal, now, undo, early };
+    const wanted = statesToBring(target.repositories, captured);
+    let restored: Awaited<ReturnType<typeof restoreTo>>;
     try {
-      const wanted = statesToBring(target.repositories, captured);
-      const { report, warnings } = await bringMissing(target.repositories, wanted, (states) =>
-        restoreTo(target.repositories, noted, states),
+      restored = await bringMissing(target.repositories, wanted, (states) =>
+        restoreTo(target, noted, states),
       );
-      // The capture could not see what the target would overwrite; now that its objects are there, the next one does.
-      if (report.outcome === 'refused' && captured.missingTargets.length > 0 && onlyConflicts(report))
-        return undefined;
-      return await conclude(noted, report, warnings);
     } catch (error) {
-      const isUnreachable =
-        isWalkbackError(error, 'BundleMissing') || isWalkbackError(error, 'BundleCorrupt');
-      const isOurs = (await store.getRollback(journal.sessionId, journal.requestId))?.phase === 'captured';
-      if (isUnreachable && isOurs) return refuse(noted, error);
-      throw error;
+      return notBegun(noted, error);
     }
+    const { report, warnings } = restored;
+    // The capture could not see what the target would overwrite; now that its objects are there, the next one does.
+    const isSeenNext =
+      report.outcome === 'refused' && captured.missingTargets.length > 0 && onlyConflicts(report);
+    return isSeenNext ? undefined : conclude(noted, report, warnings);
   };
 
   /** Before this run wrote anything: what ends the rollback for good, and what only stops this run. */
@@ -190,17 +229,17 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       if (place === 'lost') return fail(journal, changedError());
 
       let attempt: Attempt;
-      let captured: Captured;
+      let taken: Awaited<ReturnType<typeof captureNow>>;
       try {
         const sandbox = await sandboxes.open(journal.sandboxId);
         const target = await findTarget(store, sessionId, {}, journal.targetSeq);
         const head = await store.getCheckpoint(sessionId, headSeqOf(place));
         attempt = { journal, place, target, head, sandbox, mixed, invocation };
-        captured = await captureNow(attempt);
+        taken = await captureNow(attempt);
       } catch (error) {
         return giveUp(journal, mixed, error);
       }
-      const result = await apply(attempt, captured);
+      const result = await apply(attempt, taken);
       if (result !== undefined) return result;
       await clock.sleep(20 * 2 ** round);
     }

@@ -3,11 +3,11 @@
  * decides what is meant and begins it: C9, the epoch goes up in the transaction that creates the journal.
  */
 import { WalkbackError } from '../errors.ts';
-import { createRecovery } from './abandoned.ts';
+import { createRecovery, requireFree } from './abandoned.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { createDryCapture } from './capture.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
-import type { Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from './model.ts';
+import type { Busy, Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from './model.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, sandboxOf } from './place.ts';
 import { requestHash } from './request-hash.ts';
 import { restoreError } from './restore-errors.ts';
@@ -20,6 +20,7 @@ import {
   targetsOf,
 } from './restore-plan.ts';
 import { expiryOf } from './retention.ts';
+import { endedAnswer } from './rollback-journal.ts';
 import { rollbackResult } from './rollback-result.ts';
 import { createRollbackRun, type RollbackDeps } from './rollback-run.ts';
 import type { RollbackInput } from './schemas.ts';
@@ -36,6 +37,9 @@ const hashOf = (input: RollbackInput): string =>
     filesOnly: input.filesOnly ?? false,
     allowPartial: input.allowPartial ?? false,
   });
+
+const notFinished = ({ kind, requestId }: Busy): string =>
+  `${kind} "${requestId}" is not finished; it is brought to its end before this rollback begins, so the plan may change`;
 
 export const createRollback = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
@@ -129,6 +133,30 @@ export const createRollback = (deps: RollbackDeps) => {
     });
   };
 
+  /**
+   * A plan, whoever holds the timeline: what another run left half done is looked at as it is, and finished by nobody
+   * who only asks. The plan of a request that was begun is the rest of its way.
+   */
+  const preview = async (
+    input: RollbackInput,
+    place: Place,
+    begun: RollbackJournal | undefined,
+    invocation: Invocation,
+  ): Promise<RollbackResult> => {
+    const { sessionId } = place.session;
+    const target =
+      begun === undefined
+        ? await chooseTarget(input)
+        : await findTarget(store, sessionId, {}, begun.targetSeq);
+    const busy = busyOf(place);
+    const holder = busy?.requestId === begun?.requestId ? undefined : busy;
+    if (holder !== undefined) requireFree(sessionId, holder, clock.now().getTime());
+    const planned = await plan(input, place, target, invocation);
+    return holder === undefined
+      ? planned
+      : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };
+  };
+
   /** An answer, or undefined when the timeline moved and everything must be asked again. */
   const attempt = async (
     input: RollbackInput,
@@ -136,19 +164,22 @@ export const createRollback = (deps: RollbackDeps) => {
   ): Promise<RollbackResult | undefined> => {
     const { sessionId, requestId } = input;
     const journal = await store.getRollback(sessionId, requestId);
-    if (journal !== undefined) {
-      if (journal.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
-      return run(sessionId, requestId, invocation);
-    }
+    if (journal !== undefined && journal.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
+    const ended = journal === undefined ? undefined : endedAnswer(journal);
+    if (ended !== undefined) return ended;
+    if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
     const place = await findPlace(store, sessionId, input.sandboxId);
     if (place.copy === undefined) requireActive(place.session);
+    if (input.dryRun === true) {
+      const look = () => preview(input, place, journal, invocation);
+      return withSandboxAdvice(place.session, look, sandboxOf(place));
+    }
     const target = await chooseTarget(input);
     if (busyOf(place) !== undefined) {
       await finishAbandoned(place.session, invocation, place.copy);
       return undefined;
     }
     const work = async () => {
-      if (input.dryRun === true) return plan(input, place, target, invocation);
       // A sandbox that is gone is found out before the epoch moves.
       await sandboxes.open(sandboxOf(place), { fresh: true });
       const begun = await begin(input, place, target, invocation);

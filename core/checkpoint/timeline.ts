@@ -1,4 +1,5 @@
 /** Reads a session's timeline: a page of checkpoints, newest first, and every message with what it means now. */
+import { createPage, MAX_PAGE_BYTES } from '../answer-size.ts';
 import { WalkbackError } from '../errors.ts';
 import type { SessionStore } from '../ports.ts';
 import { type SessionAnswer, sessionAnswer, type TimelineCheckpoint, timelineCheckpoint } from './answers.ts';
@@ -38,20 +39,24 @@ export const createTimeline =
     const { sessionId } = input;
     const limit = input.limit ?? DEFAULTS.timelineLimit;
     const beforeSeq = cursorSeq(input.cursor);
-    const [session, page, tree, messages] = await Promise.all([
+    const [session, found, tree, messages] = await Promise.all([
       requireSession(store, sessionId),
-      store.listCheckpoints(sessionId, { limit, beforeSeq }),
+      store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq }),
       store.listTree(sessionId),
       store.listMessages(sessionId),
     ]);
     const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
     const path = new Set(pathTo(tree, session.headSeq));
     const present = new Set(messagesOn(tree, session.headSeq));
-    const last = page.at(-1)?.seq;
+    const page = createPage<TimelineCheckpoint>(limit);
+    for (const checkpoint of found) {
+      if (!page.add(timelineCheckpoint(checkpoint, path.has(checkpoint.seq)))) break;
+    }
+    const last = page.items.at(-1)?.seq;
     const hasMore = last !== undefined && tree.some(({ seq }) => seq < last);
     return {
       session: sessionAnswer(session, ids.get(session.headSeq) ?? null),
-      checkpoints: page.map((checkpoint) => timelineCheckpoint(checkpoint, path.has(checkpoint.seq))),
+      checkpoints: page.items,
       messages: messages.map(({ messageId, order, lastSeq }) => ({
         messageId,
         order,

@@ -122,11 +122,17 @@ describe('running a command', () => {
   });
 
   it.each([
-    ['a directory that is not there', 'pwd', { cwd: '/none' }],
     ['no timeout', 'pwd', { timeoutMs: 0 }],
     ['a command too long for one argument', `: ${'x'.repeat(130_000)}`, {}],
   ])('refuses %s', async (_, command, options) => {
     expect(await failureOf(run(command, options))).toMatchObject({ name: 'InvalidInput', retryable: false });
+  });
+
+  it('says that the projects root is gone', async () => {
+    expect(await failureOf(run('pwd', { cwd: '/none' }))).toMatchObject({
+      name: 'ProjectsRootNotFound',
+      retryable: false,
+    });
   });
 
   it('extends the life of the sandbox when its own timeout is longer', async () => {

@@ -108,8 +108,11 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await e2b.sdk.pause(sandbox.sandboxId)).toBe(false);
     expect(await sandbox.isRunning()).toBe(false);
     expect(await errorName(handle.wait())).toBe('TimeoutError');
-    const state = await readFile(`/proc/${handle.pid}/stat`, 'utf8');
-    expect(state.split(') ').at(-1)?.[0]).toBe('T');
+    // A signal that was sent is acted on when the process runs next.
+    await until(async () => {
+      const state = await readFile(`/proc/${handle.pid}/stat`, 'utf8');
+      expect(state.split(') ').at(-1)?.[0]).toBe('T');
+    });
     await e2b.sdk.connect(sandbox.sandboxId);
     const before = await readFile(counter, 'utf8');
     await until(async () => expect(await readFile(counter, 'utf8')).not.toBe(before));

@@ -5,23 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { captureScript } from '../../adapters/git/capture-command.ts';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type HarnessOptions } from '../support/git-harness.ts';
+import { withRepositories as makeRepositories, world } from '../support/git-repositories.ts';
 
 const INIT =
   'git init -q -b main . && echo one > a.txt && mkdir -p src && echo code > src/main.c && git add -A && git commit -qm one';
 
-const withRepositories = async (names: string[], options?: HarnessOptions): Promise<Harness> => {
-  const harness = await createHarness(options);
-  for (const name of names) {
-    mkdirSync(`${harness.root}/${name}`, { recursive: true });
-    harness.sh(INIT, name);
-  }
-  return harness;
-};
-
-const world = (harness: Harness, names: string[]): string[] => [
-  ...files(harness.root),
-  ...names.flatMap((name) => gitState(`${harness.root}/${name}`).map((line) => `${name}: ${line}`)),
-];
+const withRepositories = (names: string[], options?: HarnessOptions): Promise<Harness> =>
+  makeRepositories(names, options, INIT);
 
 describe('repositories that come and go', () => {
   test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {
@@ -153,22 +143,110 @@ describe('what is left out is said', () => {
     ).toBe(true);
   });
 
-  test('an unreadable directory and file: the rest is captured, the failure is named', async () => {
-    await using harness = await createHarness({
+  test('a file over the cap is left out although the session includes it', async () => {
+    await using harness = await withRepositories(['app'], {
+      maxFileBytes: 1000,
+      include: ['.env', 'cache/**'],
+    });
+    harness.sh(
+      'printf ".env\\ncache/\\n" > .gitignore; echo A=1 > .env; mkdir cache; echo s > cache/-s',
+      'app',
+    );
+    harness.sh('head -c 3000 /dev/urandom > cache/big', 'app');
+    const left = { path: 'app/cache/big', reason: 'larger than maxFileBytes (1000)', sizeBytes: 3000 };
+    const first = await harness.capture();
+    expect(first.report.skipped).toEqual([left]);
+    expect(first.report.bundles.every(({ sizeBytes }) => sizeBytes < 3000)).toBe(true);
+    harness.sh('head -c 5000 /dev/urandom > .env; echo t > cache/-s', 'app');
+    const second = await harness.capture();
+    expect(second.report.skipped).toEqual([{ ...left, path: 'app/.env', sizeBytes: 5000 }, left]);
+    expect(second.report.bundles.every(({ sizeBytes }) => sizeBytes < 3000)).toBe(true);
+  });
+
+  test('a repository whose .git is a symlink is named, never taken for one', async () => {
+    await using harness = await withRepositories(['app', 'odd', 'app/inner']);
+    harness.sh('mv odd/.git ../odd.git; ln -s ../../odd.git odd/.git');
+    harness.sh('mv app/inner/.git ../inner.git; ln -s ../../../inner.git app/inner/.git');
+    const reason = 'a git repository whose .git is a symlink';
+    const paths = ['app/inner', 'odd'];
+    for (const content of ['one', 'two']) {
+      harness.sh(`echo ${content} > app/a.txt; echo ${content} > odd/a.txt`);
+      const { report } = await harness.capture();
+      expect(report.repositories.map(({ path }) => path)).toEqual(['app']);
+      expect(report.failures).toEqual([]);
+      expect([...new Set(report.skipped.map(({ path }) => path))].toSorted()).toEqual(paths);
+      expect(new Set(report.skipped.map((one) => one.reason))).toEqual(new Set([reason]));
+    }
+  });
+
+  const asNobody = async (): Promise<Harness> => {
+    const harness = await createHarness({
       prefix: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
     });
     harness.sh(
-      `chmod 777 . ..; mkdir app; cd app; ${INIT}; mkdir locked; echo l > locked/l; echo s > secret; chmod -R a+rwX .; chmod 000 locked secret`,
-    );
-    harness.sh(
-      `chmod 755 ../..; chmod 777 ..; chown -R 65534:65534 app; chown root:root app/locked app/secret`,
-      '.',
+      `mkdir app; cd app; ${INIT}; mkdir locked; echo l > locked/l; echo s > secret; chown -R 65534:65534 . ..; chmod 755 ../..`,
     );
     chmodSync(harness.top, 0o755);
+    return harness;
+  };
+
+  test('an unreadable directory and file: the rest is captured, the failure is named', async () => {
+    await using harness = await asNobody();
+    harness.sh('chmod 000 locked secret', 'app');
     const first = await harness.capture();
     const app = first.repositories.find((one) => one.path === 'app');
     expect(app?.state).toBe('captured');
-    expect(first.report.failures.map((one) => one.path).toSorted()).toEqual(['app/locked/', 'app/secret']);
+    expect(first.report.failures).toEqual([
+      { path: 'app/locked/', reason: 'the directory can not be read: Permission denied' },
+      { path: 'app/secret', reason: 'the file can not be read: Permission denied' },
+    ]);
+  });
+
+  test('a directory that may be listed and not entered, and rules that can not be read, are named', async () => {
+    await using harness = await asNobody();
+    const first = await harness.capture();
+    harness.sh('echo x > .gitignore; chmod 444 locked; chmod 000 .gitignore', 'app');
+    const { report } = await harness.capture();
+    expect(report.failures.map(({ path }) => path).toSorted()).toEqual(['app/.gitignore', 'app/locked/l']);
+    expect((await harness.rollback(first)).report.problems).toMatchObject([{ kind: 'conflict' }]);
+  });
+
+  test('captured files that can not be read any more are not captured as they were, and never overwritten', async () => {
+    await using harness = await asNobody();
+    const first = await harness.capture();
+    harness.sh('echo mine > secret; echo mine > locked/l; chmod 000 locked secret', 'app');
+    const second = await harness.capture();
+    expect(second.report.failures.map((one) => one.path)).toEqual(
+      expect.arrayContaining(['app/locked/', 'app/secret']),
+    );
+    const tree = second.repositories[0]?.tree ?? '';
+    const names = harness.sh(
+      `git -c safe.directory='*' --git-dir=.agent-shadow/session-s1 ls-tree -r --name-only ${tree}`,
+      'app',
+    );
+    expect(names).toBe('a.txt\nsrc/main.c\n');
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('refused');
+    expect(report.problems).toMatchObject([{ path: 'app', kind: 'conflict' }]);
+    expect(harness.sh('cat secret locked/l', 'app')).toBe('mine\nmine\n');
+  });
+
+  test('a captured file that became a FIFO is named, and stands in the way', async () => {
+    await using harness = await withRepositories(['app']);
+    const first = await harness.capture();
+    harness.sh('rm a.txt; mkfifo a.txt', 'app');
+    const second = await harness.capture();
+    expect(second.report.failures).toEqual([
+      {
+        path: 'app/a.txt',
+        reason: 'not a file, a directory or a symlink: it stands where a captured file was',
+      },
+    ]);
+    const { report } = await harness.rollback(first);
+    expect(report.problems).toMatchObject([{ path: 'app', kind: 'conflict' }]);
+    expect(report.problems[0]?.message).toContain('a.txt');
+    harness.sh('rm a.txt', 'app');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
   });
 
   test('a git repository in a dependency folder, or deeper than we look, is named and never touched', async () => {
@@ -182,9 +260,42 @@ describe('what is left out is said', () => {
       'app/a/b/c/deep',
       'app/node_modules/dep',
     ]);
+    expect(first.report.failures).toEqual([]);
     harness.sh('echo y > a/b/c/deep/d; echo z > a.txt', 'app');
     expect((await harness.rollback(first)).report.outcome).toBe('applied');
     expect(readFileSync(`${harness.root}/app/a/b/c/deep/d`, 'utf8')).toBe('y\n');
+  });
+
+  test('damage in a .git is named and stops no capture', async () => {
+    const damages = {
+      index: [': > .git/index', 'branch', ['.git/index']],
+      garbage: ['echo garbage > .git/index', 'branch', ['.git/index']],
+      head: [': > .git/HEAD', 'unreadable', ['.git']],
+      main: [': > .git/refs/heads/main', 'unreadable', ['.git', '.git/refs/heads/main']],
+      topic: [': > .git/refs/heads/topic', 'branch', ['.git/refs/heads/topic']],
+      objects: ['rm -rf .git/objects/*', 'unreadable', ['.git/index', '.git']],
+    } as const;
+    await using harness = await withRepositories(Object.keys(damages));
+    for (const path of Object.keys(damages)) harness.sh('git branch topic', path);
+    await harness.capture();
+    for (const [path, [damage]] of Object.entries(damages)) {
+      harness.sh(`${damage}; echo after > a.txt; echo new > new`, path);
+    }
+    const { report, repositories } = await harness.capture();
+    const found = repositories.map(({ path, state, info }) => [path, `${state}, ${info?.headKind}`]);
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(damages).map(([path, [, kind]]) => [path, `captured, ${kind}`])),
+    );
+    const expected = Object.entries(damages).flatMap(([path, [, , failures]]) =>
+      failures.map((name) => `${path}/${name}`),
+    );
+    expect(report.failures.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
+    for (const path of Object.keys(damages)) harness.sh('echo once more > new', path);
+    const again = await harness.capture();
+    expect(again.report.failures.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
+    const before = files(harness.root);
+    expect((await harness.rehydrate(again)).outcome).toBe('applied');
+    expect(files(harness.root)).toEqual(before);
   });
 
   test('a .git that is not usable: files are captured, the host state is named as missing', async () => {
@@ -254,6 +365,15 @@ describe('all or none', () => {
     }
   });
 
+  test('an index that git can not read is given back as it was captured', async () => {
+    await using harness = await withRepositories(['app']);
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(': > .git/index; echo x > a.txt', 'app');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(before);
+  });
+
   test('files that change between the capture and the restore stop it', async () => {
     await using harness = await withRepositories(['app']);
     const first = await harness.capture();
@@ -266,6 +386,20 @@ describe('all or none', () => {
     expect(report.outcome).toBe('refused');
     expect(report.problems.map((one) => one.kind)).toEqual(['changed']);
     expect(readFileSync(`${harness.root}/app/a.txt`, 'utf8')).toBe('background\n');
+  });
+
+  test('what has too many links and patterns for one command is captured and restored all the same', async () => {
+    const exclude = Array.from({ length: 400 }, (_, index) => `*.${String(index).padStart(300, 'x')}`);
+    await using harness = await withRepositories(['app'], { exclude });
+    const first = await harness.capture();
+    const before = world(harness, ['app']);
+    harness.sh('rm -rf app');
+    const { undo, report } = await harness.rollback(first);
+    expect(undo.repositories).toMatchObject([{ path: 'app', state: 'absent' }]);
+    expect(report.problems).toEqual([]);
+    expect(report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(before);
+    expect(harness.sh('find . -name "*.values"')).toBe('');
   });
 
   test('a dry run says what would happen and does none of it', async () => {
@@ -405,6 +539,21 @@ describe('hostile and broken sandboxes', () => {
     expect(report.repositories.map((one) => one.state)).toEqual(['captured', 'captured']);
   });
 
+  test('a clock that steps back hides no change', async () => {
+    await using harness = await withRepositories(['app']);
+    await harness.capture();
+    harness.sh(
+      'touch -d "+1 hour" .agent-shadow/session-s1/*; echo edited > a.txt; echo new > new.txt',
+      'app',
+    );
+    const second = await harness.capture();
+    expect(second.repositories).toMatchObject([{ changed: true }]);
+    const tree = second.repositories[0]?.tree ?? '';
+    expect(
+      harness.sh(`git --git-dir=.agent-shadow/session-s1 show ${tree}:a.txt ${tree}:new.txt`, 'app'),
+    ).toBe('edited\nnew\n');
+  });
+
   test('eight captures at once wait for each other', async () => {
     await using harness = await withRepositories(['app']);
     harness.sh('echo x > x', 'app');
@@ -420,17 +569,17 @@ describe('size', () => {
   }, async () => {
     await using harness = await withRepositories(['app'], { maxInlineBytes: 64 << 20 });
     harness.sh(
-      'mkdir -p many; cd many; seq 1 50000 | split -l 1 -a 5 -d - f; cd ..; git add -A; git commit -qm many; head -c 20971520 /dev/urandom > big.bin',
+      'mkdir -p many; cd many; seq 1 50000 | split -l 1 -a 5 -d - f; cd ..; head -c 20971520 /dev/urandom > big.bin',
       'app',
     );
     const first = await harness.capture();
     expect(first.report.bundles.filter((bundle) => bundle.bytes === undefined)).toHaveLength(0);
-    harness.sh('rm -rf many big.bin', 'app');
+    harness.sh('rm -rf many/f?0??? big.bin', 'app');
     const { report } = await harness.rollback(first);
     expect(report.outcome).toBe('applied');
-    expect(report.repositories[0]?.written).toBe(50_001);
+    expect(report.repositories[0]?.written).toBe(5_001);
     expect(harness.sh('ls many | wc -l; stat -c %s big.bin; git status --short', 'app')).toBe(
-      '50000\n20971520\n?? big.bin\n',
+      '50000\n20971520\n?? big.bin\n?? many/\n',
     );
   });
 });

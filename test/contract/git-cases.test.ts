@@ -165,6 +165,11 @@ const CASES: Case[] = [
     damage: `git rebase --abort; git checkout -q main; git branch -qD topic`,
   },
   {
+    name: 'a bisect in progress',
+    setup: `for i in 1 2 3 4; do echo $i > c; git add c; git commit -qm $i; done; git bisect start HEAD HEAD~4 >/dev/null 2>&1`,
+    damage: `git bisect good >/dev/null 2>&1; git bisect reset >/dev/null 2>&1`,
+  },
+  {
     name: 'a sparse checkout',
     setup: `mkdir -p p q; echo p > p/p; echo q > q/q; git add -A; git commit -qm pq; git sparse-checkout set p 2>/dev/null; echo new > p/new`,
     damage: `rm -rf p; echo x > a.txt; mkdir p; echo z > p/z`,

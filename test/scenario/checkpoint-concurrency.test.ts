@@ -118,6 +118,7 @@ test('two sessions on one directory, in two sandboxes, do not see each other', a
     expect(await rebuilt('right', r3.checkpointId)).toEqual(r3.looks);
     expect(await rebuilt('left', left[1]?.checkpointId)).toEqual(left[1]?.looks);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    // After a failure something may still write here for a moment.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -11,44 +11,51 @@ const loseShadows = async (world: World): Promise<void> => {
     await rm(join(world.root, path, '.agent-shadow'), { recursive: true, force: true });
 };
 
-test.each([1, 5])(
-  'the number of round trips does not depend on the number of repositories (%i)',
-  async (count) => {
-    await using cloud = await startTestCloud();
-    const paths = Array.from({ length: count }, (_, index) => `repo-${index}`);
-    await using e2b = await recordE2b(cloud);
-    const world = await openWorld(cloud, { paths });
-    const trips = async <T>(work: () => Promise<T>): Promise<{ value: T; trips: number }> => {
-      const before = e2b.requests.length;
-      const value = await work();
-      return { value, trips: sequentialTrips(e2b.requests.slice(before).filter(isDataPlane)) };
-    };
+test('round trips to the sandbox stay within their budget, also with many repositories', async () => {
+  await using cloud = await startTestCloud();
+  const paths = Array.from({ length: 4 }, (_, index) => `repo-${index}`);
+  let whenReading = (): Promise<void> => Promise.resolve();
+  let wrote = (): void => undefined;
+  await using e2b = await recordE2b(cloud, async ({ method, path }) => {
+    if (!path.startsWith('/files')) return;
+    if (method === 'GET') await whenReading();
+    else wrote();
+  });
+  const world = await openWorld(cloud, { paths });
+  const trips = async <T>(work: () => Promise<T>): Promise<{ value: T; trips: number }> => {
+    const before = e2b.requests.length;
+    const value = await work();
+    return { value, trips: sequentialTrips(e2b.requests.slice(before).filter(isDataPlane)) };
+  };
 
-    edit(world.root, 1, paths);
-    const small = await trips(() => world.checkpoint('small'));
-    expect(small.trips).toBe(1);
-    expect((await trips(() => world.checkpoint('unchanged'))).trips).toBe(1);
+  edit(world.root, 1, paths);
+  const small = await trips(() => world.checkpoint('small'));
+  expect(small.trips).toBe(1);
+  expect((await trips(() => world.checkpoint('unchanged'))).trips).toBe(1);
 
-    for (const path of paths) await writeFile(join(world.root, path, 'noise.bin'), randomBytes(100_000));
-    const large = await trips(() => world.checkpoint('large'));
-    expect(large.trips).toBe(2);
+  for (const path of paths) await writeFile(join(world.root, path, 'noise.bin'), randomBytes(100_000));
+  const large = await trips(() => world.checkpoint('large'));
+  expect(large.trips).toBe(2);
 
-    const back = await trips(() => world.rollback('back', small.value.checkpointId));
-    expect(back.trips).toBeLessThanOrEqual(3);
-    await loseShadows(world);
-    const again = await trips(() => world.rollback('again', small.value.checkpointId));
-    expect(again.trips).toBeLessThanOrEqual(3);
+  const back = await trips(() => world.rollback('back', small.value.checkpointId));
+  expect(back.trips).toBeLessThanOrEqual(3);
+  await loseShadows(world);
+  const again = await trips(() => world.rollback('again', small.value.checkpointId));
+  expect(again.trips).toBeLessThanOrEqual(3);
 
-    // The one case with a trip more: objects are missing, and more than fits into an answer has changed as well.
-    edit(world.root, 2, paths);
-    for (const path of paths) await writeFile(join(world.root, path, 'other.bin'), randomBytes(100_000));
-    await loseShadows(world);
-    const far = await trips(() => world.rollback('far', large.value.checkpointId));
-    expect(world.fingerprint()).toEqual(large.value.looks);
-    expect(far.trips).toBeLessThanOrEqual(4);
+  // Objects are missing, and more than fits into an answer has changed as well: one goes in while the other comes out.
+  // On loopback the second would be over too soon, so it waits here for the first.
+  const writing = Promise.withResolvers<void>();
+  wrote = () => writing.resolve();
+  whenReading = () => writing.promise;
+  edit(world.root, 2, paths);
+  for (const path of paths) await writeFile(join(world.root, path, 'other.bin'), randomBytes(100_000));
+  await loseShadows(world);
+  const far = await trips(() => world.rollback('far', large.value.checkpointId));
+  expect(world.fingerprint()).toEqual(large.value.looks);
+  expect(far.trips).toBeLessThanOrEqual(3);
 
-    const fresh = await trips(() => cloud.invoke('rehydrate', { sessionId: 's1' }));
-    expect(fresh.trips).toBeLessThanOrEqual(4);
-    expect(fingerprint(rootOf(cloud, String(fresh.value['sandboxId'])), paths)).toEqual(large.value.looks);
-  },
-);
+  const fresh = await trips(() => cloud.invoke('rehydrate', { sessionId: 's1' }));
+  expect(fresh.trips).toBeLessThanOrEqual(4);
+  expect(fingerprint(rootOf(cloud, String(fresh.value['sandboxId'])), paths)).toEqual(large.value.looks);
+});

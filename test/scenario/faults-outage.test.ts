@@ -30,52 +30,64 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
+/** One operation a service; `FAULT_EVERY=1` tries them all. */
+const EVERY = process.env['FAULT_EVERY'] === '1';
+
 describe.each([
-  { service: 's3', errorType: 'StorageUnavailable' },
-  { service: 'dynamodb', errorType: 'StorageUnavailable' },
-  { service: 'e2b', errorType: 'SandboxUnavailable' },
-] as const)('$service is away', ({ service, errorType }) => {
+  { service: 's3', errorType: 'StorageUnavailable', operation: 'rollback' },
+  { service: 'dynamodb', errorType: 'StorageUnavailable', operation: 'checkpoint' },
+  { service: 'e2b', errorType: 'SandboxUnavailable', operation: 'rehydrate' },
+] as const)('$service is away', ({ service, errorType, operation }) => {
   const away = () => cloud.interpose(service, [{ action: { kind: 'status', status: 503 } }]);
 
-  test('a checkpoint fails and leaves nothing; later the same call takes it', async () => {
-    change();
-    const before = await world.timeline();
-    await away();
-    await expect(world.checkpoint(`${service}-t`)).rejects.toMatchObject({ errorType });
-    cloud.heal();
-    expect(await world.timeline()).toEqual(before);
-    await world.checkpoint(`${service}-t`);
-    expect((await world.timeline()).checkpoints).toHaveLength(before.checkpoints.length + 1);
-  });
+  test.runIf(EVERY || operation === 'checkpoint')(
+    'a checkpoint fails and leaves nothing; later the same call takes it',
+    async () => {
+      change();
+      const before = await world.timeline();
+      await away();
+      await expect(world.checkpoint(`${service}-t`)).rejects.toMatchObject({ errorType });
+      cloud.heal();
+      expect(await world.timeline()).toEqual(before);
+      await world.checkpoint(`${service}-t`);
+      expect((await world.timeline()).checkpoints).toHaveLength(before.checkpoints.length + 1);
+    },
+  );
 
-  test('a rollback fails and changes no file; later the same call finishes it', async () => {
-    change();
-    // So that S3 is needed.
-    for (const path of PATHS) await rm(join(world.root, path, '.agent-shadow'), { recursive: true });
-    const looks = world.fingerprint();
-    const { epoch } = (await world.timeline()).session;
-    await away();
-    await expect(world.rollback(`${service}-r`, target.checkpointId)).rejects.toMatchObject({ errorType });
-    cloud.heal();
-    expect(world.fingerprint()).toEqual(looks);
-    const answer = await world.rollback(`${service}-r`, target.checkpointId);
-    expect(answer).toMatchObject({ status: 'APPLIED', epoch: epoch + 1 });
-    expect(world.fingerprint()).toEqual(target.looks);
-    await world.rollback(`${service}-u`, String(answer['undoCheckpointId']));
-    expect(world.fingerprint()).toEqual(looks);
-  });
+  test.runIf(EVERY || operation === 'rollback')(
+    'a rollback fails and changes no file; later the same call finishes it',
+    async () => {
+      change();
+      // So that S3 is needed.
+      for (const path of PATHS) await rm(join(world.root, path, '.agent-shadow'), { recursive: true });
+      const looks = world.fingerprint();
+      const { epoch } = (await world.timeline()).session;
+      await away();
+      await expect(world.rollback(`${service}-r`, target.checkpointId)).rejects.toMatchObject({ errorType });
+      cloud.heal();
+      expect(world.fingerprint()).toEqual(looks);
+      const answer = await world.rollback(`${service}-r`, target.checkpointId);
+      expect(answer).toMatchObject({ status: 'APPLIED', epoch: epoch + 1 });
+      expect(world.fingerprint()).toEqual(target.looks);
+      await world.rollback(`${service}-u`, String(answer['undoCheckpointId']));
+      expect(world.fingerprint()).toEqual(looks);
+    },
+  );
 
-  test('a rehydrate fails and leaves no sandbox; later the same call answers one', async () => {
-    const others = await sandboxIds(cloud);
-    const event = { sessionId: 's1', checkpointId: target.checkpointId, requestId: `${service}-h` };
-    await away();
-    await expect(cloud.invoke('rehydrate', event)).rejects.toMatchObject({ errorType });
-    cloud.heal();
-    expect(await sandboxIds(cloud)).toEqual(others);
-    const sandboxId = String((await cloud.invoke('rehydrate', event))['sandboxId']);
-    expect(fingerprint(rootOf(cloud, sandboxId), PATHS)).toEqual(target.looks);
-    expect(await sandboxIds(cloud)).toEqual([...others, sandboxId].toSorted());
-  });
+  test.runIf(EVERY || operation === 'rehydrate')(
+    'a rehydrate fails and leaves no sandbox; later the same call answers one',
+    async () => {
+      const others = await sandboxIds(cloud);
+      const event = { sessionId: 's1', checkpointId: target.checkpointId, requestId: `${service}-h` };
+      await away();
+      await expect(cloud.invoke('rehydrate', event)).rejects.toMatchObject({ errorType });
+      cloud.heal();
+      expect(await sandboxIds(cloud)).toEqual(others);
+      const sandboxId = String((await cloud.invoke('rehydrate', event))['sandboxId']);
+      expect(fingerprint(rootOf(cloud, sandboxId), PATHS)).toEqual(target.looks);
+      expect(await sandboxIds(cloud)).toEqual([...others, sandboxId].toSorted());
+    },
+  );
 });
 
 test('the sandbox dies under a rollback: it fails, and both its target and its undo can be resumed', async () => {

@@ -53,23 +53,32 @@ test('a rollback whose script is killed is finished by the same call, and can be
     return killed;
   };
 
-  const startedMs = performance.now();
-  await world.rollback('clean', target.checkpointId);
-  const commandMs = (performance.now() - startedMs) / 2;
+  // How long each of the two commands takes, with what the function does after it.
+  const before = e2b.count(START);
+  const clean = world.rollback('clean', target.checkpointId);
+  const reachedMs: number[] = [];
+  for (const command of [1, 2]) {
+    await e2b.reached(before + command, START);
+    reachedMs.push(performance.now());
+  }
+  await clean;
+  reachedMs.push(performance.now());
+  const commandMs = (command: number): number => (reachedMs[command] ?? 0) - (reachedMs[command - 1] ?? 0);
   let killed = 0;
   for (let index = 0; index < 2 * KILLS; index++) {
     edit(world.root, index + 3, world.paths);
-    const before = world.fingerprint();
+    const looks = world.fingerprint();
     const part = (Math.floor(index / 2) + ((SEED * 0.618) % 1)) / KILLS;
     // The restore more often than the capture: only it writes.
     const command = index % 4 === 3 ? 1 : 2;
-    const name = `command ${command} after ${Math.round(part * commandMs)} ms`;
-    killed += await broken(`r${index}`, command, part * commandMs);
+    const afterMs = part * commandMs(command);
+    const name = `command ${command} after ${Math.round(afterMs)} ms`;
+    killed += await broken(`r${index}`, command, afterMs);
     const answer = await world.rollback(`r${index}`, target.checkpointId);
     expect(answer, name).toMatchObject({ status: 'APPLIED' });
     expect(world.fingerprint(), name).toEqual(target.looks);
     await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
-    expect(world.fingerprint(), `undo, ${name}`).toEqual(before);
+    expect(world.fingerprint(), `undo, ${name}`).toEqual(looks);
   }
   expect(killed).toBeGreaterThan(0);
   expect((await world.timeline()).session.busy).toBe(null);

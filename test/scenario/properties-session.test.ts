@@ -3,9 +3,33 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { edit, fingerprint, openWorld, type Recorded, rootOf, sandboxIds, sdkOf } from '../support/world.ts';
+import {
+  edit,
+  fingerprint,
+  makeRepositories,
+  openWorld,
+  type Recorded,
+  rootOf,
+  sandboxIds,
+  sdkOf,
+  shell,
+} from '../support/world.ts';
 
 const PATHS = ['api', 'web', 'web/lib'];
+/** And those that come and go inside them. */
+const ALL_PATHS = [...PATHS, 'api/src', 'web/src'];
+/** Those without another one inside. */
+const LEAVES = ['api', 'web/lib'];
+
+/** A rule comes or goes, and with it files on disk are hidden or seen. */
+const TOGGLE_RULE = `
+printf 'k\\n' > "kept-$N.ignored"; printf '%s\\n' "$N" > "seen-$N"
+if grep -q ignored .gitignore; then printf '%s\\n' "$N" > .gitignore; else printf '*.ignored\\n' > .gitignore; fi`;
+
+/** A directory of a repository becomes one itself. */
+const NEST = `
+cd src 2>/dev/null || exit 0
+git init -q -b main; printf '%s\\n' "$N" > "nested-$N"; git add -A; git commit -qm "nested $N"; printf 'more\\n' >> "nested-$N"`;
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261);
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2);
 
@@ -13,6 +37,17 @@ const step = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({ kind: fc.constant('edit' as const), of: fc.subarray(PATHS, { minLength: 1 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('rule' as const, 'nest' as const),
+      of: fc.constantFrom('api', 'web'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('replace' as const), of: fc.constantFrom(...LEAVES) }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('checkpoint' as const) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('rollback' as const), to: fc.nat() }) },
@@ -42,6 +77,7 @@ const play = async (
 ): Promise<void> => {
   const sessionId = `p${++sessions}`;
   const world = await openWorld(cloud, { sessionId, paths: PATHS });
+  world.paths = ALL_PATHS;
   const recorded: Recorded[] = [await world.checkpoint('first')];
   const at = (index: number): Recorded => {
     const found = recorded[index % recorded.length];
@@ -54,6 +90,14 @@ const play = async (
     switch (one.kind) {
       case 'edit':
         edit(world.root, n, one.of);
+        break;
+      case 'rule':
+      case 'nest':
+        shell(join(world.root, one.of), one.kind === 'rule' ? TOGGLE_RULE : NEST, { N: String(n) });
+        break;
+      case 'replace':
+        await rm(join(world.root, one.of), { recursive: true });
+        makeRepositories(world.root, [one.of]);
         break;
       case 'checkpoint':
         recorded.push(await world.checkpoint(`t${n}`));
@@ -77,7 +121,7 @@ const play = async (
       case 'review': {
         const { checkpointId, looks } = at(one.to);
         const { sandboxId } = await cloud.invoke('rehydrate', { sessionId, checkpointId });
-        expect(fingerprint(rootOf(cloud, String(sandboxId)), PATHS), `step ${n}`).toEqual(looks);
+        expect(fingerprint(rootOf(cloud, String(sandboxId)), ALL_PATHS), `step ${n}`).toEqual(looks);
         await sdkOf(cloud).kill(String(sandboxId));
         break;
       }

@@ -1,5 +1,5 @@
 /** Calls that must be refused: with a literal name, a message that says what to do, and nothing changed. */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -268,6 +268,24 @@ test('a bundle that is gone from the bucket', async () => {
   const [bundle] = await bundles('bases/');
   await new S3Client().send(new DeleteObjectCommand({ Bucket, Key: bundle?.key }));
   await refusesBundles('missing', 'BundleMissing');
+});
+
+test('a projects root that is gone, until it is made again', async () => {
+  const gone = await openWorld(cloud, { sessionId: 's-root', paths: ['api'] });
+  const kept = await gone.checkpoint('kept', 'msg-1');
+  const { root } = gone;
+  await rm(root, { recursive: true });
+  for (const [name, event] of [
+    ['checkpoint', { ...tool, sessionId: 's-root' }],
+    ['rollback', { sessionId: 's-root', messageId: 'msg-1', requestId: 'r1' }],
+  ] as const) {
+    const failure = await failureOf(name, event);
+    expect([name, failure.errorType]).toEqual([name, 'ProjectsRootNotFound']);
+    expect(failure.message).toMatch(/mkdir -p/);
+  }
+  await mkdir(root);
+  expect(await gone.rollback('r2', kept.checkpointId)).toMatchObject({ status: 'APPLIED' });
+  expect(gone.fingerprint()).toEqual(kept.looks.filter((line) => !line.includes('cache.ignored')));
 });
 
 test('a sandbox that is gone', async () => {

@@ -45,8 +45,11 @@ export const sequentialTrips = (requests: readonly RecordedRequest[]): number =>
   return trips;
 };
 
-/** Functions reach E2B through the recorder until it is disposed of. */
-export const recordE2b = async (cloud: TestCloud) => {
+/** Functions reach E2B through the recorder until it is disposed of. `before` is waited for before a request is passed on. */
+export const recordE2b = async (
+  cloud: TestCloud,
+  before: (request: RecordedRequest) => Promise<void> = () => Promise.resolve(),
+) => {
   const requests: RecordedRequest[] = [];
   const record = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startMs = performance.now();
@@ -60,6 +63,7 @@ export const recordE2b = async (cloud: TestCloud) => {
       endMs: Infinity,
     };
     requests.push(seen);
+    await before(seen);
     await passOn(new URL(seen.path, cloud.endpoints.e2b), incoming, body, response);
     seen.endMs = performance.now();
   };

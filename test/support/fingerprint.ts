@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 const HIDDEN = new Set(['.git', '.agent-shadow']);
 
@@ -44,6 +45,13 @@ const STATE = [
   'BISECT_LOG',
 ];
 
+/** That of a linked worktree or submodule stands in a file. */
+const gitDirectory = (repository: string): string => {
+  const git = join(repository, '.git');
+  if (lstatSync(git).isDirectory()) return git;
+  return resolve(repository, readFileSync(git, 'latin1').trim().slice('gitdir: '.length));
+};
+
 /** HEAD, branches, index with stages and flags, and the operation in progress of one repository. */
 export const gitState = (repository: string): string[] => {
   if (!existsSync(`${repository}/.git`)) return ['no git'];
@@ -65,10 +73,10 @@ export const gitState = (repository: string): string[] => {
       return 'failed';
     }
   };
-  const directory = git('rev-parse', '--absolute-git-dir').trim();
+  const directory = gitDirectory(repository);
   return [
-    `HEAD ${git('symbolic-ref', '-q', 'HEAD').trim()} ${git('rev-parse', '-q', '--verify', 'HEAD').trim()}`,
-    ...git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads').split('\n'),
+    `HEAD ${readFileSync(`${directory}/HEAD`, 'latin1').trim()} ${git('rev-parse', '-q', '--verify', 'HEAD').trim()}`,
+    ...git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/bisect').split('\n'),
     `index ${createHash('sha256')
       .update(git('ls-files', '-s', '-v', '-z'))
       .digest('hex')}`,

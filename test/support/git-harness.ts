@@ -20,6 +20,7 @@ const IDENTITY = {
 export interface Snapshot {
   repositories: CapturedRepository[];
   report: CaptureReport;
+  tag: string;
   /** Every bundle a restore of a repository needs, base first. */
   chains: Map<string, BundleSource[]>;
 }
@@ -108,7 +109,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           knownBases: [],
           maxInlineBytes: options.maxInlineBytes ?? 8 * 1024 * 1024,
           targets: (target?.repositories ?? []).flatMap((one) =>
-            one.commit === undefined ? [] : [{ path: one.path, commit: one.commit }],
+            one.commit === undefined || one.tree === undefined || one.meta === undefined
+              ? []
+              : [{ path: one.path, commit: one.commit, tree: one.tree, meta: one.meta }],
           ),
         },
         async () => null,
@@ -131,7 +134,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           one.chain === undefined || one.chain === 'append' ? [...before, ...links] : [...base, ...links],
         );
       }
-      last = { repositories: report.repositories, report, chains };
+      last = { repositories: report.repositories, report, tag: `t${executions}`, chains };
       return last;
     },
     /** Rolls back as the function does: capture now, then restore. Returns what undoes it. */
@@ -148,6 +151,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           requestId: `r${executions}`,
           filesOnly: flags.filesOnly ?? false,
           dryRun: flags.dryRun ?? false,
+          targetTag: target.tag,
           repositories: [...paths].map((path) => {
             const goal = target.repositories.find((one) => one.path === path);
             const present = undo.repositories.find((one) => one.path === path);
@@ -171,16 +175,18 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       if (report.outcome === 'applied') last = target;
       return { undo, report };
     },
-    /** Restores a snapshot into an empty projects root elsewhere, and goes on there. */
-    rehydrate: async (target: Snapshot): Promise<RestoreReport> => {
+    /** Restores a snapshot into a projects root elsewhere, which holds what `template` makes, and goes on there. */
+    rehydrate: async (target: Snapshot, template = ''): Promise<RestoreReport> => {
       root = join(top, `fresh-${executions}`, 'projects');
       await mkdir(root, { recursive: true });
+      harness.sh(template);
       const report = await repositories.restore(harness.sandbox, {
         ...common,
         projectsRoot: root,
         requestId: 'rehydrate',
         filesOnly: false,
         dryRun: false,
+        fresh: true,
         repositories: target.repositories
           .filter((one) => one.state === 'captured')
           .map((one) => ({

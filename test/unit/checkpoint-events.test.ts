@@ -47,6 +47,26 @@ describe('events', () => {
     expect(names({ before: running, after: session() })).toEqual(['session.ended']);
   });
 
+  test('name as many paths and messages as an event holds', async () => {
+    const stage = await createWorkingStage();
+    const [baseline] = stage.checkpoints();
+    if (baseline === undefined) throw new Error('no checkpoint');
+    const repositories = Array.from({ length: 1500 }, (_, at) => ({
+      path: `${at}-`.padEnd(200, 'é'),
+      state: 'captured' as const,
+      changed: true,
+      bundleBytes: 1,
+    }));
+    const [created] = eventsOf({
+      id: 'e',
+      after: { kind: 'checkpoint', item: { ...baseline, repositories } },
+    });
+    const named = created?.detail['changedRepositories'] as string[];
+    expect(named.length).toBeGreaterThan(300);
+    expect(named).toEqual(repositories.slice(0, named.length).map(({ path }) => path));
+    expect(Buffer.byteLength(JSON.stringify(created?.detail))).toBeLessThan(240 * 1024);
+  });
+
   test('a checkpoint is announced once, not again when its life is prolonged', async () => {
     const stage = await createWorkingStage();
     const [, second] = stage.checkpoints();

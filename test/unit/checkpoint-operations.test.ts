@@ -340,6 +340,21 @@ describe('timeline, context and end-session', () => {
     stage.passMs(1_000_000);
     expect(await stage.instance().endSession()).toEqual(first);
   });
+
+  test('the checkpoint an ended session stands on, and all it needs, is kept as long as the session', async () => {
+    const stage = await createWorkingStage();
+    stage.passMs(29 * 86_400_000);
+    const { expiresAt } = await stage.instance().endSession();
+    const head = stage.checkpoints().at(-1);
+    expect(head?.expiresAt).toBe(expiresAt);
+    expect(stage.session().expiresAt).toBe(expiresAt);
+    const { links, bases } = stage.store.tables;
+    const chains = new Set(head?.repositories.map(({ chainId }) => chainId));
+    const needed = [...links.values()].filter(({ chainId }) => chains.has(chainId));
+    expect(needed.length).toBeGreaterThan(0);
+    for (const item of [...needed, ...bases.values()])
+      expect(item.expiresAt).toBeGreaterThanOrEqual(expiresAt);
+  });
 });
 
 describe('a long session', () => {

@@ -1,5 +1,6 @@
 /** Rolling back, in the session's sandbox and in review copies, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
+import { WalkbackError } from '../../core/errors.ts';
 import type { RestoreReport } from '../../core/ports.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { Death } from '../support/fakes/faults.ts';
@@ -260,6 +261,35 @@ describe('a rollback that can not be applied', () => {
     expect(stage.session().headSeq).toBe(stage.checkpoints().at(-1)?.seq);
   });
 
+  test('because the sandbox refuses the call for good: ends too, begun by now or before', async () => {
+    const refusal = new WalkbackError('InvalidInput', 'The sandbox refuses to be asked so.');
+    const stage = await createWorkingStage();
+    const before = stage.world.filesOf(SANDBOX);
+    const { rollback, checkpoint } = stage.instance();
+    const restore = stage.world.repositories.restore.bind(stage.world.repositories);
+    stage.world.repositories.restore = async () => {
+      throw refusal;
+    };
+    await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'InvalidInput');
+    expect(journalOf(stage, 'r1')).toMatchObject({ phase: 'failed', error: { name: 'InvalidInput' } });
+    await checkpoint('m3', 't3', { epoch: 2 });
+    stage.world.duringRestore = () => {
+      throw new Death('killed');
+    };
+    stage.world.repositories.restore = restore;
+    await rollback({ messageId: 'm1', requestId: 'r2' }).catch(() => undefined);
+    stage.world.duringRestore = () => undefined;
+    // The target is refused, the way back is not.
+    stage.world.repositories.restore = (sandbox, request) => {
+      if (request.repositories.some(({ path, target }) => path === 'late' && target === null)) throw refusal;
+      return restore(sandbox, request);
+    };
+    await failing(rollback({ messageId: 'm1', requestId: 'r2' }), 'InvalidInput');
+    expect(journalOf(stage, 'r2')?.phase).toBe('failed');
+    expect(stage.session().busy).toBeUndefined();
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+  });
+
   test.each([
     ['BundleMissing', (stage: Stage) => stage.bucket.objects.clear()],
     [
@@ -343,6 +373,25 @@ describe('a rollback that died while it wrote', () => {
     expect(journalOf(stage, 'r1')?.phase).toBe('failed');
     const { sandboxId } = await stage.instance().rehydrate({ mode: 'resume', requestId: 'h1' });
     expect(stage.session()).toMatchObject({ sandboxId, epoch: 3 });
+  });
+
+  test('is finished by no plan: not by one of its own request, nor by another after its deadline', async () => {
+    const { stage } = await dyingAt(2, new Death('killed'));
+    const { rollback } = stage.instance();
+    const all = () => structuredClone({ tables: stage.store.tables, files: stage.world.filesOf(SANDBOX) });
+    const before = all();
+    const own = await rollback({ messageId: 'm1', requestId: 'r1', dryRun: true });
+    expect(own).toMatchObject({ status: 'PLANNED', checkpointId: checkpointIdOf(stage, 2), warnings: [] });
+    const other = { messageId: 'm2', requestId: 'r2', dryRun: true };
+    await failing(rollback(other), 'RollbackInProgress');
+    stage.passMs(1_000_000);
+    expect(await rollback(other)).toMatchObject({
+      status: 'PLANNED',
+      warnings: [expect.stringContaining('rollback "r1" is not finished')],
+    });
+    expect(all()).toEqual(before);
+    const done = await rollback({ messageId: 'm1', requestId: 'r1' });
+    expect(await rollback({ messageId: 'm1', requestId: 'r1', dryRun: true })).toEqual(done);
   });
 
   test('is given up by a resume when nobody can finish it', async () => {

@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { findAnswer, parseAnswer, requireAnswer } from '../../adapters/git/answer.ts';
 import { captureAnswer, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
-import { assignments, buildScript, MAX_COMMAND_BYTES, shellQuote } from '../../adapters/git/script.ts';
+import {
+  assignments,
+  buildScript,
+  MAX_COMMAND_BYTES,
+  shellQuote,
+  spillFor,
+} from '../../adapters/git/script.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
 
@@ -48,6 +54,20 @@ describe('what goes into the sandbox', () => {
         details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
       }),
     );
+  });
+
+  test('what does not fit into a command waits in a file for it', () => {
+    const values = {
+      PATHS: Array.from({ length: 3000 }, (_, index) => `a repository ${index} 'with' a long path`),
+    };
+    const about = { mark: 'mark', timeoutMs: 1000, spill: spillFor('/projects', 's', 'c') };
+    const { command, files } = buildScript(['lib'], values, about);
+    expect(files).toEqual([
+      { path: '/projects/.agent-shadow/in-s/c.values', data: `${assignments(values)}\n` },
+    ]);
+    expect(command).toContain('\n. ./.agent-shadow/in-s/c.values || die SandboxUnavailable ');
+    expect(Buffer.byteLength(command)).toBeLessThan(MAX_COMMAND_BYTES);
+    expect(buildScript(['lib'], { PATHS: ['a'] }, about).files).toEqual([]);
   });
 
   test('ids become names a ref may have', () => {

@@ -301,6 +301,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           roundTrips: 1,
         });
       },
+      carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
         const sandbox = need(sandboxId);
         const problem = bringIn(sandbox, request);

@@ -1,0 +1,36 @@
+/**
+ * Lambda answers up to 6 MB. Whatever lists things ends its page well below that, and hands out a cursor: what a query
+ * of 1 MB adds on top, and quoting as CSV inside JSON, still fit.
+ */
+export const MAX_PAGE_BYTES = 1024 * 1024;
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+/** A list that grows until it has `limit` items, or as many as one answer holds; the first one always fits. */
+export const createPage = <Item>(limit: number) => {
+  const items: Item[] = [];
+  let sizeBytes = 0;
+  const push = (item: Item, itemBytes: number): void => {
+    items.push(item);
+    sizeBytes += itemBytes;
+  };
+  return {
+    items,
+    room: (): number => limit - items.length,
+    isFull: (): boolean => items.length >= limit || sizeBytes >= MAX_PAGE_BYTES,
+    /** False when it does not fit any more, and was not added. */
+    add: (item: Item): boolean => {
+      const itemBytes = bytesOf(item);
+      const fits = items.length === 0 || sizeBytes + itemBytes <= MAX_PAGE_BYTES;
+      if (items.length >= limit || !fits) return false;
+      push(item, itemBytes);
+      return true;
+    },
+    /** What one query of 1 MB answered, whole: its cursor is behind the last of them. */
+    addAll: (more: readonly Item[]): void => {
+      for (const item of more) push(item, bytesOf(item));
+    },
+  };
+};
+
+export type AnswerPage<Item> = ReturnType<typeof createPage<Item>>;

@@ -1,0 +1,200 @@
+/** Whose a path is when rules, repositories and directories change under it, and that nothing uncaptured is touched. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { files } from '../support/fingerprint.ts';
+import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
+
+describe('rules that change', () => {
+  test.each([
+    ['added', ''],
+    ['appended', '*.log'],
+  ])('an ignore rule %s after the checkpoint, which hides files on disk', async (_how, before) => {
+    await using harness = await withRepositories(['app']);
+    if (before !== '') harness.sh(`echo '${before}' > .gitignore`, 'app');
+    const first = await harness.capture();
+    harness.sh(
+      'echo node_modules/ >> .gitignore; mkdir -p node_modules/x/empty; echo k > node_modules/x/k; chmod 600 node_modules/x/k; echo n > n',
+      'app',
+    );
+    const looks = files(harness.root);
+    const second = await harness.capture();
+    await applies(harness, first);
+    expect(existsSync(`${harness.root}/app/n`)).toBe(false);
+    expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
+    await applies(harness, second);
+    expect(files(harness.root)).toEqual(looks);
+    // And there and back once more, with what the older rules show captured by then.
+    await harness.capture();
+    await applies(harness, first);
+    await applies(harness, second);
+    expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
+  });
+
+  test('a rule of the target that names an ignored file again', async () => {
+    await using harness = await withRepositories(['app']);
+    harness.sh("printf '*.log\\n!keep.log\\n' > .gitignore", 'app');
+    const first = await harness.capture();
+    harness.sh("printf '*.log\\n' > .gitignore; echo k > keep.log; echo o > other.log", 'app');
+    await applies(harness, first);
+    expect([text(harness, 'app/keep.log'), text(harness, 'app/other.log')]).toEqual(['k\n', 'o\n']);
+  });
+});
+
+describe('a repository made inside another one', () => {
+  const NEST =
+    'cd app/pkg; git init -q -b main .; git add -A; git commit -qm inner; echo i > inner; git add inner';
+
+  const nested = async () => {
+    const harness = await withRepositories(['app']);
+    harness.sh(
+      'mkdir -p pkg/deep; for i in 1 2 3; do echo $i > pkg/deep/$i; done; git add -A; git commit -qm p; echo u > pkg/u',
+      'app',
+    );
+    return harness;
+  };
+
+  test('git init in a directory that the outer one captured: the files are the outer one’s again', async () => {
+    await using harness = await nested();
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(NEST);
+    const after = world(harness, ['app', 'app/pkg']);
+    const second = await harness.capture();
+    expect(second.repositories.map(({ path }) => path).toSorted()).toEqual(['app', 'app/pkg']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(before);
+    expect(existsSync(`${harness.root}/app/pkg/.git`)).toBe(false);
+    await applies(harness, undo);
+    expect(world(harness, ['app', 'app/pkg'])).toEqual(after);
+    await applies(harness, first);
+    await applies(harness, second);
+    expect(world(harness, ['app', 'app/pkg'])).toEqual(after);
+  });
+
+  test('with files changed in it since, and others deleted', async () => {
+    await using harness = await nested();
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(`${NEST}; echo changed > u; rm deep/2; echo more > deep/4`);
+    await harness.capture();
+    harness.sh('echo again > app/pkg/u; echo top > app/f.txt');
+    const after = world(harness, ['app', 'app/pkg']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(before);
+    await applies(harness, undo);
+    expect(world(harness, ['app', 'app/pkg'])).toEqual(after);
+  });
+
+  test('what the outer one ignored then stays, also when the inner one captured it', async () => {
+    await using harness = await withRepositories(['app']);
+    harness.sh(
+      "echo '*.dat' > .gitignore; mkdir -p vendor/lib; cd vendor/lib; echo v > v; echo old > old.dat",
+      'app',
+    );
+    const before = files(harness.root);
+    const first = await harness.capture();
+    harness.sh('git init -q -b main app/vendor/lib');
+    expect((await harness.capture()).repositories).toHaveLength(2);
+    await applies(harness, first);
+    expect(files(harness.root)).toEqual(before);
+  });
+
+  test('what the inner one ignores stays when it goes, and is there when it comes back', async () => {
+    await using harness = await withRepositories(['.']);
+    const first = await harness.capture();
+    harness.sh('git init -q -b main sub; cd sub; echo nm/ > .gitignore; mkdir nm; echo x > nm/x; echo s > s');
+    const second = await harness.capture();
+    await applies(harness, first);
+    expect(text(harness, 'sub/nm/x')).toBe('x\n');
+    expect(existsSync(`${harness.root}/sub/s`)).toBe(false);
+    await harness.capture();
+    await applies(harness, second);
+    expect(text(harness, 'sub/nm/x')).toBe('x\n');
+    expect(text(harness, 'sub/s')).toBe('s\n');
+  });
+
+  test('three deep, and the middle one goes', async () => {
+    await using harness = await withRepositories(['a']);
+    harness.sh('mkdir -p m/n; echo m > m/m; echo n > m/n/n; git add -A; git commit -qm m', 'a');
+    const before = world(harness, ['a']);
+    const first = await harness.capture();
+    harness.sh('git init -q a/m/n; git init -q a/m; echo 2 > a/m/m; echo 2 > a/m/n/n; rm a/f.txt');
+    const after = world(harness, ['a', 'a/m', 'a/m/n']);
+    const second = await harness.capture();
+    expect(second.repositories).toHaveLength(3);
+    await applies(harness, first);
+    expect(world(harness, ['a'])).toEqual(before);
+    await applies(harness, second);
+    expect(world(harness, ['a', 'a/m', 'a/m/n'])).toEqual(after);
+  });
+
+  test('a failure after it was set aside brings it back', async () => {
+    await using harness = await nested();
+    const first = await harness.capture();
+    harness.sh(
+      `${NEST}; git tag keep; echo changed > u; cd ..; git checkout -qb topic; git commit -q --allow-empty -m t`,
+    );
+    const after = world(harness, ['app', 'app/pkg']);
+    mkdirSync(`${harness.root}/app/.git/refs/heads/topic.lock`);
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('reverted');
+    expect(report.problems.map(({ path }) => path)).toEqual(['app']);
+    expect(world(harness, ['app', 'app/pkg'])).toEqual(after);
+    expect(harness.sh('git tag', 'app/pkg')).toBe('keep\n');
+  });
+});
+
+describe('a repository made of a directory that was none', () => {
+  test('its older files stay when it goes, also when they were changed, and those made since go', async () => {
+    await using harness = await withRepositories(['a']);
+    harness.sh('mkdir -p docs/old; echo n > notes.md; echo p > docs/p.txt; echo q > docs/q; mkdir docs/e');
+    const before = files(harness.root);
+    const first = await harness.capture();
+    harness.sh(
+      'git init -q -b main docs; git init -q -b main .; echo new > docs/new; echo z > z; cp notes.md again',
+    );
+    const after = world(harness, ['.', 'a', 'docs']);
+    const second = await harness.capture();
+    expect(second.repositories.map(({ path }) => path).toSorted()).toEqual(['.', 'a', 'docs']);
+    const { undo } = await applies(harness, first);
+    expect(files(harness.root)).toEqual(before);
+    await applies(harness, undo);
+    expect(world(harness, ['.', 'a', 'docs'])).toEqual(after);
+    await applies(harness, first);
+    expect(files(harness.root)).toEqual(before);
+  });
+});
+
+describe('a directory where a repository was', () => {
+  test('what stands there is captured first, and comes back on undo', async () => {
+    await using harness = await withRepositories(['a']);
+    const first = await harness.capture();
+    harness.sh(`mkdir b; cd b; ${ONE_FILE}`);
+    const before = world(harness, ['a', 'b']);
+    const second = await harness.capture();
+    await applies(harness, first);
+    harness.sh('mkdir b; echo precious > b/important.txt; echo mine > b/f.txt');
+    const after = world(harness, ['a']);
+    await harness.capture();
+    const { undo } = await applies(harness, second);
+    expect(world(harness, ['a', 'b'])).toEqual(before);
+    await applies(harness, undo);
+    expect(world(harness, ['a'])).toEqual(after);
+    expect(existsSync(`${harness.root}/b/.git`)).toBe(false);
+  });
+
+  test('and is put back when the rollback fails', async () => {
+    await using harness = await withRepositories(['a']);
+    const first = await harness.capture();
+    harness.sh(
+      `mkdir b; cd b; ${ONE_FILE}; cd ../a; git checkout -qb topic; git commit -q --allow-empty -m t`,
+    );
+    const second = await harness.capture();
+    await applies(harness, first);
+    harness.sh('mkdir b; echo precious > b/important.txt; echo mine > b/f.txt');
+    const after = world(harness, ['a']);
+    mkdirSync(`${harness.root}/a/.git/refs/heads/topic.lock`);
+    expect((await harness.rollback(second)).report.outcome).toBe('reverted');
+    expect(world(harness, ['a'])).toEqual(after);
+  });
+});

@@ -1,0 +1,93 @@
+/** A restore proves what came back; and what is not asked of git again is what git would have said. */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { files, gitState } from '../support/fingerprint.ts';
+import { createHarness } from '../support/git-harness.ts';
+
+const INIT =
+  'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one';
+
+/** A git that spoils, once, what `checkout` has just written; `SPOIL` is looked for in the projects root. */
+const spoilingGit = (path: string): string => `#!/bin/bash
+export PATH=${path}
+git "$@"
+status=$?
+if [[ " $* " == *' checkout '* ]] && [ -f ../SPOIL ]; then mv ../SPOIL ../SPOILT; . ../SPOILT; fi
+exit $status
+`;
+
+test.each([
+  ['a file with other bytes of the same number', 'printf "two\\n" > src/a.txt', 'src/a.txt'],
+  ['a file of another mode', 'chmod 600 src/a.txt'],
+  ['an executable bit', 'chmod +x src/a.txt'],
+  ['a link where a file was', 'ln -sf /etc/hostname src/a.txt', 'src/a.txt'],
+  ['a file that is there again', 'mkdir -p gone && echo new > gone/new.txt'],
+  ['a directory that stays empty', 'mkdir -p gone'],
+])(
+  'what does not come back as it was is noticed, and everything of ours put back: %s',
+  async (...[, spoil = '', foreign]: string[]) => {
+    const directory = await mkdtemp(join(tmpdir(), 'walkback-spoil-'));
+    const path = process.env['PATH'] ?? '';
+    await writeFile(join(directory, 'git'), spoilingGit(path));
+    await chmod(join(directory, 'git'), 0o755);
+    const harness = await createHarness({ env: { PATH: `${directory}:${path}` } });
+    try {
+      await mkdir(join(harness.root, 'app'));
+      harness.sh(INIT, 'app');
+      const original = files(join(harness.root, 'app'));
+      const before = await harness.capture();
+      harness.sh('echo changed > src/a.txt; mkdir -p gone; echo new > gone/new.txt', 'app');
+      const looks = files(join(harness.root, 'app'));
+
+      await writeFile(join(harness.root, 'SPOIL'), spoil);
+      const { report } = await harness.rollback(before);
+      expect(report.outcome).toBe('reverted');
+      // What no capture has is somebody's: it stays, and is named.
+      const ours = (lines: string[]) =>
+        lines.filter((line) => foreign === undefined || !line.includes(foreign));
+      const now = files(join(harness.root, 'app'));
+      expect(ours(now)).toEqual(ours(looks));
+      if (foreign !== undefined) {
+        expect(now).not.toEqual(looks);
+        expect(JSON.stringify(report.problems)).toContain(`appeared meanwhile: ${foreign}`);
+      }
+
+      const again = await harness.rollback(before);
+      expect(again.report.outcome).toBe('applied');
+      expect(files(join(harness.root, 'app'))).toEqual(original);
+    } finally {
+      await harness[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true });
+    }
+  },
+);
+
+test('branches are seen however git keeps them', async () => {
+  const harness = await createHarness();
+  try {
+    await mkdir(join(harness.root, 'app'));
+    harness.sh(INIT, 'app');
+    const metaNow = async () => (await harness.capture()).repositories[0]?.meta;
+    const one = await metaNow();
+    harness.sh('git pack-refs --all', 'app');
+    expect(await metaNow()).toBe(one);
+
+    harness.sh('git branch topic/deep && git commit -q --allow-empty -m two', 'app');
+    const snapshot = await harness.capture();
+    const state = gitState(harness.root);
+    expect(snapshot.repositories[0]?.meta).not.toBe(one);
+    harness.sh('git pack-refs --all && git branch -D topic/deep && git branch other main~1', 'app');
+    expect((await harness.rollback(snapshot)).report.outcome).toBe('applied');
+    expect(gitState(harness.root)).toEqual(state);
+
+    // What git leaves out, because it is no branch, is not in the capture either.
+    const whole = await metaNow();
+    harness.sh('echo nothing > .git/refs/heads/broken', 'app');
+    expect(await metaNow()).toBe(whole);
+    expect(await metaNow()).toBe(whole);
+  } finally {
+    await harness[Symbol.asyncDispose]();
+  }
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { RepositoryState } from '../../core/checkpoint/model.ts';
+import { restoreError } from '../../core/checkpoint/restore-errors.ts';
+import { planRestore } from '../../core/checkpoint/restore-plan.ts';
+import type { RestoreReport } from '../../core/ports.ts';
+
+const held = (path: string): RepositoryState =>
+  ({ path, state: 'captured', commit: 'c', tree: 't', meta: 'm' }) as RepositoryState;
+
+test('a repository that an earlier run set aside is in the plan, so that it comes back if this run fails', () => {
+  const { repositories } = planRestore({
+    target: [held('a')],
+    now: [held('a')],
+    undo: [held('a'), held('b')],
+    sources: new Map(),
+  });
+  expect(repositories.map(({ path, target, now, undo }) => [path, target, now, undo])).toEqual([
+    ['a', { tree: 't', meta: 'm' }, { tree: 't', meta: 'm' }, { tree: 't', meta: 'm' }],
+    ['b', null, null, { tree: 't', meta: 'm' }],
+  ]);
+});
+
+test.each([
+  ['refused', /Nothing was changed/],
+  ['reverted', /Everything was put back/],
+  ['broken', /Not everything could be put back/],
+] as const)('a restore that ended %s says what became of the files', (outcome, words) => {
+  const problems: RestoreReport['problems'] = [{ path: 'a', kind: 'failed', message: 'why' }];
+  const { message } = restoreError({ outcome, repositories: [], problems, warnings: [], roundTrips: 1 });
+  expect(message).toMatch(words);
+});
