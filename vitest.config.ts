@@ -16,11 +16,15 @@ const temporaryDirectory = (): Record<string, string> => {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     env: temporaryDirectory(),
+    projects: [
+      // Touches nothing outside its own module, so files may share a process and what it has loaded.
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      { extends: true, test: { name: 'real', include: ['test/{contract,scenario,infra}/**/*.test.ts'] } },
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores: more workers only make git and the embedded cloud wait for each other.
-    maxWorkers: 2,
+    // Two cores, and a third file for while others wait for time-outs and back-offs.
+    maxWorkers: 3,
   },
 });

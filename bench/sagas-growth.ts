@@ -134,7 +134,7 @@ export const measureGrowth = async (sizes: readonly number[]): Promise<Growth[]>
   const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
   cleanup.defer(async () => s3.destroy());
   await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
-  const tables = { sagasTable: named('sagatablessagas'), ledgerTable: named('ledger') };
+  const tables = { sagasTable: named('tablessagas'), ledgerTable: named('tablesledger') };
   const rows: Growth[] = [];
   for (const steps of sizes) rows.push(await measure(client, tables, steps));
   return rows;

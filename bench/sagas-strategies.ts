@@ -1,5 +1,6 @@
 /** Four ways to run the refund, as people write them. Each answers how it ended and what it reported as left over. */
 import { randomUUID } from 'node:crypto';
+import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import { type ExpressionScope, resolveArguments } from '../core/saga/expressions.ts';
 import type { PlanStep } from '../core/saga/model.ts';
 import { observe } from '../core/saga/observation.ts';
@@ -8,6 +9,7 @@ import type { ToolRequest } from '../core/saga/tool-protocol.ts';
 import { refundDefinitions, refundManifests } from '../examples/refund/catalog.ts';
 import { memorySagaStore } from '../test/support/memory-saga-store.ts';
 import { Crash, sagaMachine } from '../test/support/saga-machine.ts';
+import { endingAfter } from '../test/support/tool-functions.ts';
 import { type BenchWorld, ProcessDied } from './sagas-world.ts';
 
 export interface Ended {
@@ -29,6 +31,8 @@ interface Done {
   request: ToolRequest;
 }
 
+const evaluate = createEvaluator();
+
 /** One pass over the steps. `onDone` hears of every success. */
 const pass = async (
   world: BenchWorld,
@@ -38,18 +42,21 @@ const pass = async (
   onDone: (done: Done) => void,
 ): Promise<boolean> => {
   const scope: ExpressionScope = { input: INPUT, steps: {} };
+  const versions = new Map(
+    refundManifests(world.services, 'tools').map(({ name, version }) => [name, version]),
+  );
   for (const step of STEPS) {
     const request: ToolRequest = {
       operation: 'execute',
       tool: step.tool,
-      version: '1.0.0',
+      version: versions.get(step.tool) ?? '',
       sagaId: 'bench',
       step: step.id,
       attempt: 1,
       idempotencyKey: keyOf(step),
       forwardKey: keyOf(step),
       deadlineMs: world.clock.nowMs() + 30_000,
-      arguments: await resolveArguments(step.arguments, scope),
+      arguments: await resolveArguments(step.arguments, scope, evaluate),
     };
     let done = false;
     for (let attempt = 1; attempt <= attempts && !done; attempt += 1) {
@@ -140,7 +147,7 @@ const ENDS = { COMPLETED: 'completed', COMPENSATED: 'compensated', COMPENSATION_
 export const walkback = async (world: BenchWorld): Promise<Ended> => {
   const memory = memorySagaStore();
   const { store } = memory;
-  await makePutCatalog({ store })({
+  await makePutCatalog({ store, functions: endingAfter(32) })({
     tools: refundManifests(world.services, 'tools'),
     definitions: refundDefinitions,
   });

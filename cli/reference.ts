@@ -22,24 +22,32 @@ const parseReference = (text: string): Reference => {
   return { kind: 'message', messageId: text };
 };
 
-/** Walks the timeline back, page by page, until a checkpoint is the one asked for. */
+interface Found {
+  checkpointId: string | undefined;
+  /** A checkpoint of a message that has the very name. */
+  namesake: string | undefined;
+}
+
+/** Walks the timeline back, page by page, for the checkpoint that is asked for and for a message of that name. */
 const findCheckpoint = async (
   invoke: Invoke,
   sessionId: string,
+  text: string,
   isIt: (checkpoint: TimelineCheckpoint, session: Pick<SessionAnswer, 'headSeq'>) => boolean,
-): Promise<string | undefined> => {
+): Promise<Found> => {
+  const found: Found = { checkpointId: undefined, namesake: undefined };
   let cursor: string | undefined;
   do {
-    const timeline = await invoke('walkback-timeline', {
+    const { checkpoints, session, ...rest } = await invoke('walkback-timeline', {
       sessionId,
       limit: 100,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const found = timeline.checkpoints.find((checkpoint) => isIt(checkpoint, timeline.session));
-    if (found !== undefined) return found.checkpointId;
-    cursor = timeline.cursor;
+    found.checkpointId ??= checkpoints.find((checkpoint) => isIt(checkpoint, session))?.checkpointId;
+    found.namesake ??= checkpoints.find(({ messageId }) => messageId === text)?.checkpointId;
+    cursor = rest.cursor;
   } while (cursor !== undefined);
-  return undefined;
+  return found;
 };
 
 /** The input a function takes for it. `now` is not a place to go to: `InvalidInput`. */
@@ -57,9 +65,15 @@ export const resolveTarget = async (
       '"now" is where the sandbox stands already; name a message or checkpoint.',
     );
   }
-  const checkpointId = await findCheckpoint(invoke, sessionId, (checkpoint, session) =>
+  const { checkpointId, namesake } = await findCheckpoint(invoke, sessionId, text, (checkpoint, session) =>
     reference.kind === 'head' ? checkpoint.seq === session.headSeq : checkpoint.seq === reference.seq,
   );
+  if (namesake !== undefined) {
+    throw new CliError(
+      'InvalidInput',
+      `"${text}" is the id of a message too (last checkpoint ${namesake}). Name the checkpoint by its whole id${checkpointId === undefined ? '' : `; otherwise ${text} is ${checkpointId}`}.`,
+    );
+  }
   if (checkpointId !== undefined) return { checkpointId };
   throw new CliError('CheckpointNotFound', `Session ${sessionId} has no checkpoint ${text}.`);
 };

@@ -2,7 +2,7 @@
 import type { makeListCatalog, SagaSummary } from '../core/saga/list-sagas.ts';
 import type { SagaStatus } from '../core/saga/model.ts';
 import type { Observation } from '../core/saga/observation.ts';
-import type { StoredVersion } from '../core/saga/put-catalog.ts';
+import type { CatalogStored } from '../core/saga/put-catalog.ts';
 import type { LedgerAnswer } from '../core/saga/query-ledger.ts';
 import type {
   AnswerInput,
@@ -28,6 +28,6 @@ export interface SagaContract {
   'walkback-operate-saga': { input: OperateSagaInput; answer: Moved };
   'walkback-query-ledger': { input: QueryLedgerInput; answer: LedgerAnswer };
   'walkback-list-sagas': { input: ListSagasInput; answer: { sagas: SagaSummary[]; cursor?: string } };
-  'walkback-put-catalog': { input: PutCatalogInput; answer: { versions: StoredVersion[] } };
+  'walkback-put-catalog': { input: PutCatalogInput; answer: CatalogStored };
   'walkback-list-catalog': { input: Record<string, never>; answer: CatalogAnswer };
 }

@@ -1,12 +1,19 @@
 import { executionLink } from '../adapters/aws/saga-engine.ts';
+import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import { makeAdvance } from '../core/saga/advance.ts';
 import { advanceInput, eventOf } from '../core/saga/engine-protocol.ts';
 import { createHandler } from './handler.ts';
+import { required } from './runtime.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
 /** Internal: the state `Advance` of the machine. */
 export const handler = createHandler('advance-saga', advanceInput, async (runtime) => {
-  const advance = makeAdvance({ ...sagaPorts(runtime), executionLink });
+  const advance = makeAdvance({
+    ...sagaPorts(runtime),
+    evaluate: createEvaluator(),
+    executionLink,
+    httpToolFunction: required(runtime.env, 'WALKBACK_HTTP_TOOL_FUNCTION'),
+  });
   return async ({ state, executionArn }) => {
     const next = await advance(state.sagaId, state.generation, eventOf(state), executionArn);
     const { annotate } = runtime.telemetry;

@@ -1,8 +1,12 @@
 import { makePutCatalog } from '../core/saga/put-catalog.ts';
 import { putCatalogInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
-import { sagaStore } from './saga-runtime.ts';
+import { mayUseLoopbackTools, sagaStore, toolFunctions } from './saga-runtime.ts';
 
 export const handler = createHandler('put-catalog', putCatalogInput, async (runtime) =>
-  makePutCatalog({ store: sagaStore(runtime) }),
+  makePutCatalog({
+    store: sagaStore(runtime),
+    functions: toolFunctions(),
+    loopbackTools: mayUseLoopbackTools(runtime),
+  }),
 );

@@ -2,8 +2,9 @@
 import { createSagaEngine } from '../adapters/aws/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/saga-store.ts';
 import { createTombstones } from '../adapters/aws/saga-tombstones.ts';
-import { readSecret } from '../adapters/aws/secret.ts';
-import type { SagaEngine, SagaStore, Tombstones } from '../core/saga/ports.ts';
+import { createSecret } from '../adapters/aws/secret.ts';
+import { createToolFunctions } from '../adapters/aws/tool-functions.ts';
+import type { SagaEngine, SagaStore, Tombstones, ToolFunctions } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
@@ -18,12 +19,15 @@ export const sagaEngine = ({ env }: Runtime): SagaEngine =>
 export const sagaTombstones = ({ env }: Runtime): Tombstones =>
   createTombstones({ sagasTable: required(env, 'WALKBACK_SAGAS_TABLE') });
 
+export const toolFunctions = (): ToolFunctions => createToolFunctions();
+
 /** Read when it is first needed; a secret that was not there yet is looked for again. */
-export const httpToolSecret = ({ env }: Runtime): (() => Promise<string>) => {
-  const secretId = required(env, 'WALKBACK_HTTP_TOOL_SECRET_ARN');
-  let known: string | undefined;
-  return async () => (known ??= await readSecret(secretId));
-};
+export const httpToolSecret = ({ env, clock }: Runtime): (() => Promise<string>) =>
+  createSecret(required(env, 'WALKBACK_HTTP_TOOL_SECRET_ARN'), { now: () => clock.now().getTime() });
+
+/** The embedded cloud says so; what is deployed does not. */
+export const mayUseLoopbackTools = ({ env }: Runtime): boolean =>
+  env['WALKBACK_LOOPBACK_TOOLS'] === 'allowed';
 
 export const sagaPorts = (runtime: Runtime) => ({
   ...runtime,

@@ -7,13 +7,16 @@ import { sagaPorts } from './saga-runtime.ts';
 const executionInput = z.object({ sagaId: z.string() });
 
 /** The saga of a dead execution: its input names it, and nothing else does. */
-const sagaOf = (text: string): string | undefined => {
+const sagaOf = (text: string) => {
   const parsed = executionInput.safeParse(JSON.parse(text));
-  return parsed.success ? parsed.data.sagaId : undefined;
+  return parsed.success ? { sagaId: parsed.data.sagaId, asked: false } : undefined;
 };
 
-/** Internal: by the clock, and when an execution failed, timed out or was aborted (S11). */
+/** By the clock, when an execution failed, timed out or was aborted (S11), and when an operator names a saga. */
 export const handler = createHandler('sweep', sweepInput, async (runtime) => {
   const sweep = makeSweep(sagaPorts(runtime));
-  return ({ sagaId, detail }) => sweep(sagaId ?? (detail?.input == null ? undefined : sagaOf(detail.input)));
+  return ({ sagaId, detail }) => {
+    if (sagaId !== undefined) return sweep({ sagaId, asked: true });
+    return sweep(detail?.input == null ? undefined : sagaOf(detail.input));
+  };
 });

@@ -6,6 +6,7 @@ import type { Outcome } from '../core/saga/events.ts';
 import { canonicalJson } from '../core/saga/json.ts';
 import type { JsonObject } from '../core/saga/model.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
+import { STOP_MS } from '../core/saga/tool-guard.ts';
 import type { ToolRequest } from '../core/saga/tool-protocol.ts';
 import type { Tool } from './define-tool.ts';
 import { toolHandler } from './handler.ts';
@@ -40,10 +41,20 @@ export class ToolUnsafe extends Error {
 
 const LONG_MS = 30_000;
 
+/** Less is over before the call has begun, on a machine that has other things to do. */
+const LEAST_MS = 25;
+
+/** A deadline whose signal aborts in the middle of a call that takes this long. */
+const cutMs = (tookMs: number): number => Math.max(LEAST_MS, Math.ceil(tookMs / 2)) + STOP_MS;
+
 /** Runs every check and answers their names. Throws `ToolUnsafe` with all that failed. */
 export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<string[]> => {
   const { name, version, effect, compensate } = tool.definition;
-  const handle = toolHandler([tool], { tombstones: memoryTombstones() });
+  let overran = false;
+  const endInstance = () => {
+    overran = true;
+  };
+  const handle = toolHandler([tool], { tombstones: memoryTombstones(), endInstance });
   const problems: string[] = [];
   const checks: string[] = [];
   const sagaId = subject.sagaId ?? 'conformance';
@@ -85,7 +96,9 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     malformed,
   );
 
+  const before = performance.now();
   const first = await handle(request('execute', 1));
+  const tookMs = performance.now() - before;
   check('does its work', first.outcome === 'committed' && first.error === undefined, first);
   const done = await look();
   const second = await handle(request('execute', 1, { attempt: 2 }));
@@ -150,6 +163,16 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     const blind = await handle(request('compensate', 4));
     check('its compensator works without the result, by key', blind.outcome === 'committed', blind);
   }
+  // Aborted about half way through. What it sent by then the provider may still act on; it must have stopped itself.
+  const cut = (index: number) =>
+    handle(request('execute', index, { deadlineMs: Date.now() + cutMs(tookMs) }));
+  let short = await cut(5);
+  if (overran) {
+    // Once may be a slow machine.
+    overran = false;
+    short = await cut(6);
+  }
+  check('stops when its signal aborts, before the deadline', !overran, short);
   if (effect === 'read') check('changes nothing', done === untouched);
   if (problems.length > 0) throw new ToolUnsafe(`${name}@${version}`, problems);
   return checks;

@@ -13,15 +13,15 @@ export interface ToolCall {
   forwardKey: string;
   /** Unix milliseconds. */
   deadlineMs: number;
-  /** Milliseconds left until then, at least 1; for clients that take a timeout. */
+  /** Milliseconds left until the signal aborts, at least 1; for clients that take a timeout. */
   remainingMs(): number;
-  /** Aborts at the deadline: pass it to every request. */
+  /** Aborts 50 ms before the deadline: pass it to every request. On Lambda a call that does not stop ends its process. */
   signal: AbortSignal;
   /** Call it right before the side effect when work came before it: throws when the call may not act any more (S3, S4). */
   fence(): Promise<void>;
 }
 
-/** What a compensator knows. The result is there only when the forward call's answer was seen (S4). */
+/** What a compensator knows. The result is there only when the forward call's answer was seen, and kept to its schema (S4). */
 export interface Undo<Input, Output> {
   arguments: Input;
   result?: Output;
@@ -44,7 +44,10 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   input: Input;
   output: Output;
   effect: EffectKind;
-  /** Deadline of one call; default 30. The function's own timeout must be shorter than this plus 5 s. */
+  /**
+   * Deadline of one call; default 30. The function's own timeout must be shorter than the longer of this and the compensator's,
+   * plus 5 s: the catalog refuses the tool otherwise, unless it only reads.
+   */
   timeoutSeconds?: number;
   retry?: Partial<RetryPolicy>;
   /** How long the provider knows the key; 0 (default): it has no keys. */
@@ -98,13 +101,18 @@ export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
   }
   const input = (value: unknown) => definition.input.parse(value);
   const output = (value: unknown) => definition.output.parse(value);
+  /** A forward call that broke its contract left a result of another shape, or none: the compensator works by key then. */
+  const knownResult = (value: unknown) => {
+    const parsed = definition.output.safeParse(value);
+    return parsed.success ? { result: parsed.data } : {};
+  };
   return {
     definition,
     hasProbe: probe !== undefined,
     execute: (value, call) => definition.execute(input(value), call),
     compensate: async (undo, call) => {
       if (compensate === undefined) throw new TypeError(`${definition.name} has no compensator`);
-      const result = undo.result === undefined ? {} : { result: output(undo.result) };
+      const result = undo.result === undefined ? {} : knownResult(undo.result);
       const reference = undo.externalRef === undefined ? {} : { externalRef: undo.externalRef };
       return compensate.execute({ arguments: input(undo.arguments), ...result, ...reference }, call);
     },

@@ -6,14 +6,24 @@ import * as z from 'zod';
 import type { Outcome } from '../core/saga/events.ts';
 import { jsonValue } from '../core/saga/json-value.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
-import { describeError, findRefusal, type GuardDependencies, guarded } from '../core/saga/tool-guard.ts';
+import {
+  describeError,
+  findRefusal,
+  type GuardDependencies,
+  guarded,
+  remainingMs,
+} from '../core/saga/tool-guard.ts';
 import { MAX_RESULT_BYTES, type ToolRequest, toolRequest } from '../core/saga/tool-protocol.ts';
 import type { Tool, ToolCall } from './define-tool.ts';
+import { endLambdaInstance } from './end-instance.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
+import { createSpans } from './spans.ts';
 
 export interface HandlerDependencies {
   tombstones: Tombstones;
   now?: () => number;
+  /** What ends a call that did not stop at its deadline. Default: on Lambda the process, elsewhere nothing. */
+  endInstance?: () => void;
 }
 
 const rejected = (name: string, message: string, retryable = false): Outcome => ({
@@ -85,7 +95,7 @@ const makeCall = (request: ToolRequest, signal: AbortSignal, dependencies: Guard
   idempotencyKey: request.idempotencyKey,
   forwardKey: request.forwardKey,
   deadlineMs: request.deadlineMs,
-  remainingMs: () => Math.max(1, request.deadlineMs - dependencies.now()),
+  remainingMs: () => Math.max(1, remainingMs(request, dependencies.now())),
   signal,
   fence: async () => {
     const refusal = await findRefusal(request, dependencies);
@@ -121,17 +131,25 @@ const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: T
   return { tool, request };
 };
 
-/** The handler of a function that serves these tools; answers an `Outcome`, always. */
+/**
+ * The handler of a function that serves these tools; answers an `Outcome`, always. In a traced function each call is a span that
+ * says whether it did something, asked, or took something back.
+ */
 export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDependencies) => {
-  const full = { now: Date.now, ...dependencies };
+  const full = { now: Date.now, endInstance: endLambdaInstance, ...dependencies };
+  const trace = createSpans(process.env);
   return async (event: unknown): Promise<Outcome> => {
     const checked = check(tools, event);
     if ('outcome' in checked) return checked;
     const { tool, request } = checked;
-    try {
-      return await guarded(request, full, (signal) => run(tool, request, makeCall(request, signal, full)));
-    } catch (error) {
-      return outcomeOf(error);
-    }
+    return trace(request, async () => {
+      try {
+        return await guarded(request, full, (signal) =>
+          run(tool, request, makeCall(request, signal, full)).catch(outcomeOf),
+        );
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    });
   };
 };

@@ -4,7 +4,7 @@ import { SIGNATURE_HEADER, signatureOf } from '../core/saga/http-signature.ts';
 
 type GivenHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
-const FORMAT = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+const FORMAT = /^t=(\d{1,12}),v2=([0-9a-f]{64})$/;
 
 const headerOf = (headers: GivenHeaders): string => {
   if (headers instanceof Headers) return headers.get(SIGNATURE_HEADER) ?? '';
@@ -12,16 +12,26 @@ const headerOf = (headers: GivenHeaders): string => {
   return typeof found?.[1] === 'string' ? found[1] : '';
 };
 
-/** `body`: the bytes as they came, before any parsing. `now` answers Unix milliseconds. */
+export interface GivenCall {
+  /** The endpoint as its manifest has it: what is configured here, not what the request says of itself. */
+  url: string;
+  headers: GivenHeaders;
+  /** The bytes as they came, before any parsing. */
+  body: string | Uint8Array;
+}
+
+const isSame = (given: string, expected: string): boolean =>
+  timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+
+/** `key`: of the endpoint's origin (docs/sagas.md); the old and the new one while it is changed. `now`: Unix milliseconds. */
 export const verifySignature = (
-  headers: GivenHeaders,
-  body: string | Uint8Array,
-  secret: string,
+  { url, headers, body }: GivenCall,
+  key: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: { toleranceSeconds?: number; now?: () => number } = {},
 ): boolean => {
-  const [, seconds = '', given = ''] = FORMAT.exec(headerOf(headers)) ?? [];
+  const [, digits = '', given = ''] = FORMAT.exec(headerOf(headers)) ?? [];
   if (given === '') return false;
-  if (Math.abs(now() / 1000 - Number(seconds)) > toleranceSeconds) return false;
-  const expected = signatureOf(secret, Number(seconds), body);
-  return timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  const seconds = Number(digits);
+  if (Math.abs(now() / 1000 - seconds) > toleranceSeconds) return false;
+  return [key].flat().some((one) => isSame(given, signatureOf(one, { seconds, url, body })));
 };

@@ -3,6 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { fromRow, type LedgerRow, toRow } from '../../core/saga/ledger-row.ts';
 import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../core/saga/model.ts';
 import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
+import { pinSteps, type StepChunk } from '../../core/saga/pinned-steps.ts';
 
 export interface Key {
   pk: string;
@@ -12,15 +13,12 @@ export type Item = Key & Record<string, unknown>;
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** Pinned steps to an item: one read serves the next few steps. */
-export const STEPS_PER_ITEM = 8;
-
 const sagaKey = (sagaId: string): string => `SAGA#${sagaId}`;
 export const headKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'HEAD' });
 export const tokenKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'TOKEN' });
-export const inputKey = (sagaId: string, planHash: string): Key => ({
+export const inputKey = (sagaId: string, inputHash: string): Key => ({
   pk: sagaKey(sagaId),
-  sk: `INPUT#${planHash.slice(0, 16)}`,
+  sk: `INPUT#${inputHash.slice(0, 16)}`,
 });
 export const stepsKey = (sagaId: string, planHash: string, chunk: number): Key => ({
   pk: sagaKey(sagaId),
@@ -82,11 +80,14 @@ export const readEntry = (item: Record<string, unknown>): LedgerEntry => {
   return fromRow(row as unknown as LedgerRow);
 };
 
-export const stepItems = (sagaId: string, planHash: string, steps: readonly PinnedStep[]): Item[] => {
-  const items: Item[] = [];
-  for (let from = 0; from < steps.length; from += STEPS_PER_ITEM) {
-    const chunk = steps.slice(from, from + STEPS_PER_ITEM);
-    items.push({ ...stepsKey(sagaId, planHash, from / STEPS_PER_ITEM), steps: JSON.stringify(chunk) });
-  }
-  return items;
-};
+export const stepItems = (sagaId: string, planHash: string, steps: readonly PinnedStep[]): Item[] =>
+  pinSteps(steps).chunks.map((chunk, position) => ({
+    ...stepsKey(sagaId, planHash, position),
+    steps: JSON.stringify(chunk.steps),
+    proof: chunk.proof,
+  }));
+
+export const readChunk = (item: Record<string, unknown>): StepChunk => ({
+  steps: JSON.parse(String(item['steps'])),
+  proof: Array.isArray(item['proof']) ? item['proof'].map(String) : [],
+});

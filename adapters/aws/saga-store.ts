@@ -2,6 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { WalkbackError } from '../../core/errors.ts';
+import { hashJson } from '../../core/saga/json.ts';
 import type {
   Json,
   LedgerEntry,
@@ -10,6 +11,7 @@ import type {
   SagaHead,
   ToolManifest,
 } from '../../core/saga/model.ts';
+import { isPinnedChunk, STEPS_PER_CHUNK } from '../../core/saga/pinned-steps.ts';
 import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
 import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import {
@@ -19,9 +21,9 @@ import {
   headKey,
   inputKey,
   newestKey,
+  readChunk,
   readEntry,
   readHead,
-  STEPS_PER_ITEM,
   stepItems,
   stepsKey,
   tokenKey,
@@ -43,7 +45,13 @@ export const documentClient = (client?: DynamoDBClient): DynamoDBDocumentClient 
 const missing = (sagaId: string): WalkbackError =>
   new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
 
-/** A catalog of one kind: a version is stored once, the last one stored is the newest. */
+/** The pinned parts are outside the chain of the ledger; their hashes are what ties them to it. */
+const altered = (sagaId: string): WalkbackError =>
+  new WalkbackError('LedgerBroken', `What was pinned for saga ${sagaId} is not what was pinned.`, {
+    details: { sagaId },
+  });
+
+/** A catalog of one kind: a version is stored once, and in the same transaction it becomes the newest. */
 const catalogMethods = <Entry extends { name: string; version: string }>(
   tables: SagaTables,
   table: string,
@@ -62,16 +70,16 @@ const catalogMethods = <Entry extends { name: string; version: string }>(
     get,
     put: async (entry: Entry) => {
       const text = JSON.stringify(entry);
-      const item = { ...versionKey(kind, entry.name, entry.version), entry: text };
-      const written = await tables.put({ tableName: table, item, condition: isNew });
-      if (written) {
-        await tables.overwrite(table, { ...newestKey(kind, entry.name), entry: text });
-        return { written: true as const };
-      }
+      const written = await tables.transact([
+        {
+          tableName: table,
+          item: { ...versionKey(kind, entry.name, entry.version), entry: text },
+          condition: isNew,
+        },
+        { tableName: table, item: { ...newestKey(kind, entry.name), entry: text } },
+      ]);
+      if (written) return { written: true as const };
       const existing = await get(entry.name, entry.version);
-      // The first of two equal calls may have died between the version and the pointer to it.
-      if ((await get(entry.name)) === undefined)
-        await tables.overwrite(table, { ...newestKey(kind, entry.name), entry: text });
       return { written: false as const, ...(existing === undefined ? {} : { existing }) };
     },
     list: async (): Promise<Entry[]> =>
@@ -101,20 +109,24 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
 
   return {
     getHead,
-    putPinned: async ({ sagaId, planHash, input, steps }) => {
-      const pinnedInput = { ...inputKey(sagaId, planHash), input: JSON.stringify(input) };
+    putPinned: async ({ sagaId, planHash, inputHash, input, steps }) => {
+      const pinnedInput = { ...inputKey(sagaId, inputHash), input: JSON.stringify(input) };
       await tables.putAll(sagasTable, [pinnedInput, ...stepItems(sagaId, planHash, steps)]);
     },
-    getPinnedInput: async (sagaId, planHash): Promise<Json> => {
-      const item = await tables.get(sagasTable, inputKey(sagaId, planHash));
+    getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
+      const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
       if (item === undefined) throw missing(sagaId);
-      return JSON.parse(String(item['input']));
+      const input: Json = JSON.parse(String(item['input']));
+      if (hashJson(input) !== inputHash) throw altered(sagaId);
+      return input;
     },
     getPinnedStep: async (sagaId, planHash, index): Promise<PinnedStep> => {
-      const chunk = Math.floor(index / STEPS_PER_ITEM);
-      const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, chunk));
-      const steps: PinnedStep[] = item === undefined ? [] : JSON.parse(String(item['steps']));
-      const step = steps[index % STEPS_PER_ITEM];
+      const position = Math.floor(index / STEPS_PER_CHUNK);
+      const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, position));
+      if (item === undefined) throw missing(sagaId);
+      const chunk = readChunk(item);
+      if (!isPinnedChunk(planHash, position, chunk)) throw altered(sagaId);
+      const step = chunk.steps[index % STEPS_PER_CHUNK];
       if (step === undefined) throw missing(sagaId);
       return step;
     },
@@ -125,6 +137,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       return item === undefined ? undefined : readEntry(item);
     },
     listEntries: async (sagaId) => (await tables.partition(ledgerTable, `SAGA#${sagaId}`)).map(readEntry),
+    pageEntries: async (sagaId, from, limit) => {
+      const page = await tables.page(ledgerTable, entryKey(sagaId, from), limit);
+      const items = page.items.map(readEntry);
+      const last = items.at(-1);
+      return { items, ...(page.hasMore && last !== undefined ? { next: last.seq + 1 } : {}) };
+    },
     listHeadsByStatus: async (status, limit, cursor) => {
       const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
       const { items, ...rest } = await tables.index(by, status, limit, cursor);

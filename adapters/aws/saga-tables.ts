@@ -1,6 +1,6 @@
 /** The few ways sagas talk to their two tables: consistent reads, puts under a condition, and one transaction over both. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
   type DynamoDBDocumentClient,
@@ -22,11 +22,14 @@ const MAX_BATCH = 25;
 export interface Write {
   tableName: string;
   item: Item;
-  condition: { expression: string; names?: Record<string, string>; values?: Record<string, unknown> };
+  /** Whatever is there, without one. */
+  condition?: { expression: string; names?: Record<string, string>; values?: Record<string, unknown> };
 }
 
-export const isNew: Write['condition'] = { expression: 'attribute_not_exists(pk)' };
-export const hasVersion = (version: number): Write['condition'] => ({
+type Condition = NonNullable<Write['condition']>;
+
+export const isNew: Condition = { expression: 'attribute_not_exists(pk)' };
+export const hasVersion = (version: number): Condition => ({
   expression: '#version = :expected',
   names: { '#version': 'version' },
   values: { ':expected': version },
@@ -35,9 +38,9 @@ export const hasVersion = (version: number): Write['condition'] => ({
 const putInput = ({ tableName, item, condition }: Write) => ({
   TableName: tableName,
   Item: item,
-  ConditionExpression: condition.expression,
-  ...(condition.names && { ExpressionAttributeNames: condition.names }),
-  ...(condition.values && { ExpressionAttributeValues: condition.values }),
+  ...(condition && { ConditionExpression: condition.expression }),
+  ...(condition?.names && { ExpressionAttributeNames: condition.names }),
+  ...(condition?.values && { ExpressionAttributeValues: condition.values }),
 });
 
 const has = (error: TransactionCanceledException, ...codes: string[]): boolean =>
@@ -79,6 +82,19 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     return items;
   };
 
+  /** One page of a partition from a sort key on, consistent: at most `limit` items and 1 MB. */
+  const page = async (tableName: string, { pk, sk }: Key, limit: number) => {
+    const command = new QueryCommand({
+      TableName: tableName,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk AND sk >= :sk',
+      ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
+      Limit: limit,
+    });
+    const answer = await calling(SERVICE, () => client.send(command));
+    return { items: answer.Items ?? [], hasMore: answer.LastEvaluatedKey !== undefined };
+  };
+
   /** One page of an index, oldest first. */
   const index = async (
     table: { name: string; index: string; attribute: string },
@@ -97,17 +113,6 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     });
     const page = await calling(SERVICE, () => client.send(command));
     return { items: page.Items ?? [], ...cursorOf(page.LastEvaluatedKey) };
-  };
-
-  /** False when the condition refused it. */
-  const put = async (write: Write): Promise<boolean> => {
-    try {
-      await client.send(new PutCommand(putInput(write)));
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw toWalkbackError(SERVICE, error);
-    }
   };
 
   /** All or none; false when a condition refused it. Repeats of the SDK carry one token: one transaction to the service. */
@@ -164,7 +169,7 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     await calling(SERVICE, () => client.send(new PutCommand({ TableName: tableName, Item: item })));
   };
 
-  return { get, partition, index, put, transact, putAll, overwrite };
+  return { get, partition, page, index, transact, putAll, overwrite };
 };
 
 export type SagaTables = ReturnType<typeof createSagaTables>;

@@ -10,13 +10,13 @@ type Definition = CatalogAnswer['definitions'][number];
 
 const toolTable = (tools: CatalogAnswer['tools'], paint: Paint): string =>
   table(
-    [{ head: 'TOOL' }, { head: 'EFFECT' }, { head: 'UNDONE BY' }, { head: 'PROBE' }, { head: 'FUNCTION' }],
+    [{ head: 'TOOL' }, { head: 'EFFECT' }, { head: 'UNDONE BY' }, { head: 'PROBE' }, { head: 'SERVED BY' }],
     tools.map((tool) => [
       `${tool.name}@${tool.version}`,
       tool.effect,
       tool.compensator ?? '-',
       tool.probe ? 'yes' : 'no',
-      tool.functionName,
+      tool.endpoint ?? tool.functionName,
     ]),
     paint,
   );

@@ -30,6 +30,7 @@ export const addCatalogPut = (parent: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const request = await read(file);
         const answer = await run.progress('Storing', () => run.invoke('walkback-put-catalog', request));
+        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
         return {
           value: answer,
           text: () =>

@@ -28,8 +28,8 @@ const showProof = (screen: Screen, { rehydrated, rolledBack }: Proof): void => {
 
 const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof & { sagas: RefundProof }> => {
   const { terminal, signal } = app;
-  const { progress, silent } = screen;
-  const connection = await app.connect({ local: true, data: dataDir }, { json: silent, progress });
+  const { progress, json } = screen;
+  const connection = await app.connect({ local: true, data: dataDir }, { json, progress });
   try {
     const { sandboxes, invoke } = connection;
     if (sandboxes === undefined)

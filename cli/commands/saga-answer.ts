@@ -3,7 +3,9 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
-import { statusWord } from '../view/saga-views.ts';
+import { approvalLines, statusWord } from '../view/saga-views.ts';
+
+const PAST = { approve: '  approved', reject: '  rejected' } as const;
 
 const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): void => {
   parent
@@ -17,6 +19,7 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
     .option('--note <text>', 'goes into the ledger')
     .action((sagaId: string, stepId: string, options: { by?: string; note?: string }, command: Command) =>
       withConnection(app, command, async (run) => {
+        const { awaiting } = await run.invoke('walkback-describe-saga', { sagaId });
         const answer = await run.invoke('walkback-answer', {
           sagaId,
           stepId,
@@ -26,7 +29,14 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
         });
         return {
           value: answer,
-          text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+          text: () => {
+            const asked =
+              awaiting?.step === stepId
+                ? [PAST[decision], ...approvalLines(awaiting, run.paint, run.width)]
+                : [];
+            const saga = `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}`;
+            return `${[saga, ...asked].join('\n')}\n`;
+          },
         };
       }),
     );

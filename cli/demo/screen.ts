@@ -4,11 +4,11 @@ import type { Paint } from '../terminal/terminal.ts';
 import { paintFor, widthOf } from '../terminal/terminal.ts';
 import { padEnd, truncate } from '../terminal/text.ts';
 
-/** The demo's page: chapters with lines below them. Silent with `--json`. */
+/** The demo's page: chapters with lines below them. On stderr when stdout is for JSON. */
 export interface Screen {
   paint: Paint;
-  /** Nothing is shown: the answer is JSON. */
-  silent: boolean;
+  /** The answer on stdout is JSON. */
+  json: boolean;
   width: number;
   progress: Progress;
   chapter(title: string): void;
@@ -21,19 +21,20 @@ export interface Screen {
 
 const INDENT = '   ';
 
-export const createScreen = ({ terminal, signal }: App, silent: boolean): Screen => {
-  const paint = paintFor(terminal);
+export const createScreen = ({ terminal, signal }: App, json: boolean): Screen => {
+  const stream = json ? terminal.stderr : terminal.stdout;
+  const paint = paintFor(terminal, stream);
   const width = Math.min(widthOf(terminal), 100);
   let chapters = 0;
   const write = (text: string): void => {
-    if (!silent) terminal.stdout.write(text);
+    stream.write(text);
   };
   const line = (text = ''): void => write(text === '' ? '\n' : `${INDENT}${text}\n`);
   return {
     paint,
-    silent,
+    json,
     width: width - INDENT.length,
-    progress: createProgress(terminal, { quiet: silent, signal }),
+    progress: createProgress(terminal, { quiet: json, signal }),
     chapter: (title) => {
       chapters += 1;
       write(`\n${paint.bold(paint.cyan(String(chapters)))}  ${paint.bold(title)}\n`);

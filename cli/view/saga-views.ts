@@ -1,6 +1,6 @@
 import type { SagaSummary } from '../../core/saga/list-sagas.ts';
 import type { SagaStatus } from '../../core/saga/model.ts';
-import type { Observation, ObservedStep } from '../../core/saga/observation.ts';
+import type { AwaitedApproval, Observation, ObservedStep } from '../../core/saga/observation.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncate } from '../terminal/text.ts';
@@ -43,6 +43,29 @@ const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: 
   return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}`;
 };
 
+const MAX_ARGUMENTS = 20;
+
+const PROMPT_BY = { template: 'the template asks', agent: 'the agent wrote' } as const;
+
+/** What a person approves: the call itself, one line for each argument, and who wrote the question. */
+export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: number): string[] => {
+  const { tool, version, prompt, promptBy } = awaiting;
+  const given = Object.entries(awaiting.arguments ?? {}).map(([name, value]) =>
+    printableLine(`${name}: ${JSON.stringify(value)}`),
+  );
+  const room = width - 2 * INDENT.length;
+  const shown = given.slice(0, MAX_ARGUMENTS).map((line) => truncate(line, room));
+  const cut = given.length > MAX_ARGUMENTS || given.some((line) => line.length > room);
+  return [
+    `${INDENT}${paint.bold(truncate(printableLine(`${tool}@${version}`), room))}`,
+    ...shown.map((line) => `${INDENT}${INDENT}${line}`),
+    ...(cut ? block('cut; saga show --json has all of it', width, paint.dim) : []),
+    ...(prompt === undefined || promptBy === undefined
+      ? []
+      : block(`${PROMPT_BY[promptBy]}: ${prompt}`, width, paint.yellow)),
+  ];
+};
+
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const left = new Set(seen.notCompensated.map(({ step }) => step));
@@ -56,11 +79,10 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       : block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red)),
     ...(awaiting === undefined
       ? []
-      : block(
-          `waits for approval of ${awaiting.step} until ${awaiting.until}. ${awaiting.prompt ?? ''}`,
-          width,
-          paint.yellow,
-        )),
+      : [
+          ...block(`waits for approval of ${awaiting.step} until ${awaiting.until}`, width, paint.yellow),
+          ...approvalLines(awaiting, paint, width),
+        ]),
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),

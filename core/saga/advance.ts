@@ -3,12 +3,12 @@
  * writing (S1, S9) and what `decide` needs to know; it holds nothing between two calls.
  */
 import { WalkbackError } from '../errors.ts';
-import { applyFacts, decide } from './decide.ts';
+import { applyFacts, decide, MAX_FACTS } from './decide.ts';
 import type { EngineState } from './engine-protocol.ts';
 import type { Decision, Next, SagaEvent } from './events.ts';
 import { chain } from './hash-chain.ts';
 import type { Fact, LedgerEntry, PinnedStep, SagaHead, SagaState } from './model.ts';
-import type { AdvanceDependencies } from './ports.ts';
+import type { AdvanceDependencies, Evaluate } from './ports.ts';
 import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
 import { render } from './render.ts';
 
@@ -16,7 +16,7 @@ import { render } from './render.ts';
 export const MAX_HISTORY_EVENTS = 20_000;
 
 /** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
-const EVENTS_PER_ROUND = 13;
+export const EVENTS_PER_ROUND = 13;
 
 const MAX_RACES = 10;
 
@@ -48,6 +48,7 @@ const converse = async (
   event: SagaEvent,
   nowMs: number,
   mayStart: boolean,
+  evaluate: Evaluate,
 ): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
   const { head } = reading;
   const facts: Fact[] = [];
@@ -67,24 +68,28 @@ const converse = async (
     const { next } = decision;
     if (next.next !== 'prepare' && next.next !== 'prepare-undo') return { facts, state, next };
     if (!mayStart) return { facts, state, next: { next: 'continued' } };
+    if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
     told =
       next.next === 'prepare'
-        ? await prepareStep(reading, state, facts, next.step)
+        ? await prepareStep(reading, state, facts, next.step, evaluate)
         : await prepareUndo(reading, state, next.effect);
   }
 };
+
+/** People and the sweeper only record (decide.ts), so they prepare no step. */
+const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
 
 /**
  * Applies one event to a saga. When another writer was faster, the event is decided again on what that writer left
  * (S9); `next` is what stands now, whoever wrote it.
  */
 export const move = async (
-  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'>,
+  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & { evaluate?: Evaluate },
   sagaId: string,
   event: SagaEvent | ((head: SagaHead) => SagaEvent | undefined),
   actor: string,
 ): Promise<Move> => {
-  const { store, clock } = dependencies;
+  const { store, clock, evaluate = evaluatesNothing } = dependencies;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
@@ -95,7 +100,7 @@ export const move = async (
     const now = clock.now();
     const limit = dependencies.maxHistoryEvents ?? MAX_HISTORY_EVENTS;
     const reading = readingOf(store, head);
-    const decided = await converse(reading, told, now.getTime(), head.historyEvents < limit);
+    const decided = await converse(reading, told, now.getTime(), head.historyEvents < limit, evaluate);
     const facts = [...decided.facts];
     if (decided.next.next === 'continued') {
       facts.push({

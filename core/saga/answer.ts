@@ -3,6 +3,7 @@ import { WalkbackError } from '../errors.ts';
 import { move } from './advance.ts';
 import type { LedgerEntry, SagaHead, SagaStatus } from './model.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from './ports.ts';
+import { readLedger } from './read-ledger.ts';
 
 export interface AnswerRequest {
   sagaId: string;
@@ -63,7 +64,7 @@ export const makeAnswer =
         ? undefined
         : await store.getPinnedStep(head.sagaId, head.planHash, head.state.wait.step);
     if (waited?.id !== request.stepId) {
-      settle(await store.listEntries(request.sagaId), request);
+      settle(await readLedger(store, request.sagaId), request);
       await wake(dependencies, request.sagaId);
       return { sagaId: request.sagaId, status: head.state.status };
     }
@@ -76,7 +77,7 @@ export const makeAnswer =
       return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
     };
     const moved = await move(dependencies, request.sagaId, event, request.by);
-    if (moved.entries.length === 0) settle(await store.listEntries(request.sagaId), request);
+    if (moved.entries.length === 0) settle(await readLedger(store, request.sagaId), request);
     await wake(dependencies, request.sagaId);
     return { sagaId: request.sagaId, status: moved.head.state.status };
   };

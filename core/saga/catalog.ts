@@ -9,6 +9,12 @@ import { schemaProblem } from './schema-check.ts';
 const NAME = /^[a-z][a-z0-9_-]{0,47}$/;
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.-]{0,31}$/;
 
+/** The head stays one item, and the observation one answer. */
+export const MAX_STEPS = 1000;
+
+/** An entry is one item of the table, 400 KB with its key. */
+const MAX_ENTRY_BYTES = 400_000;
+
 const schema = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   const problem = schemaProblem(value);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: `not a JSON Schema: ${problem}` });
@@ -63,7 +69,7 @@ const planSchema = z.strictObject({
       }),
     )
     .min(1)
-    .max(1000),
+    .max(MAX_STEPS, { error: `a plan has at most ${MAX_STEPS} steps; split it into several sagas` }),
 });
 
 const definitionSchema = z.strictObject({
@@ -99,6 +105,15 @@ const parse = <Value>(shape: z.ZodType<Value>, value: unknown, what: string): Va
   throw new WalkbackError('CatalogRefused', `${what}${where}: ${issue?.message ?? 'invalid'}`);
 };
 
+const requireSize = <Entry extends { name: string; version: string }>(entry: Entry, what: string): Entry => {
+  const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
+  if (sizeBytes <= MAX_ENTRY_BYTES) return entry;
+  throw new WalkbackError(
+    'CatalogRefused',
+    `${what} ${entry.name}@${entry.version}: takes ${sizeBytes} bytes, and the catalog holds ${MAX_ENTRY_BYTES} of one; shorten its schemas or its plan`,
+  );
+};
+
 const label = (value: unknown, what: string): string => {
   const name = typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : '?';
   return `${what} ${name}`;
@@ -109,11 +124,11 @@ export const parseTool = (value: unknown): ToolManifest => {
   const tool = parse(toolSchema, value, label(value, 'tool'));
   const problem = toolViolations(tool)[0] ?? endpointViolation(tool);
   if (problem !== undefined) throw new WalkbackError('CatalogRefused', problem);
-  return tool;
+  return requireSize(tool, 'tool');
 };
 
 export const parseDefinition = (value: unknown): SagaDefinition =>
-  parse(definitionSchema, value, label(value, 'definition'));
+  requireSize(parse(definitionSchema, value, label(value, 'definition')), 'definition');
 
 export const parsePlan = (value: unknown): Plan => {
   const parsed = planSchema.safeParse(value);

@@ -4,6 +4,13 @@ import { currentStep, stepFact } from './decide-outcome.ts';
 import type { SagaEvent, Surroundings } from './events.ts';
 import type { Fact, SagaState } from './model.ts';
 
+const resumed = (state: SagaState, reason: string): Fact => ({
+  direction: 'saga',
+  status: 'resumed',
+  generation: state.generation + 1,
+  reason,
+});
+
 export const answerFacts = (
   state: SagaState,
   event: SagaEvent & { type: 'answer' },
@@ -21,7 +28,10 @@ export const answerFacts = (
   ];
 };
 
-/** A command in the ledger (S11): a wait ends at once; an operation in flight is settled first. */
+/**
+ * A command in the ledger (S11): a wait ends at once, a pause too, for which the saga goes to a new execution; an operation
+ * in flight is settled first.
+ */
 export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel' }): Fact[] => {
   if (state.phase !== 'forward' || state.cancelRequested) return [];
   const requested: Fact = {
@@ -29,11 +39,12 @@ export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel
     status: 'cancel_requested',
     ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
   };
-  return state.wait === null ? [requested] : [requested, CANCELLED];
+  if (state.wait !== null) return [requested, CANCELLED];
+  return state.status === 'PAUSED' ? [requested, resumed(state, 'cancelled')] : [requested];
 };
 
 export const resumeFacts = (state: SagaState, event: SagaEvent & { type: 'resume' }): Fact[] => [
-  { direction: 'saga', status: 'resumed', generation: state.generation + 1, reason: event.reason },
+  resumed(state, event.reason),
 ];
 
 const OPERATED = { retry: 'retried', resolve: 'resolved', skip: 'skipped' } as const;
@@ -54,6 +65,5 @@ export const operateFacts = (
     ];
   });
   if (facts.length === 0) return [];
-  const reason = `operator: ${event.action}`;
-  return [...facts, { direction: 'saga', status: 'resumed', generation: state.generation + 1, reason }];
+  return [...facts, resumed(state, `operator: ${event.action}`)];
 };

@@ -30,14 +30,17 @@ export const pauseStep = (untilMs: number, reason: string): Step => ({
   facts: [{ direction: 'saga', status: 'paused', untilMs, reason }],
 });
 
-/** In flight, and the engine asks: the same call once more while it may still act, else it is in doubt. */
+/**
+ * In flight, and the engine asks. An execution asks only before it invoked: until it hears of the call, it is told again.
+ * What another execution was told may have been invoked: it is in doubt.
+ */
 export const settleInFlight = (
+  state: SagaState,
   operation: Operation,
   around: Surroundings,
-  fresh: boolean,
   lost: Fact[],
 ): Step => {
-  if (fresh && around.nowMs < operation.deadlineMs) {
+  if (operation.generation === state.generation && around.nowMs < operation.deadlineMs) {
     return { next: { next: 'invoke', operation: operationId(operation), deadlineMs: operation.deadlineMs } };
   }
   const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
@@ -89,12 +92,7 @@ const settleDoubt = (
   return { facts: [repeated(state, step, operation, around)] };
 };
 
-const progressOperation = (
-  state: SagaState,
-  operation: Operation,
-  around: Surroundings,
-  fresh: boolean,
-): Step => {
+const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
   const step = currentStep(around);
   switch (operation.stage) {
     case 'invoking': {
@@ -103,9 +101,13 @@ const progressOperation = (
         operation.direction === 'probe'
           ? { direction: 'probe', status: 'unknown', ...attempt, error: LOST }
           : { direction: 'forward', status: 'unknown', ...attempt, error: LOST, answered: false };
-      return settleInFlight(operation, around, fresh, [lost]);
+      return settleInFlight(state, operation, around, [lost]);
     }
     case 'retry':
+      // The last attempt did nothing, but an earlier one may have: its key must still be known to the provider.
+      if (operation.doubted && !mayRepeat(step, operation, around.nowMs)) {
+        return settleDoubt(state, step, operation, around);
+      }
       return state.cancelRequested
         ? { facts: [CANCELLED] }
         : { facts: [repeated(state, step, operation, around)] };
@@ -129,9 +131,9 @@ const progressWait = (state: SagaState, wait: NonNullable<SagaState['wait']>, ar
   };
 };
 
-export const progressForward = (state: SagaState, around: Surroundings, fresh: boolean): Step => {
+export const progressForward = (state: SagaState, around: Surroundings): Step => {
   if (state.wait !== null) return progressWait(state, state.wait, around);
-  if (state.operation !== null) return progressOperation(state, state.operation, around, fresh);
+  if (state.operation !== null) return progressOperation(state, state.operation, around);
   if (state.cancelRequested) return { facts: [CANCELLED] };
   if (state.cursor >= state.stepCount) return { facts: [{ direction: 'saga', status: 'completed' }] };
   return { next: { next: 'prepare', step: state.cursor } };
@@ -159,8 +161,14 @@ export const startStep = (
         ...stepFact(step, state.epoch),
         untilMs: around.nowMs + step.approval.timeoutSeconds * 1000,
         ...(step.approval.prompt === undefined ? {} : { prompt: step.approval.prompt }),
+        arguments: event.arguments,
+        argumentsHash: event.argumentsHash,
       },
     ];
+  }
+  if (state.approvedHash !== undefined && state.approvedHash !== event.argumentsHash) {
+    const message = `The arguments of step ${step.id} are not the ones that were approved.`;
+    return [unwinding(step, { name: 'ArgumentsChanged', message }, 'rejected')];
   }
   return [
     {

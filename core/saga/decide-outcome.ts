@@ -49,6 +49,27 @@ const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
 
 type Attempt = ReturnType<typeof attemptFact>;
 
+/** It took effect; when the answer breaks the tool's contract, the saga unwinds it. */
+const committedFacts = (
+  direction: 'forward' | 'probe',
+  step: PinnedStep,
+  attempt: Attempt,
+  outcome: Outcome & { outcome: 'committed' },
+): Fact[] => {
+  const { result, externalRef, error } = outcome;
+  const committed: Fact = {
+    direction,
+    status: 'committed',
+    ...attempt,
+    result,
+    ...(externalRef === undefined ? {} : { externalRef }),
+    ...(error === undefined ? {} : { error }),
+  };
+  if (error === undefined) return [committed];
+  const failure = { step: step.id, tool: step.tool, error, outcome: 'rejected' as const };
+  return [committed, { direction: 'saga', status: 'unwinding', failure }];
+};
+
 const forwardFacts = (
   state: SagaState,
   step: PinnedStep,
@@ -57,19 +78,8 @@ const forwardFacts = (
   around: Surroundings,
 ): Fact[] => {
   switch (outcome.outcome) {
-    case 'committed': {
-      const committed: Fact = {
-        direction: 'forward',
-        status: 'committed',
-        ...attempt,
-        result: outcome.result,
-        ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
-        ...(outcome.error === undefined ? {} : { error: outcome.error }),
-      };
-      if (outcome.error === undefined) return [committed];
-      const failure = { step: step.id, tool: step.tool, error: outcome.error, outcome: 'rejected' as const };
-      return [committed, { direction: 'saga', status: 'unwinding', failure }];
-    }
+    case 'committed':
+      return committedFacts('forward', step, attempt, outcome);
     case 'rejected': {
       const again = outcome.retryable && attempt.attempt < step.retry.maxAttempts && !state.cancelRequested;
       const rejected: Fact = {
@@ -113,18 +123,10 @@ const forwardFacts = (
   }
 };
 
-const probeFacts = (attempt: Attempt, outcome: Outcome, around: Surroundings): Fact[] => {
+const probeFacts = (step: PinnedStep, attempt: Attempt, outcome: Outcome, around: Surroundings): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
-      return [
-        {
-          direction: 'probe',
-          status: 'committed',
-          ...attempt,
-          result: outcome.result,
-          ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
-        },
-      ];
+      return committedFacts('probe', step, attempt, outcome);
     case 'absent':
       return [{ direction: 'probe', status: 'absent', ...attempt }];
     case 'rejected':
@@ -185,7 +187,7 @@ export const outcomeFacts = (
     case 'forward':
       return forwardFacts(state, step, attempt, event.outcome, around);
     case 'probe':
-      return probeFacts(attempt, event.outcome, around);
+      return probeFacts(step, attempt, event.outcome, around);
     case 'undo':
       return undoFacts(step, attempt, event.outcome, around);
   }

@@ -48,18 +48,13 @@ const settleUndo = (step: PinnedStep, operation: Operation, epoch: number, aroun
   return { facts: [undoStarted(step, epoch, operation.attempt + 1, around)] };
 };
 
-const progressOperation = (
-  state: SagaState,
-  operation: Operation,
-  around: Surroundings,
-  fresh: boolean,
-): Step => {
+const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
   const step = currentStep(around);
   const epoch = epochOf(state, operation.effect);
   switch (operation.stage) {
     case 'invoking': {
       const attempt = attemptFact(around.sagaId, step, epoch, 'undo', operation.attempt);
-      return settleInFlight(operation, around, fresh, [
+      return settleInFlight(state, operation, around, [
         { direction: 'undo', status: 'unknown', ...attempt, error: LOST },
       ]);
     }
@@ -70,8 +65,8 @@ const progressOperation = (
   }
 };
 
-export const progressUndo = (state: SagaState, around: Surroundings, fresh: boolean): Step => {
-  if (state.operation !== null) return progressOperation(state, state.operation, around, fresh);
+export const progressUndo = (state: SagaState, around: Surroundings): Step => {
+  if (state.operation !== null) return progressOperation(state, state.operation, around);
   const target = undoTarget(state);
   if (target !== -1) return { next: { next: 'prepare-undo', effect: target } };
   const status = state.effects.some(isResidue) ? 'compensation_failed' : 'compensated';

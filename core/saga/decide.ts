@@ -60,7 +60,7 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
 const isFromOutside = (event: SagaEvent): boolean =>
   event.type === 'answer' || event.type === 'cancel' || event.type === 'resume' || event.type === 'operate';
 
-const progress = (state: SagaState, fresh: boolean, around: Surroundings): Step => {
+const progress = (state: SagaState, around: Surroundings): Step => {
   if (state.phase === 'done') {
     return {
       next:
@@ -70,7 +70,7 @@ const progress = (state: SagaState, fresh: boolean, around: Surroundings): Step 
   if (state.pauseUntilMs !== null && around.nowMs < state.pauseUntilMs) {
     return { next: { next: 'pause', untilMs: state.pauseUntilMs } };
   }
-  return state.phase === 'undo' ? progressUndo(state, around, fresh) : progressForward(state, around, fresh);
+  return state.phase === 'undo' ? progressUndo(state, around) : progressForward(state, around);
 };
 
 /** What was prepared brings its own step: it may be in flight when this decision ends. */
@@ -79,8 +79,11 @@ const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
     ? { ...given, currentStep: given.currentStep ?? event.step }
     : given;
 
-/** Most facts one decision makes; the rest comes with the next event. Keeps a transaction far below its limit of 100. */
-const MAX_FACTS = 40;
+/**
+ * So many facts, and the rest comes with the next event: of one decision, and of all decisions of one move. Keeps a
+ * transaction far below its limit of 100 items.
+ */
+export const MAX_FACTS = 40;
 
 /**
  * What `event` means in `state`. Facts are to be appended and applied together, all or none. An event that is not new
@@ -93,9 +96,7 @@ export const decide = (state: SagaState, event: SagaEvent, given: Surroundings, 
   if (isFromOutside(event)) return { facts, next: { next: 'none' } };
   let current = applyFacts(state, facts, { ...place, seq });
   for (;;) {
-    // What is in flight when an execution begins was another's; what this decision starts is its own.
-    const fresh = event.type !== 'begin' || facts.some((fact) => fact.status === 'started');
-    const step = progress(current, fresh, around);
+    const step = progress(current, around);
     if ('next' in step) return { facts, next: step.next };
     current = applyFacts(current, step.facts, { ...place, seq: seq + facts.length });
     facts.push(...step.facts);

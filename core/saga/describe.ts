@@ -1,14 +1,15 @@
 import { WalkbackError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
-import { TERMINAL_STATUSES } from './model.ts';
+import { type SagaHead, TERMINAL_STATUSES } from './model.ts';
 import { type Observation, observe } from './observation.ts';
 import type { SagaStore } from './ports.ts';
+import { readLedger } from './read-ledger.ts';
 
 const POLL_MS = 250;
 
 /** Nothing more happens by itself: a result is there, or a person is needed. */
-const isSettled = (seen: Observation): boolean =>
-  seen.status === 'AWAITING' || TERMINAL_STATUSES.some((status) => status === seen.status);
+const isSettled = ({ state: { status } }: SagaHead): boolean =>
+  status === 'AWAITING' || TERMINAL_STATUSES.some((one) => one === status);
 
 /**
  * The observation; with `waitSeconds`, as soon as the saga has ended or waits for a person, or when the time is up.
@@ -17,19 +18,18 @@ const isSettled = (seen: Observation): boolean =>
 export const makeDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
   async (sagaId: string, waitSeconds = 0): Promise<Observation> => {
-    const look = async (): Promise<Observation> => {
+    const look = async (): Promise<SagaHead> => {
       const head = await store.getHead(sagaId);
       if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-      const entries = await store.listEntries(sagaId);
-      return observe(head, entries.slice(0, head.seq));
+      return head;
     };
     let left = waitSeconds * 1000;
-    let seen = await look();
-    while (!isSettled(seen) && left > 0) {
+    let head = await look();
+    while (!isSettled(head) && left > 0) {
       const pause = Math.min(left, POLL_MS);
       await clock.sleep(pause);
       left -= pause;
-      seen = await look();
+      head = await look();
     }
-    return seen;
+    return observe(head, await readLedger(store, sagaId, head.seq));
   };

@@ -18,7 +18,7 @@ export interface OperationId {
 }
 
 export type SagaEvent =
-  /** An execution of this generation begins. What is in flight belongs to a dead one. */
+  /** An execution of this generation begins. What an older generation has in flight belongs to a dead one. */
   | { type: 'begin' }
   | { type: 'outcome'; operation: OperationId; outcome: Outcome }
   /** A pause or a wait of the engine ended; or an answer was not new, and the engine asks what to do. */

@@ -1,15 +1,17 @@
 /**
  * JSONata in arguments: strings of the form `{% expression %}` over `input` and `steps.<id>.result`. An expression sees
  * exactly the steps it names, and nothing that changes between two evaluations, so the same saga always resolves to the
- * same arguments.
+ * same arguments. They may come from an agent: what may run long or make much is evaluated elsewhere (ports.ts).
  */
 import jsonata from 'jsonata';
 import { WalkbackError } from '../errors.ts';
+import { evaluateToText } from './evaluate.ts';
 import { jsonValue } from './json-value.ts';
 import type { Json, JsonObject } from './model.ts';
+import type { Evaluate } from './ports.ts';
 
 const DELIMITED = /^\{%([\s\S]*)%\}$/;
-const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'eval']);
+const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);
 
 /** The expression inside `{% %}`, or undefined for plain text. */
 const expressionIn = (value: Json): string | undefined =>
@@ -89,41 +91,95 @@ export interface ExpressionScope {
   steps: { [id: string]: { result: Json; externalRef: string | null } };
 }
 
-const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
+/** Operators whose cost and result are about the size of what they are given. */
+const CHEAP = new Set(['+', '-', '*', '/', '%', '&', '=', '!=', '<', '<=', '>', '>=', 'and', 'or']);
+const PARTS = ['steps', 'lhs', 'rhs', 'expressions', 'expression', 'condition', 'then', 'else'];
+const CHEAP_MEMBERS = new Set(['type', 'value', 'position', ...PARTS]);
+const MAX_CHEAP_NODES = 40;
 
-/** Plain JSON of a JSONata value: its arrays carry hidden members. */
-const plain = (value: unknown): Json => jsonValue.parse(JSON.parse(JSON.stringify(value)));
-
-/** Evaluates one expression. Throws `ArgumentsUnresolved` when it fails or has no value. */
-export const evaluateExpression = async (source: string, scope: unknown): Promise<Json> => {
-  let value: unknown;
-  try {
-    value = await jsonata(source, LIMITS).evaluate(scope);
-  } catch (cause) {
-    const reason = isNode(cause) && typeof cause['message'] === 'string' ? cause['message'] : String(cause);
-    throw new WalkbackError('ArgumentsUnresolved', `${source} failed: ${reason}`, { cause });
+const isCheapNode = ({ type, value }: Node): boolean => {
+  switch (type) {
+    case 'string':
+    case 'number':
+    case 'value':
+    case 'name':
+    case 'path':
+    case 'block':
+    case 'condition':
+      return true;
+    case 'variable':
+      return value === '' || value === '$';
+    case 'unary':
+      return value === '-';
+    case 'binary':
+      return CHEAP.has(String(value));
+    default:
+      return false;
   }
-  if (value === undefined || typeof value === 'function') {
-    throw new WalkbackError(
-      'ArgumentsUnresolved',
-      `${source} has no value; use a step's result or the input that has it`,
-    );
-  }
-  return plain(value);
 };
+
+/** Nodes of an expression of plain paths, literals, operators and conditions; Infinity for any other. */
+const cheapNodes = (node: unknown): number => {
+  if (Array.isArray(node)) return node.reduce<number>((sum, one) => sum + cheapNodes(one), 0);
+  if (!isNode(node) || !isCheapNode(node)) return Infinity;
+  if (Object.keys(node).some((member) => !CHEAP_MEMBERS.has(member))) return Infinity;
+  return PARTS.reduce((sum, part) => sum + (part in node ? cheapNodes(node[part]) : 0), 1);
+};
+
+/** Short, and can neither run long nor make much, so it needs no process of its own. */
+const isCheap = (source: string): boolean => {
+  try {
+    return cheapNodes(jsonata(source).ast()) <= MAX_CHEAP_NODES;
+  } catch {
+    // Not JSONata: saying so is cheap.
+    return true;
+  }
+};
+
+const evaluateHere = async (source: string, scope: Json): Promise<Json> => {
+  const evaluated = await evaluateToText(source, scope);
+  if ('problem' in evaluated) throw new WalkbackError('ArgumentsUnresolved', evaluated.problem);
+  return jsonValue.parse(JSON.parse(evaluated.text));
+};
+
+/** Values of expressions, by their source. Throws `ArgumentsUnresolved` when one fails, has no value or is too costly. */
+const evaluateAll = async (
+  sources: readonly string[],
+  scope: Json,
+  evaluate: Evaluate,
+): Promise<Map<string, Json>> => {
+  const values = new Map<string, Json>();
+  const costly: string[] = [];
+  for (const source of new Set(sources)) {
+    if (isCheap(source)) values.set(source, await evaluateHere(source, scope));
+    else costly.push(source);
+  }
+  const evaluated = costly.length === 0 ? [] : await evaluate(costly, scope);
+  for (const [at, source] of costly.entries()) values.set(source, evaluated[at] ?? null);
+  return values;
+};
+
+export const evaluateExpression = async (source: string, scope: Json, evaluate: Evaluate): Promise<Json> =>
+  (await evaluateAll([source], scope, evaluate)).get(source) ?? null;
+
+const replaceExpressions = (value: Json, values: ReadonlyMap<string, Json>): Json => {
+  const source = expressionIn(value);
+  if (source !== undefined) return values.get(source) ?? null;
+  if (Array.isArray(value)) return value.map((item) => replaceExpressions(item, values));
+  return typeof value === 'object' && value !== null ? replaceMembers(value, values) : value;
+};
+
+const replaceMembers = (value: JsonObject, values: ReadonlyMap<string, Json>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, replaceExpressions(member, values)]),
+  );
 
 /** Replaces every expression by its value. */
-const resolveJson = async (value: Json, scope: ExpressionScope): Promise<Json> => {
-  const source = expressionIn(value);
-  if (source !== undefined) return evaluateExpression(source, scope);
-  if (Array.isArray(value)) return Promise.all(value.map((item) => resolveJson(item, scope)));
-  if (typeof value === 'object' && value !== null) return resolveArguments(value, scope);
-  return value;
-};
-
-export const resolveArguments = async (template: JsonObject, scope: ExpressionScope): Promise<JsonObject> => {
-  const members = await Promise.all(
-    Object.entries(template).map(async ([name, member]) => [name, await resolveJson(member, scope)] as const),
-  );
-  return Object.fromEntries(members);
+export const resolveArguments = async (
+  template: JsonObject,
+  { input, steps }: ExpressionScope,
+  evaluate: Evaluate,
+): Promise<JsonObject> => {
+  const sources = findExpressions(template).map(({ source }) => source);
+  return replaceMembers(template, await evaluateAll(sources, { input, steps }, evaluate));
 };

@@ -51,6 +51,7 @@ const withOperation = (state: SagaState, change: Partial<Operation>): SagaState 
 });
 
 const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 'started' }): SagaState => {
+  const { approvedHash: _, ...rest } = state;
   const known = effectIndex(state, entry.stepIndex, entry.epoch);
   const atMs = Date.parse(entry.at);
   const effect: EffectRecord = {
@@ -64,7 +65,7 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
   const effects = known === -1 ? [...state.effects, effect] : state.effects;
   const before = known === -1 ? null : state.operation;
   return {
-    ...state,
+    ...rest,
     effects,
     approvedStep: null,
     operation: {
@@ -73,6 +74,7 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
       attempt: entry.attempt,
       probes: 0,
       stage: 'invoking',
+      generation: state.generation,
       deadlineMs: entry.deadlineMs,
       firstMs: before?.firstMs ?? atMs,
       doubted: before?.doubted ?? false,
@@ -119,6 +121,7 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
       return withOperation(state, {
         direction: 'probe',
         stage: 'invoking',
+        generation: state.generation,
         probes: probes + 1,
         deadlineMs: entry.deadlineMs,
       });
@@ -126,8 +129,13 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
     case 'committed':
       return commit(state, entry);
     case 'absent':
-    case 'unknown':
-      return withOperation(state, { direction: 'forward', stage: 'doubt', probed: entry.status });
+    case 'unknown': {
+      const settled = withOperation(state, { direction: 'forward', stage: 'doubt', probed: entry.status });
+      const { effect } = operationOf(state);
+      // What nothing takes back and a probe denied did not happen; anything else is undone all the same.
+      const cleared = entry.status === 'absent' && state.effects[effect]?.kind === 'irreversible';
+      return cleared ? withOperation(settled, { doubted: false }) : settled;
+    }
   }
 };
 
@@ -147,6 +155,7 @@ const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState => {
           attempt: entry.attempt,
           probes: 0,
           stage: 'invoking',
+          generation: state.generation,
           deadlineMs: entry.deadlineMs,
           firstMs: state.operation?.firstMs ?? Date.parse(entry.at),
           doubted: false,
@@ -186,15 +195,12 @@ const applyOperator = (state: SagaState, entry: EntryOf<'operator'>): SagaState 
   return { ...unblock(withEffect(state, index, { status })), phase: 'undo', status: 'COMPENSATING' };
 };
 
-/** Turns to the way back. What an irreversible step left in doubt and a probe denied did not happen. */
+/** Turns to the way back. */
 const unwind = (state: SagaState, entry: EntryOf<'saga'> & { status: 'unwinding' }): SagaState => {
   const open = state.operation;
   let next = state;
   if (open !== null) {
-    const kind = state.effects[open.effect]?.kind;
-    const denied = open.probed === 'absent' && kind === 'irreversible';
-    const status = denied || !open.doubted ? 'rejected' : 'unknown';
-    next = withEffect(state, open.effect, { status });
+    next = withEffect(state, open.effect, { status: open.doubted ? 'unknown' : 'rejected' });
   }
   return {
     ...next,
@@ -213,7 +219,8 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'resumed':
       return { ...state, generation: entry.generation, resumes: state.resumes + 1 };
     case 'cancel_requested':
-      return { ...state, cancelRequested: true };
+      // A pause ends here; what must be waited for is decided again, from deadlines.
+      return { ...working(state), cancelRequested: true };
     case 'paused':
       return { ...state, status: 'PAUSED', pauseUntilMs: entry.untilMs };
     case 'unwinding':
@@ -229,11 +236,14 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
 
 const applyApproval = (state: SagaState, entry: EntryOf<'approval'>): SagaState => {
   if (entry.status === 'requested') {
-    const wait = { kind: 'approval' as const, step: entry.stepIndex, untilMs: entry.untilMs };
+    const { stepIndex: step, untilMs, argumentsHash } = entry;
+    const wait = { kind: 'approval' as const, step, untilMs, ...(argumentsHash && { argumentsHash }) };
     return { ...working(state), status: 'AWAITING', wait };
   }
   const answered = { ...working(state), wait: null };
-  return entry.status === 'approved' ? { ...answered, approvedStep: entry.stepIndex } : answered;
+  if (entry.status !== 'approved') return answered;
+  const approvedHash = state.wait?.argumentsHash;
+  return { ...answered, approvedStep: entry.stepIndex, ...(approvedHash && { approvedHash }) };
 };
 
 export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {

@@ -23,6 +23,9 @@ const readBody = (body: string | null): Outcome => {
   return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
 };
 
+/** They end a request without saying how far it came: its time was over, another one is under way, its caller had gone. */
+const OPEN = [408, 409, 425, 499];
+
 export const readReply = (reply: HttpReply): Outcome => {
   if (reply.kind === 'unsent') {
     const error = { name: 'ToolUnavailable', message: reply.message };
@@ -37,6 +40,7 @@ export const readReply = (reply: HttpReply): Outcome => {
   if (status === 429 || (status === 503 && reply.retryAfter)) {
     return { outcome: 'rejected', error, retryable: true };
   }
+  if (OPEN.includes(status)) return { outcome: 'unknown', error, answered: false };
   // A redirect is not followed and says nothing about what happened; a 5xx neither.
   return status >= 400 && status < 500
     ? { outcome: 'rejected', error, retryable: false }

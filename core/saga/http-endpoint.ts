@@ -1,7 +1,7 @@
 /** Tools that are HTTP endpoints: where they may be, and which function calls them. */
 import type { ToolManifest } from './model.ts';
 
-/** The built-in function; only a manifest with an `endpoint` names it. */
+/** The built-in function, in manifests: only one with an `endpoint` names it. What it is called here, the deployment knows. */
 export const HTTP_TOOL_FUNCTION = 'walkback-http-tool';
 
 const MAX_LENGTH = 2048;
@@ -22,6 +22,9 @@ export const endpointProblem = (endpoint: string): string | undefined => {
   if (endpoint.includes('#')) return 'endpoint-fragment: it must have none';
   return undefined;
 };
+
+/** Only where functions and tools share a host may an endpoint be there. */
+export const isLoopback = (endpoint: string): boolean => LOOPBACK.test(URL.parse(endpoint)?.hostname ?? '');
 
 /** Which endpoint rule a manifest breaks, naming the tool. */
 export const endpointViolation = (tool: ToolManifest): string | undefined => {

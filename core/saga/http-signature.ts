@@ -1,11 +1,28 @@
-/** How a call of an HTTP tool says that it is ours: HMAC-SHA256 over its time and its body. */
+/**
+ * How a call of an HTTP tool says that it is ours, and meant for this endpoint: HMAC-SHA256 over its time, its URL and its
+ * body. Every origin has a key of its own, derived from the one secret, so who serves one tool can not sign for another.
+ */
 import { createHmac } from 'node:crypto';
 
 export const SIGNATURE_HEADER = 'walkback-signature';
 
-/** Hex, of `<seconds>.<body>`. */
-export const signatureOf = (secret: string, seconds: number, body: string | Uint8Array): string =>
-  createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex');
+/** What a call is signed over. `url` is the endpoint as its manifest has it; `seconds`: Unix time. */
+export interface Signed {
+  seconds: number;
+  url: string;
+  body: string | Uint8Array;
+}
 
-export const signatureHeader = (secret: string, seconds: number, body: string | Uint8Array): string =>
-  `t=${seconds},v1=${signatureOf(secret, seconds, body)}`;
+/** For whoever serves the endpoint's origin (scheme, host, port), and nobody else. Hex, used as text. */
+export const endpointKey = (secret: string, endpoint: string): string =>
+  createHmac('sha256', secret).update(new URL(endpoint).origin).digest('hex');
+
+/** Hex, of `<seconds>\n<url>\n<body>`, the URL in its normal form. */
+export const signatureOf = (key: string, { seconds, url, body }: Signed): string =>
+  createHmac('sha256', key)
+    .update(`${seconds}\n${new URL(url).href}\n`)
+    .update(body)
+    .digest('hex');
+
+export const signatureHeader = (key: string, signed: Signed): string =>
+  `t=${signed.seconds},v2=${signatureOf(key, signed)}`;

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import type { Outcome } from './events.ts';
 import { type HttpReply, readReply } from './http-answer.ts';
-import { endpointProblem } from './http-endpoint.ts';
-import { SIGNATURE_HEADER, signatureHeader } from './http-signature.ts';
+import { endpointProblem, isLoopback } from './http-endpoint.ts';
+import { endpointKey, SIGNATURE_HEADER, signatureHeader } from './http-signature.ts';
 import { describeError, type GuardDependencies, guarded } from './tool-guard.ts';
 import { MAX_ANSWER_BYTES, toolRequest } from './tool-protocol.ts';
 
@@ -28,22 +28,29 @@ export interface HttpPost {
 interface HttpToolDependencies extends GuardDependencies {
   /** Never rejects, never follows a redirect. */
   post: (request: HttpPost) => Promise<HttpReply>;
-  /** The key of the signatures. */
+  /** What the key of every endpoint is derived from. */
   readSecret: () => Promise<string>;
+  /** Endpoints may be on this host: only where everything runs on one. A Lambda's own runtime listens there. */
+  loopback: boolean;
 }
 
 export const makeHttpTool =
   (dependencies: HttpToolDependencies) =>
   async ({ endpoint: url, ...request }: HttpToolInput): Promise<Outcome> => {
+    if (!dependencies.loopback && isLoopback(url)) {
+      const error = { name: 'InvalidArguments', message: 'The endpoint is on a loopback host.' };
+      return { outcome: 'rejected', error, retryable: false };
+    }
     try {
       // Before the guard: nothing slow comes between its checks and the call.
       const secret = await dependencies.readSecret();
       return await guarded(request, dependencies, async (signal) => {
         const body = JSON.stringify(request);
+        const seconds = Math.floor(dependencies.now() / 1000);
         const headers = {
           'content-type': 'application/json',
           'idempotency-key': request.idempotencyKey,
-          [SIGNATURE_HEADER]: signatureHeader(secret, Math.floor(dependencies.now() / 1000), body),
+          [SIGNATURE_HEADER]: signatureHeader(endpointKey(secret, url), { seconds, url, body }),
         };
         return readReply(await dependencies.post({ url, headers, body, signal, maxBytes: MAX_ANSWER_BYTES }));
       });

@@ -13,7 +13,7 @@ export interface LedgerRow {
   idempotency_key: string | null;
   external_ref: string | null;
   attempt: number | null;
-  /** `<name>: <message>`. */
+  /** `<name>: <message>`; in `detail` as well when that does not say where the name ends. */
   error: string | null;
   actor: string;
   at: string;
@@ -71,6 +71,25 @@ const attemptColumns = (entry: LedgerEntry) =>
     ? { idempotency_key: entry.idempotencyKey, attempt: entry.attempt }
     : { idempotency_key: null, attempt: null };
 
+const errorOf = (entry: LedgerEntry) => ('error' in entry ? entry.error : undefined);
+
+const splitError = (text: string) => {
+  const at = text.indexOf(': ');
+  return { name: text.slice(0, at), message: text.slice(at + 2) };
+};
+
+const detailOf = (entry: LedgerEntry): string => {
+  const error = errorOf(entry);
+  const isPlain = error === undefined || splitError(`${error.name}: ${error.message}`).name === error.name;
+  const isDetail = ([name]: [string, unknown]) => !NAMED.has(name) || (name === 'error' && !isPlain);
+  return canonicalJson(Object.fromEntries(Object.entries(entry).filter(isDetail)));
+};
+
+const errorColumn = (entry: LedgerEntry): string | null => {
+  const error = errorOf(entry);
+  return error === undefined ? null : `${error.name}: ${error.message}`;
+};
+
 export const toRow = (entry: LedgerEntry): LedgerRow => ({
   saga_id: entry.sagaId,
   seq: entry.seq,
@@ -79,12 +98,12 @@ export const toRow = (entry: LedgerEntry): LedgerRow => ({
   status: entry.status,
   ...attemptColumns(entry),
   external_ref: ('externalRef' in entry ? entry.externalRef : undefined) ?? null,
-  error: 'error' in entry && entry.error !== undefined ? `${entry.error.name}: ${entry.error.message}` : null,
+  error: errorColumn(entry),
   actor: entry.actor,
   at: entry.at,
   prev_hash: entry.prevHash,
   hash: entry.hash,
-  detail: canonicalJson(Object.fromEntries(Object.entries(entry).filter(([name]) => !NAMED.has(name)))),
+  detail: detailOf(entry),
 });
 
 /** The rows are our own: what they hold was an entry, and the hash chain tells when it is not one any more. */
@@ -94,10 +113,7 @@ export const fromRow = (row: LedgerRow): LedgerEntry => {
     const value = row[column];
     if (value !== null && value !== undefined) entry[name] = value;
   }
-  if (row.error !== null && row.error !== undefined) {
-    const at = row.error.indexOf(': ');
-    entry['error'] = { name: row.error.slice(0, at), message: row.error.slice(at + 2) };
-  }
+  if (row.error !== null && row.error !== undefined) entry['error'] ??= splitError(row.error);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   return entry as LedgerEntry;
 };

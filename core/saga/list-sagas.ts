@@ -67,15 +67,19 @@ export const makeListCatalog =
     const [tools, definitions] = await Promise.all([store.listTools(), store.listDefinitions()]);
     const now = clock.now();
     return {
-      tools: tools.map(({ name, version, effect, description, functionName, compensation, probe }) => ({
-        name,
-        version,
-        effect,
-        description,
-        functionName,
-        compensator: compensation?.name ?? null,
-        probe,
-      })),
+      tools: tools.map(
+        ({ name, version, effect, description, functionName, endpoint, compensation, probe }) => ({
+          name,
+          version,
+          effect,
+          description,
+          functionName,
+          /** Where an HTTP tool is served; its function only passes calls on. */
+          endpoint: endpoint ?? null,
+          compensator: compensation?.name ?? null,
+          probe,
+        }),
+      ),
       definitions: definitions.map((definition) => ({
         name: definition.name,
         version: definition.version,

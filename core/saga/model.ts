@@ -95,6 +95,8 @@ export interface PinnedStep extends ToolPolicy {
   arguments: JsonObject;
   /** Indexes of the earlier steps whose results the arguments use. */
   uses: number[];
+  /** Of the tool's input schema in the catalog, when results must come before the arguments can be held against it. */
+  inputSchemaHash?: string;
   approval?: Approval;
 }
 
@@ -149,7 +151,15 @@ export type Fact =
   | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
   | { direction: 'saga'; status: 'unwinding'; failure: Failure }
   | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }
-  | ({ direction: 'approval'; status: 'requested'; untilMs: number; prompt?: string } & StepFact)
+  | ({
+      direction: 'approval';
+      status: 'requested';
+      untilMs: number;
+      prompt?: string;
+      /** What is approved, and nothing else; entries of older versions do not say. */
+      arguments?: JsonObject;
+      argumentsHash?: string;
+    } & StepFact)
   | ({ direction: 'approval'; status: 'approved' | 'declined' | 'expired'; note?: string } & StepFact)
   | ({
       direction: 'forward';
@@ -232,6 +242,8 @@ export interface Operation {
   /** Probes made since the last forward attempt. */
   probes: number;
   stage: 'invoking' | 'retry' | 'doubt';
+  /** Whose execution was told to invoke it: to any other it is in doubt. */
+  generation: number;
   deadlineMs: number;
   /** First use of the key. */
   firstMs: number;
@@ -268,10 +280,12 @@ export interface SagaState {
   effects: EffectRecord[];
   operation: Operation | null;
   /** What the saga waits for. Later kinds: `next-step`, `children`. */
-  wait: { kind: 'approval'; step: number; untilMs: number } | null;
+  wait: { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string } | null;
   pauseUntilMs: number | null;
   /** The gate of this step is open. */
   approvedStep: number | null;
+  /** Of the arguments that were approved for it. */
+  approvedHash?: string;
   cancelRequested: boolean;
   failure: Failure | null;
 }
@@ -291,6 +305,7 @@ export interface SagaHead {
   /** Hash of the start request: the same id with another request is refused. */
   requestHash: string;
   planHash: string;
+  inputHash: string;
   definition?: string;
   sessionId?: string;
   requestedBy: string;
@@ -302,10 +317,11 @@ export interface SagaHead {
   statusSince: string;
 }
 
-/** What was pinned at the start, immutable, found by `planHash`. */
+/** What was pinned at the start, immutable: steps are found by `planHash`, the input by `inputHash`. */
 export interface PinnedSaga {
   sagaId: string;
   planHash: string;
+  inputHash: string;
   input: Json;
   steps: PinnedStep[];
 }

@@ -1,12 +1,26 @@
 /** What the model and people are told of a saga (S12): derived from the ledger, nothing else. */
 
 import { isResidue } from './decide-undo.ts';
-import type { EffectRecord, LedgerEntry, SagaHead, SagaStatus } from './model.ts';
+import type { EffectRecord, JsonObject, LedgerEntry, SagaHead, SagaStatus } from './model.ts';
 
 export interface ObservedStep {
   step: string;
   tool: string;
   externalRef: string | null;
+}
+
+export interface AwaitedApproval {
+  kind: 'approval';
+  step: string;
+  tool: string;
+  version: string;
+  /** What the tool will be called with once it is approved, and the hash the call is held against. */
+  arguments?: JsonObject;
+  argumentsHash?: string;
+  until: string;
+  prompt?: string;
+  /** Who wrote the prompt: a reviewed template, or the agent that proposed the plan. Believe the arguments. */
+  promptBy?: 'template' | 'agent';
 }
 
 export interface Observation {
@@ -24,7 +38,7 @@ export interface Observation {
     error: { name: string; message: string };
     outcome: string;
   };
-  awaiting?: { kind: 'approval'; step: string; until: string; prompt?: string };
+  awaiting?: AwaitedApproval;
   advice: string;
 }
 
@@ -59,6 +73,9 @@ const tell = (effect: EffectRecord, entries: readonly LedgerEntry[]): Story => {
 };
 
 const observed = ({ step, tool, externalRef }: Story): ObservedStep => ({ step, tool, externalRef });
+
+/** A reason is for reading; the whole message is in the ledger. */
+const MAX_REASON_LENGTH = 1000;
 
 const reasonOf = (story: Story): string => {
   const { status, kind } = story.effect;
@@ -96,11 +113,22 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   if (wait === null) return undefined;
   const request = entries.findLast((entry) => entry.direction === 'approval' && entry.status === 'requested');
   if (request?.direction !== 'approval' || request.status !== 'requested') return undefined;
-  const prompt = request.prompt === undefined ? {} : { prompt: request.prompt };
-  return { kind: 'approval', step: request.step, until: new Date(wait.untilMs).toISOString(), ...prompt };
+  const { step, tool, version, prompt, argumentsHash } = request;
+  const until = new Date(wait.untilMs).toISOString();
+  const promptBy = head.definition === undefined ? 'agent' : 'template';
+  return {
+    kind: 'approval',
+    step,
+    tool,
+    version,
+    ...(request.arguments && { arguments: request.arguments }),
+    ...(argumentsHash && { argumentsHash }),
+    until,
+    ...(prompt !== undefined && { prompt, promptBy }),
+  };
 };
 
-/** The observation of a saga: `entries` is its whole ledger, oldest first. */
+/** The observation of a saga: `entries` is its whole ledger, oldest first; arguments and results are not looked at. */
 export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observation => {
   const unwound =
     head.state.phase === 'undo' ||
@@ -112,7 +140,10 @@ export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observ
     ({ effect }) => effect.status === 'undone' || effect.status === 'resolved',
   );
   const left = stories.filter(({ effect }) => effect.status === 'skipped' || (unwound && isResidue(effect)));
-  const notCompensated = left.map((story) => ({ ...observed(story), reason: reasonOf(story) }));
+  const notCompensated = left.map((story) => ({
+    ...observed(story),
+    reason: reasonOf(story).slice(0, MAX_REASON_LENGTH),
+  }));
   const awaiting = awaitingOf(head, entries);
   return {
     sagaId: head.sagaId,

@@ -2,10 +2,12 @@
 import { WalkbackError } from '../errors.ts';
 import { move } from './advance.ts';
 import { wake } from './answer.ts';
+import { MAX_FACTS } from './decide.ts';
 import { isResidue } from './decide-undo.ts';
 import type { SagaEvent } from './events.ts';
 import type { PinnedStep, SagaHead, SagaStatus } from './model.ts';
 import type { AdvanceDependencies, SagaStore } from './ports.ts';
+import { revive } from './revive.ts';
 
 export interface OperateRequest {
   sagaId: string;
@@ -31,13 +33,13 @@ const cancelEvent =
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
   };
 
-/** Effects an action means: the named step, or for `retry` every failed compensation. */
+/** Effects an action means: the named step, or for `retry` the failed compensations, as many of the last as one move holds. */
 const chosen = (head: SagaHead, request: OperateRequest, step: PinnedStep | undefined): number[] => {
   const { effects } = head.state;
   const open = effects.flatMap((effect, index) => (isResidue(effect) ? [index] : []));
   const named = step === undefined ? open : open.filter((index) => effects[index]?.step === step.index);
   if (request.action !== 'retry') return named;
-  return named.filter((index) => effects[index]?.status === 'undo_failed');
+  return named.filter((index) => effects[index]?.status === 'undo_failed').slice(-MAX_FACTS);
 };
 
 /** This very action was recorded before: the same request again changes nothing. */
@@ -86,6 +88,13 @@ const checkRequest = (request: OperateRequest): void => {
   }
 };
 
+/** A command is worth nothing while nobody drives the saga: however often its executions died, it gets one now. */
+const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: string): Promise<void> => {
+  if (head.state.phase === 'done') return;
+  const seen = await dependencies.engine.look(head.sagaId, head.state.generation);
+  if (seen !== 'running') await revive(dependencies, head, seen, by);
+};
+
 /**
  * Cancel is recorded and carried out by the execution that drives the saga; the other actions hand a saga whose
  * compensation failed to a new execution. Repeating a request changes nothing. Throws `OperationRefused`.
@@ -101,6 +110,7 @@ export const makeOperate =
     if (action === 'cancel') {
       const moved = await move(dependencies, request.sagaId, cancelEvent(request), request.by);
       await wake(dependencies, request.sagaId);
+      await ensureDriven(dependencies, moved.head, request.by);
       return { sagaId: request.sagaId, status: moved.head.state.status };
     }
     const step = request.stepId === undefined ? undefined : await findStep(store, head, request.stepId);

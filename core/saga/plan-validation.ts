@@ -2,8 +2,9 @@
 import { WalkbackError } from '../errors.ts';
 import { toolViolations } from './catalog.ts';
 import { findExpressions, readExpression, resolveArguments } from './expressions.ts';
-import { canonicalJson } from './json.ts';
+import { canonicalJson, hashJson } from './json.ts';
 import type { Json, JsonObject, JsonSchema, PinnedStep, Plan, PlanStep, ToolManifest } from './model.ts';
+import type { Evaluate } from './ports.ts';
 import { schemaViolations } from './schema-check.ts';
 
 type PlanRule =
@@ -15,7 +16,8 @@ type PlanRule =
   | 'unknown-reference'
   | 'later-reference'
   | 'arguments-schema'
-  | 'arguments-too-large';
+  | 'arguments-too-large'
+  | 'step-too-large';
 
 export interface PlanViolation {
   step: string;
@@ -26,7 +28,16 @@ export interface PlanViolation {
 /** Finds the pinned or newest version of a tool. */
 export type ToolLookup = (name: string, version?: string) => ToolManifest | undefined;
 
+/** The input of one saga, and what tells the values of the expressions that hang on it. */
+interface KnownInput {
+  input: Json;
+  evaluate: Evaluate;
+}
+
 const MAX_ARGUMENT_BYTES = 32 * 1024;
+
+/** A step with its policies, as it is pinned: eight to an item of 400 KB, in the worst case of all eight. */
+const MAX_STEP_BYTES = 48 * 1024;
 
 interface Placed {
   step: PlanStep;
@@ -73,16 +84,15 @@ const orderViolations = (placed: readonly Placed[]): PlanViolation[] =>
 /** What can be known of the arguments now: with the input all but earlier results, without it only literals. */
 const argumentViolations = async (
   { step, tool }: Placed,
-  input: Json | undefined,
+  known: KnownInput | undefined,
 ): Promise<PlanViolation[]> => {
   const open: string[] = [];
-  const known = structuredClone(step.arguments);
   for (const { pointer, source } of findExpressions(step.arguments)) {
-    if (input === undefined || readExpression(source).steps.length > 0) open.push(pointer);
+    if (known === undefined || readExpression(source).steps.length > 0) open.push(pointer);
   }
   const refuse = (rule: PlanRule, message: string): PlanViolation => ({ step: step.id, rule, message });
   try {
-    const value = input === undefined ? known : await resolveKnown(known, open, input);
+    const value = known === undefined ? step.arguments : await resolveKnown(step.arguments, open, known);
     if (Buffer.byteLength(canonicalJson(value)) > MAX_ARGUMENT_BYTES) {
       return [
         refuse(
@@ -101,7 +111,7 @@ const argumentViolations = async (
 const resolveKnown = async (
   template: JsonObject,
   open: readonly string[],
-  input: Json,
+  { input, evaluate }: KnownInput,
 ): Promise<JsonObject> => {
   const blank = (value: Json, pointer: string): Json => {
     if (open.includes(pointer)) return null;
@@ -121,7 +131,7 @@ const resolveKnown = async (
       blank(member, `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
     ]),
   );
-  return resolveArguments(blanked, { input, steps: {} });
+  return resolveArguments(blanked, { input, steps: {} }, evaluate);
 };
 
 const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): PinnedStep => ({
@@ -131,6 +141,7 @@ const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): 
   version: tool.version,
   arguments: step.arguments,
   uses: [...new Set(names.flatMap((name) => order.get(name) ?? []))].sort((a, b) => a - b),
+  ...(names.length > 0 && { inputSchemaHash: hashJson(tool.schemas.input) }),
   effect: tool.effect,
   functionName: tool.functionName,
   ...(tool.endpoint === undefined ? {} : { endpoint: tool.endpoint }),
@@ -144,6 +155,16 @@ const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): 
   ...(step.approval === undefined ? {} : { approval: step.approval }),
 });
 
+/** Expressions and prompts are text that no schema bounds. */
+const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
+  steps
+    .filter((step) => Buffer.byteLength(JSON.stringify(step)) > MAX_STEP_BYTES)
+    .map(({ id }) => ({
+      step: id,
+      rule: 'step-too-large' as const,
+      message: `arguments, expressions and prompt together take more than ${MAX_STEP_BYTES} bytes; shorten them`,
+    }));
+
 /**
  * Checks a plan against the catalog, and against its input when there is one. Returns every violation, or the steps as
  * they will run.
@@ -151,7 +172,7 @@ const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): 
 export const checkPlan = async (
   plan: Plan,
   lookup: ToolLookup,
-  input?: Json,
+  known?: KnownInput,
 ): Promise<{ violations: PlanViolation[]; steps: PinnedStep[] }> => {
   const order = new Map<string, number>();
   const violations: PlanViolation[] = [];
@@ -178,13 +199,18 @@ export const checkPlan = async (
     placed.push({ step, index, tool, names });
   }
   violations.push(...orderViolations(placed));
-  for (const place of placed) violations.push(...(await argumentViolations(place, input)));
-  return { violations, steps: placed.map((place) => pin(place, order)) };
+  for (const place of placed) violations.push(...(await argumentViolations(place, known)));
+  const steps = placed.map((place) => pin(place, order));
+  return { violations: [...violations, ...sizeViolations(steps)], steps };
 };
 
 /** Throws `PlanRefused`, naming the first step and rule, with all of them in the details. */
-export const requirePlan = async (plan: Plan, lookup: ToolLookup, input?: Json): Promise<PinnedStep[]> => {
-  const { violations, steps } = await checkPlan(plan, lookup, input);
+export const requirePlan = async (
+  plan: Plan,
+  lookup: ToolLookup,
+  known?: KnownInput,
+): Promise<PinnedStep[]> => {
+  const { violations, steps } = await checkPlan(plan, lookup, known);
   const [first] = violations;
   if (first === undefined) return steps;
   const more = violations.length === 1 ? '' : ` (and ${violations.length - 1} more)`;

@@ -27,9 +27,9 @@ export interface Page<Item> {
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
-  /** Pinned parts are found by their hash, so two starts of one id can not mix. Written before the head. */
+  /** Each part is found by its own hash, and held against it: two starts of one id can not mix. Written before the head. */
   putPinned(pinned: PinnedSaga): Promise<void>;
-  getPinnedInput(sagaId: string, planHash: string): Promise<Json>;
+  getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
   /** One transaction: head and first entries, both create-only. */
   createSaga(head: SagaHead, entries: readonly LedgerEntry[]): Promise<WriteOutcome<SagaHead>>;
@@ -42,6 +42,8 @@ export interface SagaStore {
   getEntry(sagaId: string, seq: number): Promise<LedgerEntry | undefined>;
   /** Oldest first, the whole ledger of one saga. */
   listEntries(sagaId: string): Promise<LedgerEntry[]>;
+  /** The same from `from` on, at most `limit` and about 1 MB; `next` is where the rest begins. */
+  pageEntries(sagaId: string, from: number, limit: number): Promise<{ items: LedgerEntry[]; next?: number }>;
 
   /** Longest in this status first. */
   listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
@@ -72,16 +74,34 @@ export interface SagaEngine {
   wake(token: string): Promise<boolean>;
 }
 
+/** What is known of a tool's function. `hidden`: nobody gave us the right to look, and sagas the right to call come with it. */
+export type ServingFunction = { state: 'there'; timeoutSeconds: number } | { state: 'missing' | 'hidden' };
+
+/** Where tools are served. */
+export interface ToolFunctions {
+  /** By name, ARN, or either with a qualifier. */
+  look(functionName: string): Promise<ServingFunction>;
+}
+
 export interface Tombstones {
   /** Marks a forward key as compensated: a late forward call refuses (S4). */
   bury(forwardKey: string): Promise<void>;
   isBuried(forwardKey: string): Promise<boolean>;
 }
 
+/**
+ * Values of JSONata expressions, in their order, all together within a second and 64 MB whatever they are. Throws
+ * `ArgumentsUnresolved` when one fails, has no value or is too costly.
+ */
+export type Evaluate = (sources: readonly string[], scope: Json) => Promise<Json[]>;
+
 export interface AdvanceDependencies {
   store: SagaStore;
+  evaluate: Evaluate;
   engine: SagaEngine;
   clock: Clock;
+  /** What the built-in function for HTTP tools is called here; manifests name it `walkback-http-tool`, wherever they go. */
+  httpToolFunction?: string;
   /** Link to an execution in the console, for the alert. */
   executionLink: (executionArn: string) => string;
   /** Where a saga continues in a new execution; the default leaves 5,000 of the 25,000 events. */

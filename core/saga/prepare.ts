@@ -3,8 +3,9 @@ import { isWalkbackError } from '../errors.ts';
 import type { SagaEvent } from './events.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from './expressions.ts';
 import { canonicalJson, hashJson } from './json.ts';
-import type { Fact, PinnedStep, SagaHead, SagaState } from './model.ts';
-import type { SagaStore } from './ports.ts';
+import type { Fact, Json, JsonObject, PinnedStep, SagaHead, SagaState } from './model.ts';
+import type { Evaluate, SagaStore } from './ports.ts';
+import { schemaViolations } from './schema-check.ts';
 import { MAX_RESULT_BYTES } from './tool-protocol.ts';
 
 /** A saga as it stood when the move began, with its pinned steps. */
@@ -45,8 +46,36 @@ const scopeOf = async (
     if (fact?.status !== 'committed' || !('result' in fact)) continue;
     steps[fact.step] = { result: fact.result, externalRef: fact.externalRef ?? null };
   }
-  const input = await reading.store.getPinnedInput(reading.head.sagaId, reading.head.planHash);
+  const input = await reading.store.getPinnedInput(reading.head.sagaId, reading.head.inputHash);
   return { input, steps };
+};
+
+/** Only ever compared; an expression may make it of any length, and every entry of the step would carry it. */
+const MAX_RESOURCE_KEY_LENGTH = 500;
+
+const resourceKeyOf = (resource: Json): string => {
+  const text = typeof resource === 'string' ? resource : canonicalJson(resource);
+  return text.length <= MAX_RESOURCE_KEY_LENGTH ? text : hashJson(text);
+};
+
+/** What is wrong with arguments that hang on results: only now can they be held against the pinned schema (S8). */
+const argumentProblem = async (
+  { store }: Reading,
+  { id, tool, version, inputSchemaHash }: PinnedStep,
+  resolved: JsonObject,
+): Promise<string | undefined> => {
+  if (Buffer.byteLength(canonicalJson(resolved)) > MAX_RESULT_BYTES) {
+    return `The arguments of step ${id} take more than ${MAX_RESULT_BYTES} bytes.`;
+  }
+  if (inputSchemaHash === undefined) return undefined;
+  const schema = (await store.getTool(tool, version))?.schemas.input;
+  if (schema === undefined || hashJson(schema) !== inputSchemaHash) {
+    return `The catalog does not have the schema of ${tool}@${version} that step ${id} was pinned with.`;
+  }
+  const [violation] = schemaViolations(schema, resolved);
+  return violation === undefined
+    ? undefined
+    : `The arguments of step ${id} do not match the schema of ${tool}@${version}: ${violation}.`;
 };
 
 export const prepareStep = async (
@@ -54,24 +83,29 @@ export const prepareStep = async (
   state: SagaState,
   fresh: readonly Fact[],
   index: number,
+  evaluate: Evaluate,
 ): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
   const step = await reading.step(index);
   try {
-    const resolved = await resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step));
-    if (Buffer.byteLength(canonicalJson(resolved)) > MAX_RESULT_BYTES) {
-      const message = `The arguments of step ${step.id} take more than ${MAX_RESULT_BYTES} bytes.`;
+    const resolved = await resolveArguments(
+      step.arguments,
+      await scopeOf(reading, state, fresh, step),
+      evaluate,
+    );
+    const message = await argumentProblem(reading, step, resolved);
+    if (message !== undefined) {
       return { type: 'unprepared', step, error: { name: 'InvalidArguments', message } };
     }
     const resource =
-      step.resourceKey === undefined ? undefined : await evaluateExpression(step.resourceKey, resolved);
+      step.resourceKey === undefined
+        ? undefined
+        : await evaluateExpression(step.resourceKey, resolved, evaluate);
     return {
       type: 'prepared',
       step,
       arguments: resolved,
       argumentsHash: hashJson(resolved),
-      ...(resource === undefined
-        ? {}
-        : { resourceKey: typeof resource === 'string' ? resource : canonicalJson(resource) }),
+      ...(resource === undefined ? {} : { resourceKey: resourceKeyOf(resource) }),
     };
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;

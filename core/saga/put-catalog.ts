@@ -1,9 +1,11 @@
 import { WalkbackError } from '../errors.ts';
 import { parseDefinition, parseTool } from './catalog.ts';
+import { checkFunctions } from './check-functions.ts';
+import { isLoopback } from './http-endpoint.ts';
 import { canonicalJson } from './json.ts';
 import type { SagaDefinition, ToolManifest } from './model.ts';
 import { requirePlan } from './plan-validation.ts';
-import type { SagaStore } from './ports.ts';
+import type { SagaStore, ToolFunctions } from './ports.ts';
 
 export interface StoredVersion {
   kind: 'tool' | 'definition';
@@ -11,6 +13,19 @@ export interface StoredVersion {
   version: string;
   /** False when exactly this was stored before. */
   stored: boolean;
+}
+
+export interface CatalogStored {
+  versions: StoredVersion[];
+  /** What is stored and will not work yet: a function that is not there, or not named to the stack, or too short-lived. */
+  warnings: string[];
+}
+
+interface CatalogDependencies {
+  store: SagaStore;
+  functions: ToolFunctions;
+  /** Endpoints on a loopback host are taken. */
+  loopbackTools?: boolean;
 }
 
 /** A stored version never changes: the same content again is fine, another one needs a new version. */
@@ -26,14 +41,23 @@ const settle = (
   return { kind, name: entry.name, version: entry.version, stored: outcome.written };
 };
 
+/** Deployed, a loopback host is the function's own. */
+const refuseLoopback = (tools: readonly ToolManifest[]): void => {
+  const tool = tools.find(({ endpoint }) => endpoint !== undefined && isLoopback(endpoint));
+  if (tool === undefined) return;
+  const rule = 'endpoint-loopback: it may be on a loopback host only in the embedded cloud';
+  throw new WalkbackError('CatalogRefused', `tool ${tool.name}@${tool.version}: ${rule}`);
+};
+
 /**
  * Stores tools, then definitions. Everything is checked before anything is stored; definitions may use the tools that come
  * with them. Throws `CatalogRefused` or `PlanRefused`, naming the entry, the step and the rule.
  */
 export const makePutCatalog =
-  ({ store }: { store: SagaStore }) =>
-  async (request: { tools: unknown[]; definitions: unknown[] }): Promise<{ versions: StoredVersion[] }> => {
+  ({ store, functions, loopbackTools = false }: CatalogDependencies) =>
+  async (request: { tools: unknown[]; definitions: unknown[] }): Promise<CatalogStored> => {
     const tools = request.tools.map(parseTool);
+    if (!loopbackTools) refuseLoopback(tools);
     const definitions = request.definitions.map(parseDefinition);
     for (const definition of definitions) {
       const stored = new Map<string, ToolManifest | undefined>();
@@ -51,10 +75,11 @@ export const makePutCatalog =
         throw new WalkbackError(error.name, message, { cause: error, details: { ...error.details } });
       }
     }
+    const warnings = await checkFunctions(functions, tools);
     const versions: StoredVersion[] = [];
     for (const tool of tools) versions.push(settle('tool', tool, await store.putTool(tool)));
     for (const definition of definitions) {
       versions.push(settle('definition', definition, await store.putDefinition(definition)));
     }
-    return { versions };
+    return { versions, warnings };
   };

@@ -1,9 +1,10 @@
+import { type AnswerPage, createPage } from '../answer-size.ts';
 import { WalkbackError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { toCsv } from './csv.ts';
 import { type LedgerRow, toRow } from './ledger-row.ts';
 import type { LedgerEntry, SagaStatus } from './model.ts';
-import type { Page, SagaStore } from './ports.ts';
+import type { SagaStore } from './ports.ts';
 
 export interface LedgerQuery {
   sagaId?: string;
@@ -36,25 +37,54 @@ const SAGA_STATUSES: readonly SagaStatus[] = [
 const DAYS_BACK = 7;
 const DEFAULT_LIMIT = 200;
 
-const ofSaga = async (store: SagaStore, sagaId: string, limit: number, cursor?: string) => {
+type Rows = AnswerPage<LedgerRow>;
+type Told = { cursor?: string; tip?: LedgerAnswer['tip'] };
+
+/** Adds entries of one saga from `from` on, as many as there is room for; answers where the rest begins. */
+const addSaga = async (
+  store: SagaStore,
+  rows: Rows,
+  sagaId: string,
+  from: number,
+): Promise<number | undefined> => {
+  let next: number | undefined = from;
+  while (next !== undefined) {
+    if (rows.isFull()) return next;
+    const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, next, rows.room());
+    const left = page.items.find((entry) => !rows.add(toRow(entry)));
+    if (left !== undefined) return left.seq;
+    next = page.next;
+  }
+  return undefined;
+};
+
+const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: string): Promise<Told> => {
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-  const from = cursor === undefined ? 0 : Number(cursor);
-  const all = await store.listEntries(sagaId);
-  const items = all.slice(from, from + limit);
-  const next = from + items.length;
+  const next = await addSaga(store, rows, sagaId, Number(cursor ?? 0));
   return {
-    items,
     tip: { seq: head.seq, hash: head.tip },
-    ...(next < all.length ? { cursor: String(next) } : {}),
+    ...(next === undefined ? {} : { cursor: String(next) }),
   };
 };
 
-const ofStatus = async (store: SagaStore, status: SagaStatus, limit: number, cursor?: string) => {
-  const page = await store.listHeadsByStatus(status, Math.max(1, Math.floor(limit / 10)), cursor);
-  const items: LedgerEntry[] = [];
-  for (const head of page.items) items.push(...(await store.listEntries(head.sagaId)));
-  return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+/**
+ * Saga after saga. The cursor is `<cursor of the index>|<saga>|<entry>`: where the index goes on, and how far the first
+ * saga from there was told; another saga there (it may have moved meanwhile) is told from its beginning.
+ */
+const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
+  const [index = '', begunSaga = '', begunAt = '0'] = cursor?.split('|') ?? [];
+  let position = index === '' ? undefined : index;
+  do {
+    const page = await store.listHeadsByStatus(status, 1, position);
+    for (const { sagaId } of page.items) {
+      const from = sagaId === begunSaga ? Number(begunAt) : 0;
+      const next = await addSaga(store, rows, sagaId, from);
+      if (next !== undefined) return { cursor: `${position ?? ''}|${sagaId}|${next}` };
+    }
+    position = page.cursor;
+  } while (position !== undefined && !rows.isFull());
+  return position === undefined ? {} : { cursor: position };
 };
 
 const dayBefore = (day: string): string => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
@@ -62,44 +92,41 @@ const dayBefore = (day: string): string => new Date(Date.parse(day) - 86_400_000
 /** Days oldest first; the cursor is `<day>|<cursor inside the day>`. */
 const ofDays = async (
   store: SagaStore,
+  rows: Rows,
   days: readonly string[],
-  limit: number,
   status: string | undefined,
   cursor?: string,
-): Promise<Page<LedgerEntry>> => {
+): Promise<Told> => {
   const [startDay = days[0], inner] = cursor?.split('|') ?? [];
-  const items: LedgerEntry[] = [];
   let within = inner === '' ? undefined : inner;
   for (const day of days.slice(Math.max(0, days.indexOf(startDay ?? '')))) {
     do {
-      const page = await store.listEntriesByDay(day, limit, within);
-      items.push(...page.items.filter((entry) => status === undefined || entry.status === status));
+      if (rows.isFull()) return { cursor: `${day}|${within ?? ''}` };
+      const page = await store.listEntriesByDay(day, rows.room(), within);
+      rows.addAll(page.items.filter((entry) => status === undefined || entry.status === status).map(toRow));
       within = page.cursor;
-      if (items.length >= limit && within !== undefined) return { items, cursor: `${day}|${within}` };
     } while (within !== undefined);
   }
-  return { items };
+  return {};
 };
 
-const select = (
-  store: SagaStore,
-  query: LedgerQuery,
-  today: string,
-  limit: number,
-): Promise<Page<LedgerEntry> & { tip?: LedgerAnswer['tip'] }> => {
+const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: string): Promise<Told> => {
   const { status, cursor } = query;
-  if (query.sagaId !== undefined) return ofSaga(store, query.sagaId, limit, cursor);
-  if (query.externalRef !== undefined)
-    return store.listEntriesByExternalRef(query.externalRef, limit, cursor);
+  if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
+  if (query.externalRef !== undefined) {
+    const { items, ...told } = await store.listEntriesByExternalRef(query.externalRef, rows.room(), cursor);
+    rows.addAll(items.map(toRow));
+    return told;
+  }
   const sagaStatus = SAGA_STATUSES.find((known) => known === status);
-  if (sagaStatus !== undefined) return ofStatus(store, sagaStatus, limit, cursor);
-  if (query.day !== undefined) return ofDays(store, [query.day], limit, status, cursor);
+  if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, cursor);
+  if (query.day !== undefined) return ofDays(store, rows, [query.day], status, cursor);
   const days = [today];
   while (days.length < DAYS_BACK) days.unshift(dayBefore(days[0] ?? today));
-  return ofDays(store, days, limit, status, cursor);
+  return ofDays(store, rows, days, status, cursor);
 };
 
-/** Entries, oldest first, as rows or CSV. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
+/** Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
 export const makeQueryLedger =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async (query: LedgerQuery): Promise<LedgerAnswer> => {
@@ -113,11 +140,7 @@ export const makeQueryLedger =
       );
     }
     const today = clock.now().toISOString().slice(0, 10);
-    const page = await select(store, query, today, query.limit ?? DEFAULT_LIMIT);
-    const rows = page.items.map(toRow);
-    return {
-      ...(query.format === 'csv' ? { csv: toCsv(rows) } : { entries: rows }),
-      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
-      ...(page.tip === undefined ? {} : { tip: page.tip }),
-    };
+    const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
+    const told = await select(store, rows, query, today);
+    return { ...(query.format === 'csv' ? { csv: toCsv(rows.items) } : { entries: rows.items }), ...told };
   };

@@ -1,11 +1,14 @@
 /** What comes next, as the state machine takes it. */
 import type { EngineState } from './engine-protocol.ts';
+import { escalation } from './escalation.ts';
 import type { Next, OperationId } from './events.ts';
+import { HTTP_TOOL_FUNCTION } from './http-endpoint.ts';
 import { idempotencyKey } from './keys.ts';
 import type { LedgerEntry, SagaHead } from './model.ts';
 import { observe } from './observation.ts';
 import type { AdvanceDependencies } from './ports.ts';
 import { readingOf } from './prepare.ts';
+import { readLedger } from './read-ledger.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
 import type { InvokePayload, ToolRequest } from './tool-protocol.ts';
 
@@ -48,33 +51,14 @@ const requestFor = async (
     forwardKey,
     deadlineMs,
     arguments: started.arguments,
-    ...(committed === undefined ? {} : { result: committed.result }),
+    // With an error there is none: it broke the tool's contract, and null stands in the ledger instead.
+    ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
   };
   const { functionName, endpoint } = step;
-  return { functionName, payload: endpoint === undefined ? request : { ...request, endpoint } };
-};
-
-/** The alert: every reference a person needs, and where to look (S7). At most 100 characters of subject. */
-const escalation = async (
-  dependencies: AdvanceDependencies,
-  head: SagaHead,
-  executionArn: string,
-): Promise<{ subject: string; message: string }> => {
-  const entries = await dependencies.store.listEntries(head.sagaId);
-  const seen = observe(head, entries);
-  const lines = seen.notCompensated.map(
-    ({ step, tool, externalRef, reason }) => `- ${step} (${tool}) ref ${externalRef ?? 'none'}: ${reason}`,
-  );
-  const message = [
-    `Saga ${head.sagaId} could not be undone completely.`,
-    `Cause: ${seen.failed?.error.name ?? 'unknown'}: ${seen.failed?.error.message ?? ''}`,
-    'What still stands:',
-    ...lines,
-    `Execution: ${dependencies.executionLink(executionArn)}`,
-    `Work it: walkback saga show ${head.sagaId}; then retry, resolve or skip.`,
-  ].join('\n');
-  return { subject: `Walkback: compensation failed, saga ${head.sagaId}`.slice(0, 100), message };
+  if (endpoint === undefined) return { functionName, payload: request };
+  const { httpToolFunction = HTTP_TOOL_FUNCTION } = dependencies;
+  return { functionName: httpToolFunction, payload: { ...request, endpoint } };
 };
 
 export const render = async (
@@ -106,8 +90,11 @@ export const render = async (
     }
     case 'pause':
       return { ...common, action: 'PAUSE', seconds: engineSeconds(next.untilMs - nowMs) };
-    case 'escalate':
-      return { ...common, action: 'ESCALATE', ...(await escalation(dependencies, head, executionArn)) };
+    case 'escalate': {
+      const seen = observe(head, await readLedger(dependencies.store, head.sagaId, head.seq));
+      const link = dependencies.executionLink(executionArn);
+      return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
+    }
     case 'end':
       return { ...common, action: 'END', status: next.status };
     case 'none':

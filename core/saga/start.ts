@@ -15,8 +15,9 @@ import type {
   SagaStatus,
   ToolManifest,
 } from './model.ts';
+import { pinSteps } from './pinned-steps.ts';
 import { requireInput, requirePlan } from './plan-validation.ts';
-import type { SagaEngine, SagaStore } from './ports.ts';
+import type { Evaluate, SagaEngine, SagaStore } from './ports.ts';
 
 export interface StartRequest {
   sagaId: string;
@@ -31,6 +32,7 @@ export interface StartDependencies {
   store: SagaStore;
   engine: SagaEngine;
   clock: Clock;
+  evaluate: Evaluate;
 }
 
 /** The pinned input travels with every argument that uses it, so it is kept to what one message of a person can hold. */
@@ -70,12 +72,13 @@ const planOf = async (
 };
 
 const headOf = (request: StartRequest, steps: PinnedStep[], definition: string | undefined, at: string) => {
-  const planHash = hashJson(steps);
+  const { planHash } = pinSteps(steps);
+  const inputHash = hashJson(request.input);
   const fact: Fact = {
     direction: 'saga',
     status: 'started',
     planHash,
-    inputHash: hashJson(request.input),
+    inputHash,
     stepCount: steps.length,
     ...(definition === undefined ? {} : { definition }),
   };
@@ -90,6 +93,7 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
     state: initialState(steps.length),
     requestHash: hashJson(request),
     planHash,
+    inputHash,
     ...(definition === undefined ? {} : { definition }),
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
     requestedBy: request.requestedBy,
@@ -114,7 +118,7 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
  * request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput` before anything is written.
  */
 export const makeStartSaga =
-  ({ store, engine, clock }: StartDependencies) =>
+  ({ store, engine, clock, evaluate }: StartDependencies) =>
   async (request: StartRequest): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
     const requestHash = hashJson(request);
     const known = await store.getHead(request.sagaId);
@@ -130,11 +134,12 @@ export const makeStartSaga =
       );
     }
     const { plan, definition } = await planOf(store, request);
-    const steps = await requirePlan(plan, await toolsOf(store, plan), request.input);
+    const steps = await requirePlan(plan, await toolsOf(store, plan), { input: request.input, evaluate });
     const now = clock.now();
     const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
     const { head, entries } = headOf(request, steps, name, now.toISOString());
-    await store.putPinned({ sagaId: request.sagaId, planHash: head.planHash, input: request.input, steps });
+    const { planHash, inputHash } = head;
+    await store.putPinned({ sagaId: request.sagaId, planHash, inputHash, input: request.input, steps });
     const outcome = await store.createSaga(head, entries);
     const current = outcome.written ? head : adopt(outcome.existing ?? head, requestHash);
     await engine.start(current.sagaId, 1);

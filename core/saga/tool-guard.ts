@@ -1,25 +1,28 @@
 /** What surrounds every call of a tool, in its own function or on the way to an HTTP endpoint: deadline and tombstone (S3, S4). */
 import type { Outcome } from './events.ts';
 import type { Tombstones } from './ports.ts';
+import { errorOf } from './text.ts';
 import type { ToolRequest } from './tool-protocol.ts';
 
 export interface GuardDependencies {
   tombstones: Tombstones;
   /** Unix milliseconds. */
   now: () => number;
+  /** Ends what the call runs in: it did not stop at its deadline, and nothing else can stop it (S3). May return. */
+  endInstance: () => void;
 }
 
-/** Time kept back for the answer to travel before the deadline. */
-const ANSWER_MS = 50;
+/** Time a call has between the abort of its signal and its deadline, to stop and to say how it ended. */
+export const STOP_MS = 50;
+
+/** When the call must have stopped by itself, in milliseconds from now; at most 0 when that passed. */
+export const remainingMs = (request: Pick<ToolRequest, 'deadlineMs'>, nowMs: number): number =>
+  request.deadlineMs - nowMs - STOP_MS;
 
 const MAX_MESSAGE = 1000;
-const CODE = /^[A-Za-z0-9_.-]{1,100}$/;
 
 /** An error as an outcome names it. */
-export const describeError = (code: string, message: string) => ({
-  name: CODE.test(code) ? code : 'ToolError',
-  message: message.slice(0, MAX_MESSAGE),
-});
+export const describeError = (code: string, message: string) => errorOf(code, message, MAX_MESSAGE);
 
 const DEADLINE_PASSED = 'DeadlinePassed';
 
@@ -43,16 +46,17 @@ export const findRefusal = async (
   return refuse(DEADLINE_PASSED, 'The deadline passed before the call could act.', true);
 };
 
-const whenAborted = (signal: AbortSignal): Promise<Outcome> =>
-  new Promise((resolve) => {
-    const message = 'The call was under way when its deadline passed.';
-    const expired: Outcome = {
-      outcome: 'unknown',
-      error: { name: DEADLINE_PASSED, message },
-      answered: false,
-    };
-    signal.addEventListener('abort', () => resolve(expired));
-  });
+const EXPIRED: Extract<Outcome, { outcome: 'unknown' }> = {
+  outcome: 'unknown',
+  error: { name: DEADLINE_PASSED, message: 'The call was under way when its deadline passed.' },
+  answered: false,
+};
+
+/** What an aborted call says of itself is that it was aborted: say why. */
+const explained = (outcome: Outcome, aborted: boolean): Outcome =>
+  aborted && outcome.outcome === 'unknown' && !outcome.answered
+    ? { ...outcome, error: EXPIRED.error }
+    : outcome;
 
 const enter = async (request: ToolRequest, dependencies: GuardDependencies): Promise<Refusal | undefined> => {
   if (request.operation === 'execute') return findRefusal(request, dependencies);
@@ -62,21 +66,31 @@ const enter = async (request: ToolRequest, dependencies: GuardDependencies): Pro
 };
 
 /**
- * Calls `act` when the call may still act, and answers `unknown` when the deadline passes meanwhile; `signal` aborts then.
- * What it can not know it calls unknown; it throws only what `act` throws.
+ * Calls `act` when the call may still act. `signal` aborts shortly before the deadline; a call that is still under way at
+ * the deadline is `unknown`, and what it runs in is ended: frozen with its function it would go on in the next
+ * invocation, which may be the one that compensates it. Throws only what `act` throws.
  */
 export const guarded = async (
   request: ToolRequest,
   dependencies: GuardDependencies,
   act: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> => {
-  const leftMs = request.deadlineMs - dependencies.now() - ANSWER_MS;
+  const leftMs = remainingMs(request, dependencies.now());
   if (leftMs <= 0) return refuse(DEADLINE_PASSED, 'The deadline had passed when the call came.', true);
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), leftMs);
+  const expired = Promise.withResolvers<Outcome>();
+  const giveUp = () => {
+    dependencies.endInstance();
+    expired.resolve(EXPIRED);
+  };
+  // The second only when the first has fired, however late: the call gets its time to stop.
+  let timer = setTimeout(() => {
+    deadline.abort();
+    timer = setTimeout(giveUp, STOP_MS);
+  }, leftMs);
   const run = async () => (await enter(request, dependencies)) ?? act(deadline.signal);
   try {
-    return await Promise.race([run(), whenAborted(deadline.signal)]);
+    return explained(await Promise.race([run(), expired.promise]), deadline.signal.aborted);
   } finally {
     clearTimeout(timer);
   }

@@ -4,6 +4,7 @@ import { CLEAN_ENGINE_ERRORS } from '../errors.ts';
 import type { Outcome } from './events.ts';
 import { jsonObject, jsonValue } from './json-value.ts';
 import type { Json, JsonObject } from './model.ts';
+import { clip, errorOf } from './text.ts';
 
 /** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
 export const MAX_RESULT_BYTES = 32 * 1024;
@@ -49,14 +50,30 @@ export const toolRequest = z.strictObject({
   externalRef: z.string().optional(),
 });
 
-const error = z.object({ name: z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/), message: z.string().max(4000) });
+const MAX_REFERENCE = 500;
+const MAX_RESIDUE = 1000;
+const MAX_MESSAGE = 4000;
+const MAX_CAUSE = 500;
+
+// What a tool says of what it did counts, however it puts it: texts are cut to size, never a reason to doubt the outcome.
+const error = z
+  .object({ name: z.string(), message: z.string() })
+  .transform(({ name, message }) => errorOf(name, message, MAX_MESSAGE));
+/** No text is no reference: an empty one can not be a key of an index. */
+const externalRef = z
+  .string()
+  .transform((text) => (text === '' ? undefined : clip(text, MAX_REFERENCE)))
+  .optional();
 
 const answer = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('committed'),
     result: jsonValue,
-    externalRef: z.string().max(500).optional(),
-    residue: z.string().max(1000).optional(),
+    externalRef,
+    residue: z
+      .string()
+      .transform((text) => clip(text, MAX_RESIDUE))
+      .optional(),
     error: error.optional(),
   }),
   z.object({ outcome: z.literal('rejected'), error, retryable: z.boolean() }),
@@ -64,7 +81,7 @@ const answer = z.discriminatedUnion('outcome', [
     outcome: z.literal('unknown'),
     error,
     answered: z.boolean(),
-    externalRef: z.string().max(500).optional(),
+    externalRef,
   }),
   z.object({ outcome: z.literal('absent') }),
 ]);
@@ -86,7 +103,7 @@ export const readAnswer = (payload: unknown): Outcome => {
 
 /** What the engine's error means: clean only when the function was never started (S2). */
 export const readEngineError = (name: string, cause: string): Outcome => {
-  const described = { name, message: cause.slice(0, 500) };
+  const described = errorOf(name, cause, MAX_CAUSE);
   return CLEAN_ENGINE_ERRORS.some((clean) => clean === name)
     ? { outcome: 'rejected', error: described, retryable: true }
     : { outcome: 'unknown', error: described, answered: false };

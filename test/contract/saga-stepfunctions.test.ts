@@ -45,6 +45,38 @@ const DEFINITION = {
   },
 };
 
+/** One task whose result is put beside its input, and a loop that goes nowhere. */
+const LIMITS = {
+  StartAt: 'Which',
+  States: {
+    Which: {
+      Type: 'Choice',
+      Choices: [{ Variable: '$.fn', StringEquals: 'loop', Next: 'Which' }],
+      Default: 'Call',
+    },
+    Call: {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::lambda:invoke',
+      Parameters: { 'FunctionName.$': '$.fn', 'Payload.$': '$.payload' },
+      ResultPath: '$.outcome',
+      Catch: [
+        { ErrorEquals: ['States.DataLimitExceeded'], ResultPath: '$.outcome', Next: 'Done' },
+        { ErrorEquals: ['States.ALL'], ResultPath: '$.outcome', Next: 'Done' },
+      ],
+      Next: 'Again',
+    },
+    Again: {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::lambda:invoke',
+      Parameters: { FunctionName: 'again', 'Payload.$': '$.payload', 'Twice.$': '$.payload' },
+      ResultPath: null,
+      Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Done' }],
+      Next: 'Done',
+    },
+    Done: { Type: 'Succeed' },
+  },
+};
+
 const cleanup: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
@@ -53,7 +85,7 @@ afterEach(async () => {
 /** A machine whose functions are these, the client that drives it, and the tokens that were handed out. */
 const setUp = async (
   functions: Record<string, (payload: unknown) => Promise<{ payload: unknown; functionError: boolean }>> = {},
-  journalFile?: string,
+  { journalFile, definition = DEFINITION }: { journalFile?: string; definition?: object } = {},
 ) => {
   const announced: string[] = [];
   const waiting: ((token: string) => void)[] = [];
@@ -63,7 +95,7 @@ const setUp = async (
     machines: [
       {
         stateMachineArn: MACHINE,
-        definition: JSON.stringify(DEFINITION),
+        definition: JSON.stringify(definition),
         substitutions: { Announce: 'announce' },
       },
     ],
@@ -198,15 +230,126 @@ describe('Step Functions on loopback, through the SDK', () => {
     const directory = await mkdtemp(join(tmpdir(), 'walkback-sfn-'));
     cleanup.push(() => rm(directory, { recursive: true, force: true }));
     const journal = join(directory, 'executions.jsonl');
-    const one = await setUp({ echo }, journal);
+    const one = await setUp({ echo }, { journalFile: journal });
     await one.start('stopped', input);
     await one.start('running', input);
     await one.token();
     await one.sfn.send(new StopExecutionCommand({ executionArn: one.arn('stopped') }));
     expect(one.ended.map(({ name, status }) => [name, status])).toEqual([['stopped', 'ABORTED']]);
     await one.executions.close();
-    const two = await setUp({ echo }, journal);
+    const two = await setUp({ echo }, { journalFile: journal });
     expect((await two.describe('running')).status).toBe('ABORTED');
     await expect(two.describe('unknown')).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
+  });
+});
+
+describe('what the service refuses', () => {
+  const KIB = 1024;
+  const MAX_DATA = 256 * KIB;
+  const text = (bytes: number) => 'x'.repeat(bytes);
+  const dataLimit = (state: string, what: string) => ({
+    error: 'States.DataLimitExceeded',
+    cause: `The state/task '${state}' ${what} with a size exceeding the maximum number of bytes service limit.`,
+  });
+
+  const limits = async () => {
+    const called: string[] = [];
+    const note = (name: string, answer: unknown) => async () => {
+      called.push(name);
+      return { payload: answer, functionError: false };
+    };
+    const {
+      executions,
+      start,
+      describe: look,
+      ...rest
+    } = await setUp(
+      { echo, small: note('small', {}), again: note('again', {}), large: note('large', text(MAX_DATA)) },
+      { definition: LIMITS },
+    );
+    const run = async (name: string, given: object) => {
+      await start(name, given);
+      await executions.idle();
+      const { status, output, error, cause } = await look(name);
+      return { status, error, cause, output: JSON.parse(output ?? 'null') as unknown };
+    };
+    return { ...rest, called, run, start };
+  };
+
+  it('a result over 256 KiB fails its task, and a Catch may take it', async () => {
+    const { run, called } = await limits();
+    const seen = await run('result', { fn: 'large', payload: 1 });
+    const { error, cause } = dataLimit('Call', 'returned a result');
+    expect(seen).toMatchObject({
+      status: 'SUCCEEDED',
+      output: { outcome: { Error: error, Cause: cause } },
+    });
+    expect(called).toEqual(['large']);
+  });
+
+  it('a state’s output over it ends the execution whatever the next state catches, and calls nothing more', async () => {
+    const { run, called } = await limits();
+    const seen = await run('output', { fn: 'echo', payload: text(150 * KIB) });
+    expect(seen).toMatchObject({ status: 'FAILED', ...dataLimit('Call', 'returned a result') });
+    expect(called).toEqual([]);
+  });
+
+  it('parameters over it end the execution too', async () => {
+    const { run, called } = await limits();
+    const seen = await run('parameters', { fn: 'small', payload: text(150 * KIB) });
+    expect(seen).toMatchObject({ status: 'FAILED', ...dataLimit('Again', 'provided parameters') });
+    expect(called).toEqual(['small']);
+  });
+
+  it('an input over it, a name over 80 characters or with others than AWS takes', async () => {
+    const { sfn, start, arn } = await limits();
+    const padded = (bytes: number) => ({ fn: 'small', payload: text(bytes - 27) });
+    expect(JSON.stringify(padded(MAX_DATA))).toHaveLength(MAX_DATA);
+    await expect(start('full', padded(MAX_DATA))).resolves.toMatchObject({ executionArn: arn('full') });
+    await expect(start('over', padded(MAX_DATA + 1))).rejects.toMatchObject({ name: 'ValidationException' });
+    await start('n'.repeat(80), { fn: 'small' });
+    await expect(start('n'.repeat(81), { fn: 'small' })).rejects.toMatchObject({
+      name: 'ValidationException',
+    });
+    for (const name of ['a b', 'a:b', 'a/b', 'a\u0001']) {
+      await expect(start(name, { fn: 'small' }), name).rejects.toMatchObject({ name: 'InvalidName' });
+    }
+    const answer = { taskToken: 'walkback-task-token-x', output: JSON.stringify(text(MAX_DATA)) };
+    await expect(sfn.send(new SendTaskSuccessCommand(answer))).rejects.toMatchObject({
+      name: 'ValidationException',
+    });
+  });
+
+  it('event 25,000 of a history: it is the failure, whatever goes on', async () => {
+    const { run, sfn, arn } = await limits();
+    const failure = {
+      error: 'States.Runtime',
+      cause: 'The execution reached the maximum number of history events (25000).',
+    };
+    expect(await run('loop', { fn: 'loop' })).toMatchObject({ status: 'FAILED', ...failure });
+    const last = await sfn.send(
+      new GetExecutionHistoryCommand({ executionArn: arn('loop'), reverseOrder: true, maxResults: 2 }),
+    );
+    expect(last.events).toMatchObject([
+      { id: 25_000, type: 'ExecutionFailed', executionFailedEventDetails: failure },
+      { id: 24_999, type: 'ChoiceStateExited' },
+    ]);
+  });
+
+  it('a history has the events the service counts: five for a task', async () => {
+    const { run, sfn, arn } = await limits();
+    await run('counted', { fn: 'small', payload: 1 });
+    const { events } = await sfn.send(new GetExecutionHistoryCommand({ executionArn: arn('counted') }));
+    const task = ['TaskStateEntered', 'TaskScheduled', 'TaskStarted', 'TaskSucceeded', 'TaskStateExited'];
+    expect(events?.map(({ type }) => type)).toEqual([
+      'ExecutionStarted',
+      'ChoiceStateEntered',
+      'ChoiceStateExited',
+      ...task,
+      ...task,
+      'SucceedStateEntered',
+      'SucceedStateExited',
+      'ExecutionSucceeded',
+    ]);
   });
 });

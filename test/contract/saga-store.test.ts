@@ -6,7 +6,9 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/saga-store.ts';
 import { createTombstones } from '../../adapters/aws/saga-tombstones.ts';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { makeAdvance } from '../../core/saga/advance.ts';
+import { eventOf } from '../../core/saga/engine-protocol.ts';
 import { fold } from '../../core/saga/fold.ts';
 import { findChainBreak } from '../../core/saga/hash-chain.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
@@ -22,6 +24,7 @@ const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 const disposal = new AsyncDisposableStack();
 let dynamo: SagaStore;
 let tables: { sagasTable: string; ledgerTable: string; client: DynamoDBClient };
+let url: string;
 
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'walkback-store-'));
@@ -29,6 +32,7 @@ beforeAll(async () => {
   const server = disposal.adopt(await startDynamoDb({ dataDir, credentials: CREDENTIALS }), (one) =>
     one.close(),
   );
+  url = server.url;
   const client = new DynamoDBClient({ region: 'us-east-1', endpoint: server.url, credentials: CREDENTIALS });
   const plan = planCloud(await loadTemplate());
   const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
@@ -44,6 +48,8 @@ const engine: SagaEngine = {
   look: async () => 'running',
   wake: async () => true,
 };
+const evaluate = createEvaluator();
+
 const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
 const tool = {
   name: 'pay',
@@ -71,8 +77,13 @@ describe.each([
     const plan = {
       steps: Array.from({ length: 12 }, (_, n) => ({ id: `s${n}`, tool: 'pay', arguments: { n } })),
     };
-    await makeStartSaga({ store, engine, clock })({ sagaId: 'race', plan, input: {}, requestedBy: 'me' });
-    const advance = makeAdvance({ store, engine, clock, executionLink: (arn) => arn });
+    await makeStartSaga({ store, engine, clock, evaluate })({
+      sagaId: 'race',
+      plan,
+      input: {},
+      requestedBy: 'me',
+    });
+    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
     const begun = await Promise.all([1, 2, 3].map(() => advance('race', 1, { type: 'continue' }, 'arn')));
     expect(new Set(begun.map((one) => JSON.stringify(one))).size).toBe(1);
     const [first] = begun;
@@ -100,7 +111,7 @@ describe.each([
     expect(findChainBreak(entries, head)).toBeUndefined();
     expect(await store.getEntry('race', 2)).toEqual(entries[2]);
     expect((await store.getPinnedStep('race', head.planHash, 11)).id).toBe('s11');
-    expect(await store.getPinnedInput('race', head.planHash)).toEqual({});
+    expect(await store.getPinnedInput('race', head.inputHash)).toEqual({});
     expect((await store.listHeadsByStatus('RUNNING', 10)).items.map(({ sagaId }) => sagaId)).toContain(
       'race',
     );
@@ -112,10 +123,63 @@ describe.each([
     expect(outcomes).toEqual([entries[2]]);
   });
 
+  it.each([
+    {
+      what: 'no reference',
+      payload: { outcome: 'committed', result: {}, externalRef: '' },
+      status: 'committed',
+    },
+    {
+      what: 'half characters',
+      payload: { outcome: 'committed', result: { note: '\ud800' }, externalRef: 'ref-\ud83d' },
+      status: 'committed',
+    },
+    {
+      what: 'long texts',
+      payload: {
+        outcome: 'committed',
+        result: {},
+        externalRef: `${'x'.repeat(499)}😀`,
+        residue: 'r'.repeat(5000),
+      },
+      status: 'committed',
+    },
+    {
+      what: 'a long message',
+      payload: {
+        outcome: 'rejected',
+        retryable: false,
+        error: { name: 'Acme: Refused', message: `${'m'.repeat(999)}😀${'m'.repeat(4000)}` },
+      },
+      status: 'rejected',
+    },
+    {
+      what: 'an error of the engine',
+      error: { Error: 'Acme: Refused', Cause: `${'c'.repeat(499)}😀` },
+      status: 'unknown',
+    },
+  ])('records an outcome with $what', async ({ what, payload, error, status }) => {
+    const store = open();
+    const clock = virtualClock();
+    await store.putTool(tool);
+    const sagaId = `outcome-${what.replaceAll(' ', '-')}`;
+    const plan = { steps: [{ id: 'a', tool: 'pay', arguments: {} }] };
+    await makeStartSaga({ store, engine, clock, evaluate })({ sagaId, plan, input: {}, requestedBy: 'me' });
+    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+    const asked = await advance(sagaId, 1, { type: 'begin' }, 'arn');
+    const event = eventOf({ ...asked, outcome: error ?? { Payload: payload } });
+    await advance(sagaId, 1, event, 'arn');
+    const head = await store.getHead(sagaId);
+    const entries = await store.listEntries(sagaId);
+    expect(entries[2]).toMatchObject({ direction: 'forward', status });
+    expect(findChainBreak(entries, head)).toBeUndefined();
+    expect(fold(entries)).toEqual(head?.state);
+  });
+
   it('creates a saga once, and moves a head only from the version it read', async () => {
     const store = open();
     await store.putTool(tool);
-    const start = makeStartSaga({ store, engine, clock: virtualClock() });
+    const start = makeStartSaga({ store, engine, clock: virtualClock(), evaluate });
     const request = {
       sagaId: 'once',
       plan: { steps: [{ id: 'a', tool: 'pay', arguments: {} }] },
@@ -134,6 +198,28 @@ describe.each([
       existing: { version: 1 },
     });
     expect(await store.listEntries('once')).toHaveLength(1);
+  });
+
+  it('runs the input of the start that was acknowledged, whatever another start of this id wrote meanwhile', async () => {
+    const store = open();
+    await store.putTool(tool);
+    const clock = virtualClock();
+    const plan = { steps: [{ id: 'a', tool: 'pay', arguments: { amount: '{% input.amount %}' } }] };
+    const request = (amount: number) => ({ sagaId: 'mixed', plan, input: { amount }, requestedBy: 'me' });
+    let won = false;
+    const overtaken: SagaStore = {
+      ...store,
+      putPinned: async (pinned) => {
+        won ||= (await makeStartSaga({ store, engine, clock, evaluate })(request(5))).status === 'RUNNING';
+        await store.putPinned(pinned);
+      },
+    };
+    const late = makeStartSaga({ store: overtaken, engine, clock, evaluate })(request(9999));
+    await expect(late).rejects.toMatchObject({ name: 'RequestConflict' });
+    expect(won).toBe(true);
+    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+    const next = await advance('mixed', 1, { type: 'begin' }, 'arn');
+    expect(next).toMatchObject({ action: 'INVOKE', payload: { arguments: { amount: 5 } } });
   });
 
   it('keeps versions of the catalog, the last stored being the newest', async () => {
@@ -156,6 +242,50 @@ describe.each([
     await store.putToken({ sagaId: 'w', generation: 2, step: 1, token: 't' });
     expect(await store.getToken('w')).toEqual({ sagaId: 'w', generation: 2, step: 1, token: 't' });
   });
+});
+
+it('a version that is stored is the newest, whenever the one who stored it died', async () => {
+  const client = new DynamoDBClient({
+    region: 'us-east-1',
+    endpoint: url,
+    credentials: CREDENTIALS,
+    maxAttempts: 1,
+  });
+  let left = Infinity;
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (!String(commandName).startsWith('Get') && (left -= 1) < 0) throw new Error('died');
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
+  const dying = createSagaStore({ ...tables, client });
+  await dying.putTool({ ...tool, name: 'pointed' });
+  left = 1;
+  await dying.putTool({ ...tool, name: 'pointed', version: '2' }).catch(() => undefined);
+  await dynamo.putTool({ ...tool, name: 'pointed', version: '2' });
+  expect((await dynamo.getTool('pointed'))?.version).toBe('2');
+  client.destroy();
+});
+
+it('what was pinned and altered since is refused: steps and input are held against their hashes', async () => {
+  await dynamo.putTool(tool);
+  const steps = Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, tool: 'pay', arguments: { n } }));
+  const start = makeStartSaga({ store: dynamo, engine, clock: virtualClock(), evaluate });
+  await start({ sagaId: 'pinned', plan: { steps }, input: { amount: 5 }, requestedBy: 'me' });
+  const head = await dynamo.getHead('pinned');
+  if (head === undefined) throw new Error('no head');
+  const { planHash, inputHash } = head;
+  const pinned = await Promise.all(
+    steps.map(async (_, index) => dynamo.getPinnedStep('pinned', planHash, index)),
+  );
+  expect(pinned.map(({ id }) => id)).toEqual(steps.map(({ id }) => id));
+  const other = pinned.map((step) => ({ ...step, functionName: step.index === 19 ? 'elsewhere' : 'fn' }));
+  await dynamo.putPinned({ sagaId: 'pinned', planHash, inputHash, input: { amount: 9999 }, steps: other });
+  const broken = { name: 'LedgerBroken' };
+  await expect(dynamo.getPinnedInput('pinned', inputHash)).rejects.toMatchObject(broken);
+  await expect(dynamo.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
 });
 
 it('tombstones stand once they are buried', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EVENTS_PER_ROUND } from '../../core/saga/advance.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 let sagas: SagaCloud;
@@ -20,7 +21,10 @@ describe('a saga on the embedded cloud', () => {
     await sagas.start('runs');
     expect(await sagas.observe('runs')).toMatchObject({ status: 'COMPLETED' });
     expect(await sagas.isSound('runs')).toBe(true);
-    const entered = (await sagas.history('runs')).filter(({ type }) => type?.endsWith('StateEntered'));
+    const history = await sagas.history('runs');
+    // What the head counts for a round, with which the saga goes on in another execution before a history is full.
+    expect(history.length).toBeLessThanOrEqual(6 * EVENTS_PER_ROUND);
+    const entered = history.filter(({ type }) => type?.endsWith('StateEntered'));
     // Five steps, the last look, and the end.
     expect(entered).toHaveLength(5 * 3 + 3);
   });
@@ -177,5 +181,35 @@ describe('executions that die', () => {
     await invoke('answer', { sagaId: 'stopped', stepId: 'refund', decision: 'approve', by: 'ada' });
     expect(await sagas.observe('stopped')).toMatchObject({ status: 'COMPLETED' });
     expect(await sagas.isSound('stopped')).toBe(true);
+  });
+
+  /** Stops each execution until the sweeper waits before it starts another: the fourth is the last. */
+  const strand = async (sagaId: string): Promise<void> => {
+    await sagas.start(sagaId, 'refund-approved');
+    await sagas.observe(sagaId);
+    for (const generation of [1, 2, 3, 4]) {
+      await expect
+        .poll(async () => (await sagas.execution(sagaId, generation)).status, { timeout: 10_000 })
+        .toBe('RUNNING');
+      await sagas.stop(sagaId, generation);
+    }
+    await sagas.cloud.settled();
+    await expect(sagas.execution(sagaId, 5)).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
+  };
+
+  it('again and again go on when an operator asks for the saga, as the runbook says', async () => {
+    await strand('stranded');
+    expect(await invoke('sweep', {})).toMatchObject({ resumed: [] });
+    expect(await invoke('sweep', { sagaId: 'stranded' })).toMatchObject({ resumed: ['stranded'] });
+    await invoke('answer', { sagaId: 'stranded', stepId: 'refund', decision: 'approve', by: 'ada' });
+    expect(await sagas.observe('stranded')).toMatchObject({ status: 'COMPLETED' });
+    expect(await sagas.isSound('stranded')).toBe(true);
+  });
+
+  it('again and again are replaced by a cancel', async () => {
+    await strand('given-up');
+    await invoke('operate-saga', { sagaId: 'given-up', action: 'cancel', by: 'ada' });
+    expect(await sagas.observe('given-up')).toMatchObject({ status: 'COMPENSATED' });
+    expect(await sagas.isSound('given-up')).toBe(true);
   });
 });

@@ -1,17 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readSecret } from '../../adapters/aws/secret.ts';
 import type { Observation } from '../../core/saga/observation.ts';
-import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
-import { toolHandler } from '../../kit/handler.ts';
-import { manifestOf } from '../../kit/manifest.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
-import { verifySignature } from '../../kit/verify-signature.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { serveHttpTools } from '../support/http-tools.ts';
 
 /** What stands at the provider, by the key of the call that made it. */
 const rooms = new Map<string, string>();
@@ -38,29 +31,16 @@ const reserve = defineTool({
 });
 
 let cloud: TestCloud;
-let unsigned = 0;
-const serve = toolHandler([reserve], { tombstones: memoryTombstones() });
-let secret: string;
-const server = createServer((request, response) => {
-  void text(request).then(async (body) => {
-    if (!verifySignature(request.headers, body, secret)) {
-      unsigned += 1;
-      response.writeHead(401).end();
-      return;
-    }
-    response.end(JSON.stringify(await serve(JSON.parse(body))));
-  });
-});
+let endpoint: string;
+let served: Awaited<ReturnType<typeof serveHttpTools>>;
 
 beforeAll(async () => {
   cloud = await startTestCloud();
-  secret = await readSecret(cloud.environment['WALKBACK_HTTP_TOOL_SECRET_ARN'] ?? '');
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/reserve`;
-  await cloud.invoke('put-catalog', { tools: [manifestOf(reserve, { endpoint })], definitions: [] });
+  served = await serveHttpTools(cloud, [reserve]);
+  ({ endpoint } = served);
 });
 afterAll(async () => {
-  server.close();
+  served.close();
   await cloud.close();
 });
 beforeEach(() => {
@@ -85,7 +65,12 @@ it('a saga whose tools are HTTP endpoints commits', async () => {
     ['both:0', 'first'],
     ['both:1', 'second'],
   ]);
-  expect(unsigned).toBe(0);
+  expect(served.seen.unsigned).toBe(0);
+});
+
+it('the catalog says where such a tool is served', async () => {
+  const { tools } = await cloud.invoke('list-catalog', {});
+  expect(tools).toMatchObject([{ name: 'reserve', functionName: 'walkback-http-tool', endpoint }]);
 });
 
 it('and takes step one back over HTTP when step two is refused', async () => {

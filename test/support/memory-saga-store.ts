@@ -1,5 +1,6 @@
 import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
 import type {
+  Json,
   LedgerEntry,
   PinnedSaga,
   SagaDefinition,
@@ -11,7 +12,8 @@ import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
 /** The two tables in memory, with their conditions. What goes in and out is copied, as over a wire. */
 export const memorySagaStore = () => {
   const heads = new Map<string, SagaHead>();
-  const pinned = new Map<string, PinnedSaga>();
+  const pinned = new Map<string, PinnedSaga['steps']>();
+  const inputs = new Map<string, Json>();
   const ledger = new Map<string, LedgerEntry[]>();
   const tokens = new Map<string, WakeToken>();
   const tools: ToolManifest[] = [];
@@ -19,6 +21,8 @@ export const memorySagaStore = () => {
   const writes = { transactions: 0, entries: 0 };
 
   const put = (head: SagaHead, entries: readonly LedgerEntry[]) => {
+    // DynamoDB's limit of one transaction.
+    if (entries.length + 1 > 100) throw new Error(`${entries.length + 1} items in one transaction`);
     const mine = ledger.get(head.sagaId) ?? [];
     for (const entry of entries) {
       if (mine[entry.seq] !== undefined) throw new Error(`entry ${entry.seq} is written already`);
@@ -28,11 +32,6 @@ export const memorySagaStore = () => {
     heads.set(head.sagaId, structuredClone(head));
     writes.transactions += 1;
     writes.entries += entries.length;
-  };
-  const pinnedOf = (sagaId: string, planHash: string): PinnedSaga => {
-    const found = pinned.get(`${sagaId} ${planHash}`);
-    if (found === undefined) throw new Error(`nothing pinned for ${sagaId}`);
-    return found;
   };
   const versions = <Entry extends { name: string; version: string }>(list: Entry[]) => ({
     put: async (entry: Entry) => {
@@ -51,10 +50,17 @@ export const memorySagaStore = () => {
 
   const store: SagaStore = {
     getHead: async (sagaId) => structuredClone(heads.get(sagaId)),
-    putPinned: async (saga) => void pinned.set(`${saga.sagaId} ${saga.planHash}`, structuredClone(saga)),
-    getPinnedInput: async (sagaId, planHash) => pinnedOf(sagaId, planHash).input,
+    putPinned: async (saga) => {
+      pinned.set(`${saga.sagaId} ${saga.planHash}`, structuredClone(saga.steps));
+      inputs.set(`${saga.sagaId} ${saga.inputHash}`, structuredClone(saga.input));
+    },
+    getPinnedInput: async (sagaId, inputHash) => {
+      const input = inputs.get(`${sagaId} ${inputHash}`);
+      if (input === undefined) throw new Error(`nothing pinned for ${sagaId}`);
+      return structuredClone(input);
+    },
     getPinnedStep: async (sagaId, planHash, index) => {
-      const step = pinnedOf(sagaId, planHash).steps[index];
+      const step = pinned.get(`${sagaId} ${planHash}`)?.[index];
       if (step === undefined) throw new Error(`no step ${index}`);
       return structuredClone(step);
     },
@@ -76,6 +82,14 @@ export const memorySagaStore = () => {
     },
     getEntry: async (sagaId, seq) => structuredClone(ledger.get(sagaId)?.[seq]),
     listEntries: async (sagaId) => structuredClone(ledger.get(sagaId) ?? []),
+    pageEntries: async (sagaId, from, limit) => {
+      const all = ledger.get(sagaId) ?? [];
+      const next = from + limit;
+      return {
+        items: structuredClone(all.slice(from, next)),
+        ...(next < all.length ? { next } : {}),
+      };
+    },
     listHeadsByStatus: async (status, limit) => ({
       items: [...heads.values()].filter(({ state }) => state.status === status).slice(0, limit),
     }),

@@ -23,6 +23,7 @@ const SERVICES: Record<string, string> = {
   S3: 's3',
   SFN: 'states',
   EventBridge: 'events',
+  Lambda: 'lambda',
   'Secrets Manager': 'secretsmanager',
 };
 const IN_TRANSACTION = {

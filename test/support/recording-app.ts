@@ -13,7 +13,9 @@ export interface Recorded {
 }
 
 interface Scene {
-  /** What each function answers; an error is thrown. */
+  /** Set to interrupt the command. */
+  signal?: AbortSignal;
+  /** What each function answers, or what tells it; an error is thrown. */
   answers?: Partial<Record<FunctionName, unknown>>;
   sandboxes?: LocalSandboxes;
   env?: Record<string, string>;
@@ -25,7 +27,8 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
   const recorded: Recorded = { calls: [], stdout: '', stderr: '', failure: undefined };
   const invoke = async (name: FunctionName, input: unknown): Promise<unknown> => {
     recorded.calls.push({ name, input });
-    const answer = scene.answers?.[name];
+    const told = scene.answers?.[name];
+    const answer: unknown = typeof told === 'function' ? told(input) : told;
     if (answer instanceof Error) throw answer;
     if (answer === undefined) throw new Error(`the test has no answer for ${name}`);
     return answer;
@@ -39,7 +42,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
       stderr: { write: (text) => (recorded.stderr += text), columns: 80 },
       now: () => new Date(2026, 0, 2, 12),
     },
-    signal: new AbortController().signal,
+    signal: scene.signal ?? new AbortController().signal,
     page: async (text) => void (recorded.stdout += text),
     connect: async () => ({
       invoke: invoke as Awaited<ReturnType<App['connect']>>['invoke'],

@@ -16,6 +16,7 @@ import { toolHandler } from '../../kit/handler.ts';
 import { memorySagaStore } from './memory-saga-store.ts';
 import { effectsOf, refundFixture } from './refund-fixture.ts';
 import { type Invoked, type MachineOptions, sagaMachine } from './saga-machine.ts';
+import { endingAfter } from './tool-functions.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 export type Invoke = (payload: ToolRequest) => Promise<Invoked>;
@@ -69,7 +70,7 @@ export const refundSaga = async (options: RefundSagaOptions = {}) => {
   const { overlaps, watch } = watchOverlap(clock);
   const invoke = watch(options.around?.(direct, clock) ?? direct);
   const store = options.storing?.(memory.store, clock) ?? memory.store;
-  await makePutCatalog({ store })({
+  await makePutCatalog({ store, functions: endingAfter(32) })({
     tools: refundManifests(fixture.services, 'refund-tools'),
     definitions: refundDefinitions,
   });

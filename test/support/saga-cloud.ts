@@ -13,9 +13,12 @@ import type { Observation } from '../../core/saga/observation.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
 import { type RefundServicesServer, startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
+import type { CloudOptions } from '../../local/cloud.ts';
+import { loadTemplate, type Template } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from './cloud.ts';
 
 export const STRIPE_KEY = 'sk_test_example';
+const TOOL_FUNCTION = 'walkback-tool-refund';
 const MACHINE = 'arn:aws:states:us-east-1:000000000000:execution:walkback-saga';
 
 /** Short deadlines, so that doubt is settled while a test waits. */
@@ -35,8 +38,17 @@ const quick = (manifests: ToolManifest[]): ToolManifest[] =>
         }),
   }));
 
+/** Their function ends as soon, or the catalog would refuse them. */
+export const quickTemplate = async (template?: Template): Promise<Template> => {
+  const quicker = structuredClone(template ?? (await loadTemplate()));
+  for (const { Properties } of Object.values(quicker.Resources)) {
+    if (Properties['FunctionName'] === TOOL_FUNCTION) Properties['Timeout'] = 6;
+  }
+  return quicker;
+};
+
 export const quickCatalog = (url: string) => ({
-  tools: quick(refundManifests(servicesAt(url, STRIPE_KEY, fetch), 'walkback-tool-refund')),
+  tools: quick(refundManifests(servicesAt(url, STRIPE_KEY, fetch), TOOL_FUNCTION)),
   definitions: refundDefinitions,
 });
 
@@ -130,9 +142,9 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
   };
 };
 
-export const startSagaCloud = async () => {
+export const startSagaCloud = async (options: Pick<CloudOptions, 'template'> = {}) => {
   const { server, faults } = await startSagaServices();
-  const cloud = await startTestCloud();
+  const cloud = await startTestCloud({ template: await quickTemplate(options.template) });
   cloud.reconfigure({ REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY });
   await cloud.invoke('put-catalog', quickCatalog(server.url));
   const client = sagaClient(cloud, server);

@@ -163,6 +163,12 @@ export const FAULTS: Record<string, (point: Point) => Fault> = {
       await invoke(payload);
       return { Error: 'Lambda.Unknown', Cause: 'the process exited' };
     }),
+  'ends with its process at the deadline, after the effect': (point) =>
+    around(point, async (invoke, payload, clock) => {
+      await invoke(payload);
+      await clock.advance(Math.max(0, payload.deadlineMs - clock.nowMs()));
+      return { Error: 'Runtime.ExitError', Cause: 'Runtime exited with error: exit status 1' };
+    }),
   'is delivered twice, one after the other': (point) =>
     around(
       point,

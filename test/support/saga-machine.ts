@@ -2,6 +2,7 @@
  * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions behind the same
  * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
  */
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { makeAdvance } from '../../core/saga/advance.ts';
 import { makeAnnounceAwait, makeAnswer } from '../../core/saga/answer.ts';
 import { type EngineState, eventOf } from '../../core/saga/engine-protocol.ts';
@@ -30,7 +31,11 @@ export interface MachineOptions {
   /** Called when the saga waits; returns false to let the wait time out. */
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
   maxHistoryEvents?: number;
+  httpToolFunction?: string;
 }
+
+/** One process for all machines of a test file. */
+const evaluate = createEvaluator();
 
 const MAX_TRANSITIONS = 20_000;
 
@@ -38,6 +43,7 @@ export const sagaMachine = (options: MachineOptions) => {
   const { store, clock } = options;
   const executions = new Map<string, 'running' | 'ended'>();
   const queue: { sagaId: string; generation: number }[] = [];
+  const dead: string[] = [];
   const woken = new Set<string>();
   const alerts: { subject: string; message: string }[] = [];
   const counts = { transitions: 0, invocations: 0 };
@@ -56,12 +62,15 @@ export const sagaMachine = (options: MachineOptions) => {
       return true;
     },
   };
-  const log = { info: () => undefined, warn: () => undefined };
+  const warnings: string[] = [];
+  const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
   const advanceOnce = makeAdvance({
     store,
     engine,
     clock,
+    evaluate,
     executionLink: (arn) => `https://console.test/${arn}`,
+    ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
     ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
   });
   const announce = makeAnnounceAwait({ store, engine });
@@ -109,20 +118,27 @@ export const sagaMachine = (options: MachineOptions) => {
     }
   };
 
-  /** Runs until nothing is open; dead executions are swept up five seconds later, while lost calls may still act. */
+  /** What died is swept up by name five seconds later, while lost calls may still act; everything, by the clock. */
+  const sweepUp = async (): Promise<boolean> => {
+    await clock.advance(5_000);
+    const named = await Promise.all(dead.splice(0).map((sagaId) => sweep({ sagaId, asked: false })));
+    const reports = [...named, await sweep()];
+    return reports.some(({ resumed }) => resumed.length > 0);
+  };
+
+  /** Runs until nothing is open. */
   const settle = async (): Promise<void> => {
     for (let round = 0; round < 100; round += 1) {
       const next = queue.shift();
       if (next === undefined) {
-        await clock.advance(5_000);
-        const report = await sweep();
-        if (report.resumed.length === 0) return;
+        if (!(await sweepUp())) return;
         continue;
       }
       try {
         await execute(next.sagaId, next.generation);
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
+        dead.push(next.sagaId);
       }
       executions.set(executionName(next.sagaId, next.generation), 'ended');
     }
@@ -133,11 +149,14 @@ export const sagaMachine = (options: MachineOptions) => {
     engine,
     alerts,
     counts,
+    warnings,
     sweep,
     settle,
+    /** What an execution of this generation is told when it begins. */
+    begin: (sagaId: string, generation: number) => advance({ sagaId, generation, outcome: undefined }),
     /** Runs one execution from its beginning, as a redrive or a second engine would. */
     execute,
-    start: makeStartSaga({ store, engine, clock }),
+    start: makeStartSaga({ store, engine, clock, evaluate }),
     answer: makeAnswer({ store, engine, clock }),
     operate: makeOperate({ store, engine, clock }),
   };

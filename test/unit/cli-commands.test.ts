@@ -23,7 +23,10 @@ const CHECKPOINT = {
   skipped: [],
 };
 
-const timeline = (checkpoints: { seq: number; checkpointId: string }[], cursor?: string) => ({
+const timeline = (
+  checkpoints: { seq: number; checkpointId: string; messageId?: string }[],
+  cursor?: string,
+) => ({
   session: {
     sessionId: 's',
     headSeq: 2,
@@ -165,13 +168,61 @@ describe('walkback rollback', () => {
 
   it('changes nothing when there is nobody to ask', async () => {
     const { calls, failure } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
-      answers: { 'walkback-rollback': ROLLED_BACK },
+      answers: { 'walkback-rollback': { ...ROLLED_BACK, status: 'PLANNED', undoCheckpointId: null } },
     });
     expect(failure).toMatchObject({ exitCode: 2, hint: expect.stringContaining('--yes') });
     expect(calls).toMatchObject([{ input: { dryRun: true } }]);
     const json = await runCommand(['rollback', '-s', 's', '--to', 'msg-2', '--json']);
     expect(json.failure?.exitCode).toBe(2);
     expect(json.calls).toEqual([]);
+  });
+
+  it('plans under its own request, and asks nobody about one that is done', async () => {
+    const words = ['rollback', '-s', 's', '--to', 'msg-2', '--request', 'r-1'];
+    const answers = { 'walkback-rollback': ROLLED_BACK };
+    for (const more of [[], ['--dry-run']]) {
+      const { calls, stdout, failure } = await runCommand([...words, ...more], { answers });
+      expect(failure).toBeUndefined();
+      expect(calls).toMatchObject([{ input: { requestId: 'r-1', dryRun: true } }]);
+      expect(stdout).toContain('Back at msg-2');
+    }
+  });
+
+  it('says on an interrupt what is under way and how to finish it, and not before anything is', async () => {
+    const words = ['rollback', '-s', 's', '--to', 'msg-2', '--request', 'r-1', '--files-only'];
+    const interrupt = async (more: string[]) => {
+      const { signal, abort } = ((controller) => ({
+        signal: controller.signal,
+        abort: () => controller.abort(new CliError('Interrupted', 'Interrupted.')),
+      }))(new AbortController());
+      const never = (): Promise<never> => (abort(), Promise.withResolvers<never>().promise);
+      const { failure } = await runCommand([...words, ...more], {
+        signal,
+        answers: { 'walkback-rollback': never },
+      });
+      return failure;
+    };
+    expect(await interrupt(['--yes'])).toMatchObject({
+      exitCode: 130,
+      message: expect.stringContaining('request r-1'),
+      hint: 'walkback rollback --session s --to msg-2 --files-only --request r-1 --yes finishes it',
+    });
+    expect(await interrupt([])).toMatchObject({ exitCode: 130, message: 'Interrupted.' });
+  });
+
+  it('refuses a name that a message and a checkpoint share', async () => {
+    const { failure, calls } = await runCommand(['rollback', '-s', 's', '--to', 'cp-2', '--yes'], {
+      answers: {
+        'walkback-timeline': timeline([
+          { seq: 3, checkpointId: 'cp-00000003-0badcafe', messageId: 'cp-2' },
+          { seq: 2, checkpointId: 'cp-00000002-0badcafe' },
+        ]),
+      },
+    });
+    expect(failure).toMatchObject({ name: 'InvalidInput' });
+    expect(failure?.message).toContain('cp-00000003-0badcafe');
+    expect(failure?.message).toContain('cp-00000002-0badcafe');
+    expect(calls).toHaveLength(1);
   });
 
   it('refuses to go to now', async () => {
@@ -184,6 +235,21 @@ describe('walkback rollback', () => {
       answers: { 'walkback-timeline': timeline([]) },
     });
     expect(failure).toMatchObject({ name: 'CheckpointNotFound', exitCode: 3 });
+  });
+});
+
+describe('walkback session start', () => {
+  it('refuses the root of the file system before anything is made', async () => {
+    const sandboxes = {
+      create: async () => 'x',
+      createOver: async () => Promise.reject(new Error('made')),
+      run: async () => undefined,
+      places: async () => ({ rootfs: '/r', mounts: {} }),
+      kill: async () => true,
+      keep: async () => undefined,
+    };
+    const { failure } = await runCommand(['session', 'start', '--root', '/'], { sandboxes });
+    expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
   });
 });
 

@@ -5,17 +5,23 @@ import { exitCodeFor } from '../../cli/exit-codes.ts';
 import { createInvoke } from '../../cli/target/invoke.ts';
 
 /** A Lambda endpoint that answers as it is told, and the CLI's way to call it. */
-const openLambda = async (respond: (request: IncomingMessage, response: ServerResponse) => void) => {
+const openLambda = async (
+  respond: (request: IncomingMessage, response: ServerResponse) => void,
+  options: { namePrefix?: string; requestTimeout?: number } = {},
+) => {
   const server = createServer(respond).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const { invoke, close } = createInvoke({
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
-    maxAttempts: 1,
-  });
+  const { invoke, close } = createInvoke(
+    {
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'eu-west-1',
+      credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+      maxAttempts: 1,
+    },
+    options,
+  );
   return {
     invoke,
     [Symbol.asyncDispose]: async () => {
@@ -43,6 +49,24 @@ describe('calling a function', () => {
     const answer = await lambda.invoke('walkback-end-session', { sessionId: 's' });
     expect(answer).toEqual({ sessionId: 's', expiresAt: 1 });
     expect(seen).toBe('POST /2015-03-31/functions/walkback-end-session/invocations');
+  });
+
+  it('calls the functions of a deployment with another prefix', async () => {
+    let seen: string | undefined;
+    const respond = (request: IncomingMessage, response: ServerResponse) => {
+      seen = request.url;
+      response.end('{}');
+    };
+    await using lambda = await openLambda(respond, { namePrefix: 'second' });
+    await lambda.invoke('walkback-end-session', { sessionId: 's' });
+    expect(seen).toBe('/2015-03-31/functions/second-end-session/invocations');
+  });
+
+  it('gives up on a function that never answers, instead of waiting for ever', async () => {
+    await using lambda = await openLambda(() => undefined, { requestTimeout: 50 });
+    await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
+      errorName: 'CloudUnavailable',
+    });
   });
 
   it('throws a function error by its literal name and message', async () => {

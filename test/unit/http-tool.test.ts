@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { postJson } from '../../adapters/http/post.ts';
-import { signatureHeader } from '../../core/saga/http-signature.ts';
+import { endpointKey, signatureHeader } from '../../core/saga/http-signature.ts';
 import { makeHttpTool } from '../../core/saga/http-tool.ts';
 import { makePutCatalog } from '../../core/saga/put-catalog.ts';
 import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
@@ -13,6 +13,9 @@ import { defineTool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { verifySignature } from '../../kit/verify-signature.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { sagaMachine } from '../support/saga-machine.ts';
+import { endingAfter } from '../support/tool-functions.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
 
 const SECRET = 'a secret of this test';
 
@@ -67,6 +70,8 @@ const make = (more: Partial<Parameters<typeof makeHttpTool>[0]> = {}) =>
     readSecret: async () => SECRET,
     tombstones: memoryTombstones(),
     now: Date.now,
+    loopback: true,
+    endInstance: () => expect.unreachable('the call did not stop'),
     ...more,
   });
 
@@ -90,6 +95,11 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     ],
     ['503 that does not', sends(503), { outcome: 'unknown', answered: true, error: { name: 'Http503' } }],
     ['400', sends(400), { outcome: 'rejected', retryable: false, error: { name: 'Http400' } }],
+    ...[408, 409, 425, 499].map((status): [string, Answer, object] => [
+      `${status}: how far it came is not said`,
+      sends(status),
+      { outcome: 'unknown', answered: false, error: { name: `Http${status}` } },
+    ]),
     ['401', sends(401), { outcome: 'rejected', retryable: false }],
     ['500', sends(500, '{"outcome":"committed","result":1}'), { outcome: 'unknown', answered: true }],
     ['a redirect', sends(307, '', { location: '/elsewhere' }), { outcome: 'unknown', answered: true }],
@@ -147,6 +157,20 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     expect(seen).toEqual([]);
   });
 
+  it('a loopback host, deployed: nothing was sent', async () => {
+    for (const endpoint of [
+      url,
+      'http://localhost:9001/2018-06-01/runtime/invocation/next',
+      'http://127.1/',
+    ]) {
+      expect(await make({ loopback: false })({ ...request(), endpoint })).toMatchObject({
+        outcome: 'rejected',
+        retryable: false,
+      });
+    }
+    expect(seen).toEqual([]);
+  });
+
   it('no secret: nothing was sent', async () => {
     const readSecret = () => Promise.reject(new Error('no such secret'));
     const outcome = await make({ readSecret })({ ...request(), endpoint: url });
@@ -166,7 +190,8 @@ describe('a call', () => {
       headers: { 'content-type': 'application/json', 'idempotency-key': 's:0' },
     });
     expect(JSON.parse(call?.body ?? '')).toEqual(asked);
-    expect(verifySignature(call?.request.headers ?? {}, call?.body ?? '', SECRET)).toBe(true);
+    const given = { url, headers: call?.request.headers ?? {}, body: call?.body ?? '' };
+    expect(verifySignature(given, endpointKey(SECRET, url))).toBe(true);
   });
 
   it('does not leave past its deadline, nor forward once its key is buried (S3, S4)', async () => {
@@ -198,33 +223,49 @@ describe('a call', () => {
 
 describe('a signature', () => {
   const seconds = 1_700_000_000;
-  const headers = { 'Walkback-Signature': signatureHeader(SECRET, seconds, '{"a":1}') };
+  const here = 'https://tools.example/act?v=1';
+  const key = endpointKey(SECRET, here);
+  const header = signatureHeader(key, { seconds, url: here, body: '{"a":1}' });
+  const good = { url: here, headers: { 'Walkback-Signature': header }, body: '{"a":1}' };
   const at = (offset: number) => ({ now: () => (seconds + offset) * 1000 });
 
-  it('holds for its body, its secret and its time', () => {
-    expect(verifySignature(headers, '{"a":1}', SECRET, at(0))).toBe(true);
-    expect(verifySignature(new Headers(headers), Buffer.from('{"a":1}'), SECRET, at(300))).toBe(true);
-    expect(verifySignature(headers, '{"a":1}', SECRET, { ...at(900), toleranceSeconds: 1000 })).toBe(true);
+  it('holds for its URL, its body, its key and its time', () => {
+    expect(verifySignature(good, key, at(0))).toBe(true);
+    const bytes = { ...good, headers: new Headers(good.headers), body: Buffer.from(good.body) };
+    expect(verifySignature(bytes, key, at(300))).toBe(true);
+    expect(verifySignature(good, key, { ...at(900), toleranceSeconds: 1000 })).toBe(true);
   });
 
-  const other = headers['Walkback-Signature'];
+  it('holds for either key while it is changed', () => {
+    expect(verifySignature(good, ['the new one', key], at(0))).toBe(true);
+    expect(verifySignature(good, ['the new one', 'the one before'], at(0))).toBe(false);
+  });
+
   it.each([
-    ['a tampered body', headers, '{"a":2}', SECRET, 0],
-    ['another secret', headers, '{"a":1}', 'guess', 0],
-    ['an old call', headers, '{"a":1}', SECRET, 301],
-    ['a call from the future', headers, '{"a":1}', SECRET, -301],
-    [
-      'a new time on it',
-      { 'walkback-signature': other.replace('t=17', 't=18') },
-      '{"a":1}',
-      SECRET,
-      100_000_000,
-    ],
-    ['no header', {}, '{"a":1}', SECRET, 0],
-    ['half a header', { 'walkback-signature': other.slice(0, -1) }, '{"a":1}', SECRET, 0],
-    ['two headers', { 'walkback-signature': [other, other] }, '{"a":1}', SECRET, 0],
-  ])('does not hold for %s', (_, given, body, secret, offset) => {
-    expect(verifySignature(given, body, secret, at(offset))).toBe(false);
+    ['a tampered body', { body: '{"a":2}' }, 0],
+    ['another endpoint of the same origin', { url: 'https://tools.example/pay' }, 0],
+    ['an old call', {}, 301],
+    ['a call from the future', {}, -301],
+    ['a new time on it', { headers: { 'walkback-signature': header.replace('t=17', 't=18') } }, 100_000_000],
+    ['no header', { headers: {} }, 0],
+    ['half a header', { headers: { 'walkback-signature': header.slice(0, -1) } }, 0],
+    ['two headers', { headers: { 'walkback-signature': [header, header] } }, 0],
+    ['the scheme before', { headers: { 'walkback-signature': header.replace('v2=', 'v1=') } }, 0],
+  ])('does not hold for %s', (_, given, offset) => {
+    expect(verifySignature({ ...good, ...given }, key, at(offset))).toBe(false);
+  });
+
+  it('of one tool is worth nothing to another: every origin has its own key', () => {
+    expect(verifySignature(good, SECRET, at(0))).toBe(false);
+    for (const other of ['https://pay.example', 'http://tools.example', 'https://tools.example:8443']) {
+      expect(verifySignature(good, endpointKey(SECRET, other), at(0))).toBe(false);
+    }
+    expect(endpointKey(SECRET, 'https://TOOLS.example:443/else')).toBe(key);
+  });
+
+  it("an endpoint's key is what openssl makes of the secret and the origin", () => {
+    // printf %s https://tools.example | openssl dgst -sha256 -hmac 'a secret of this test'
+    expect(key).toBe('7b06874f3747052695dfcda133d8c9fc55ff625a9532c1568a4ba0e42da616ce');
   });
 });
 
@@ -238,8 +279,11 @@ describe('the catalog', () => {
     output: z.null(),
     execute: async () => null,
   });
-  const put = (manifest: object) =>
-    makePutCatalog({ store: memorySagaStore().store })({ tools: [manifest], definitions: [] });
+  const put = (manifest: object, loopbackTools = true) =>
+    makePutCatalog({ store: memorySagaStore().store, functions: endingAfter(900), loopbackTools })({
+      tools: [manifest],
+      definitions: [],
+    });
 
   it.each([
     'https://tools.example/look?v=1',
@@ -269,6 +313,16 @@ describe('the catalog', () => {
     await expect(refused).rejects.not.toThrow('hunter2');
   });
 
+  it('refuses a loopback host where it is deployed', async () => {
+    await expect(put(manifestOf(tool, { endpoint: 'https://a.example' }), false)).resolves.toBeDefined();
+    for (const endpoint of ['http://localhost/x', 'http://127.0.0.1:9001/', 'https://[::1]:1/']) {
+      await expect(put(manifestOf(tool, { endpoint }), false)).rejects.toMatchObject({
+        name: 'CatalogRefused',
+        message: expect.stringContaining('tool look@1: endpoint-loopback: '),
+      });
+    }
+  });
+
   it.each([
     [
       'an endpoint behind another function',
@@ -279,5 +333,39 @@ describe('the catalog', () => {
     await expect(put({ ...manifestOf(tool, 'walkback-tool-x'), ...more })).rejects.toMatchObject({
       message: expect.stringContaining('tool look@1: endpoint-function: '),
     });
+  });
+});
+
+describe('in a saga', () => {
+  it('its function is the one of the deployment, whatever that is called', async () => {
+    const { store } = memorySagaStore();
+    const look = defineTool({
+      name: 'look',
+      version: '1',
+      description: '',
+      effect: 'read',
+      input: z.strictObject({}),
+      output: z.null(),
+      execute: async () => null,
+    });
+    const endpoint = 'https://tools.example/look';
+    await makePutCatalog({ functions: endingAfter(900), store })({
+      tools: [manifestOf(look, { endpoint })],
+      definitions: [],
+    });
+    const called: unknown[] = [];
+    const machine = sagaMachine({
+      store,
+      clock: virtualClock(),
+      httpToolFunction: 'second-http-tool',
+      invoke: async (functionName, payload) => {
+        called.push(functionName, payload);
+        return { Payload: { outcome: 'committed', result: null } };
+      },
+    });
+    const plan = { steps: [{ id: 'one', tool: 'look', arguments: {} }] };
+    await machine.start({ sagaId: 's', plan, input: {}, requestedBy: 'me' });
+    await machine.settle();
+    expect(called).toEqual(['second-http-tool', expect.objectContaining({ endpoint })]);
   });
 });

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseTool } from '../../core/saga/catalog.ts';
@@ -7,6 +10,8 @@ import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
+
+const run = promisify(execFile);
 
 const input = z.strictObject({ n: z.int() });
 const output = z.object({ id: z.string() });
@@ -98,6 +103,55 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
   });
 });
 
+describe('a call that does not stop at its deadline (S3)', () => {
+  const seen = async (execute: Definition['execute']) => {
+    let ended = 0;
+    const endInstance = () => {
+      ended += 1;
+    };
+    const handle = toolHandler([make({ execute })], { tombstones: memoryTombstones(), endInstance });
+    const outcome = await handle(request({ deadlineMs: Date.now() + 200 }));
+    return { ended, outcome };
+  };
+
+  it('ends what it runs in, once', async () => {
+    const { ended, outcome } = await seen(() => new Promise<never>(() => undefined));
+    expect(ended).toBe(1);
+    expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
+  });
+
+  it('not when it stops as its signal aborts', async () => {
+    const { ended, outcome } = await seen(
+      (_, one) =>
+        new Promise((_resolve, reject) => {
+          one.signal.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    );
+    expect(ended).toBe(0);
+    expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
+  });
+
+  it('what it still finds out counts', async () => {
+    const { outcome } = await seen(
+      (_, one) =>
+        new Promise((resolve) => {
+          one.signal.addEventListener('abort', () => resolve({ id: 'x2' }));
+        }),
+    );
+    expect(outcome).toMatchObject({ outcome: 'committed', externalRef: 'x2' });
+  });
+
+  it('on Lambda that is the process: nothing acts after the deadline, and no answer is given', async () => {
+    const env = { ...process.env, AWS_LAMBDA_RUNTIME_API: '127.0.0.1:9001' };
+    const script = join(import.meta.dirname, '../support/functions/overrunning-tool.ts');
+    const { code, stdout } = await run(process.execPath, [script], { env }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { code: number; stdout: string }) => error,
+    );
+    expect([code, stdout]).toEqual([1, 'begins\n']);
+  });
+});
+
 describe('the edge refuses before anything acts', () => {
   const never = async () => expect.unreachable('it acted');
   it.each([
@@ -134,6 +188,20 @@ describe('the edge refuses before anything acts', () => {
       outcome: 'rejected',
       error: { name: 'DeadlinePassed' },
     });
+  });
+
+  it('a compensator gets no result that does not match: it works by key', async () => {
+    const undos: object[] = [];
+    const compensate: Definition['compensate'] = {
+      name: 'undo_act',
+      execute: async (undo) => void undos.push(undo),
+    };
+    const undo = request({ operation: 'compensate', idempotencyKey: 's:0:undo', externalRef: 'x1' });
+    for (const result of [null, { id: 7 }, { id: 'x1' }]) {
+      expect(await call({ compensate }, { ...undo, result })).toMatchObject({ outcome: 'committed' });
+    }
+    const blind = { arguments: { n: 1 }, externalRef: 'x1' };
+    expect(undos).toEqual([blind, blind, { ...blind, result: { id: 'x1' } }]);
   });
 
   it('the tombstone stands even when the compensator fails', async () => {
@@ -187,6 +255,24 @@ describe('testToolIsSafe', () => {
     const found = testToolIsSafe(make({ execute, compensate }), { arguments: { n: 1 }, observe });
     await expect(found).rejects.toBeInstanceOf(ToolUnsafe);
     await expect(found).rejects.toThrow('acts once when called twice with one key');
+  });
+
+  it('finds a tool that goes on after its deadline', async () => {
+    const { acts, observe } = world();
+    const execute: Definition['execute'] = async (_, one) => {
+      const hurried = one.deadlineMs - Date.now() < 1000;
+      if (hurried) await new Promise((resolve) => setTimeout(resolve, 100));
+      if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
+      return { id: one.forwardKey };
+    };
+    const compensate: Definition['compensate'] = {
+      name: 'undo_act',
+      execute: async (_, one) =>
+        void acts.splice(0, acts.length, ...acts.filter((key) => key !== one.forwardKey)),
+    };
+    await expect(
+      testToolIsSafe(make({ execute, compensate }), { arguments: { n: 1 }, observe }),
+    ).rejects.toThrow('stops when its signal aborts');
   });
 
   it('finds a compensator that needs something to have happened', async () => {

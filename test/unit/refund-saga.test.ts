@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { fold } from '../../core/saga/fold.ts';
+import { type Observation, observe } from '../../core/saga/observation.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
+import { expectInvariants, type RefundSagaOptions, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 import { Crash } from '../support/saga-machine.ts';
 
 const refuseMail = () => true;
@@ -29,6 +31,26 @@ describe('the refund saga', () => {
     expect(head.state.generation).toBeGreaterThan(2);
   });
 
+  it.each(['InvalidResult', 'ResultTooLarge'])('takes back a step whose answer is %s', async (name) => {
+    const undos: object[] = [];
+    const saga = await refundSaga({
+      around: (invoke) => async (payload) => {
+        if (payload.operation === 'compensate') undos.push(payload);
+        const answered = await invoke(payload);
+        if (payload.step !== 'ticket' || payload.operation !== 'execute') return answered;
+        return {
+          Payload: { outcome: 'committed', result: null, externalRef: 'r', error: { name, message: '' } },
+        };
+      },
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPENSATED');
+    expect(undos[0]).toMatchObject({ step: 'ticket', externalRef: 'r' });
+    expect(undos[0]).not.toHaveProperty('result');
+    expect(undos[1]).toMatchObject({ step: 'refund', result: { status: 'requires_action' } });
+  });
+
   it('stops at the read when the order may not be returned', async () => {
     const saga = await refundSaga();
     Object.assign(saga.fixture.world.shop.state.orders['order-1'] ?? {}, { daysSinceDelivery: 90 });
@@ -42,6 +64,59 @@ describe('the refund saga', () => {
       error: { name: 'NotEligible' },
     });
     expect(observation.compensated).toEqual([]);
+  });
+});
+
+describe('arguments made of results (S8)', () => {
+  const verified =
+    (amount: unknown) =>
+    async (options: RefundSagaOptions = {}) => {
+      const called: string[] = [];
+      const saga = await refundSaga({
+        ...options,
+        around: (invoke) => async (payload) => {
+          called.push(`${payload.operation} ${payload.step}`);
+          if (payload.step !== 'verify') return invoke(payload);
+          return { Payload: { outcome: 'committed', result: { paymentIntent: 'pi_1', amount } } };
+        },
+      });
+      await saga.start();
+      await saga.machine.settle();
+      return { called, ...(await saga.seen()) };
+    };
+
+  it('that do not match the pinned schema are refused before the call', async () => {
+    const { called, observation } = await verified('a lot')();
+    expect(called).toEqual(['execute verify']);
+    expect(observation).toMatchObject({
+      status: 'COMPENSATED',
+      failed: {
+        step: 'refund',
+        outcome: 'rejected',
+        error: { name: 'InvalidArguments', message: expect.stringContaining('/amount must be integer') },
+      },
+    });
+  });
+
+  it('are held against the schema that was pinned, and no other', async () => {
+    const { called, observation } = await verified(4200)({
+      storing: (store) => {
+        let altered = false;
+        return {
+          ...store,
+          append: async (...move) => {
+            altered = true;
+            return store.append(...move);
+          },
+          getTool: async (...which) => {
+            const tool = await store.getTool(...which);
+            return altered && tool ? { ...tool, schemas: { ...tool.schemas, input: {} } } : tool;
+          },
+        };
+      },
+    });
+    expect(called).toEqual(['execute verify']);
+    expect(observation.failed).toMatchObject({ step: 'refund', error: { name: 'InvalidArguments' } });
   });
 });
 
@@ -124,6 +199,54 @@ describe('people', () => {
     await saga.start();
     await saga.machine.settle();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
+  });
+
+  it('see what they approve: tool, arguments and who wrote the question', async () => {
+    let seen: Observation | undefined;
+    const saga = await asking(async ({ machine, seen: look }) => {
+      seen = (await look()).observation;
+      await machine.answer(answer('approve'));
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    const call = { paymentIntent: 'pi_1', amount: 4200 };
+    expect(seen?.awaiting).toMatchObject({
+      step: 'refund',
+      tool: 'issue_refund',
+      version: '1.0.0',
+      arguments: call,
+      promptBy: 'template',
+    });
+    const { entries, head } = await saga.seen();
+    const [requested, started] = ['requested', 'started'].map((status) =>
+      entries.find((entry) => 'step' in entry && entry.step === 'refund' && entry.status === status),
+    );
+    expect(requested).toMatchObject({ arguments: call, argumentsHash: seen?.awaiting?.argumentsHash });
+    expect(started).toMatchObject({ arguments: call, argumentsHash: seen?.awaiting?.argumentsHash });
+    expect(head.state).not.toHaveProperty('approvedHash');
+    const { definition: _, ...oneOff } = head;
+    const asked = entries.slice(0, entries.findIndex((entry) => entry.status === 'requested') + 1);
+    expect(observe({ ...oneOff, state: fold(asked) }, asked).awaiting?.promptBy).toBe('agent');
+  });
+
+  it('approve these arguments and no others', async () => {
+    const saga = await asking(async ({ machine, memory }) => {
+      await machine.answer(answer('approve'));
+      // Somebody changes what the arguments are made of, behind the ledger's back.
+      const { store } = memory;
+      const original = { ...store };
+      store.getPinnedStep = async (...where) => {
+        const step = await original.getPinnedStep(...where);
+        return step.id === 'refund' ? { ...step, arguments: { ...step.arguments, amount: 9999 } } : step;
+      };
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    const { observation, effects } = await saga.seen();
+    expect(observation.failed).toMatchObject({ step: 'refund', error: { name: 'ArgumentsChanged' } });
+    expect(effects.refunds).toEqual([]);
   });
 
   it('die while waiting: the next execution waits on, and the answer that came meanwhile counts', async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { refundTools } from '../../examples/refund/catalog.ts';
-import { testToolIsSafe } from '../../kit/conformance.ts';
+import { requireSuccess } from '../../examples/refund/tools/http.ts';
+import { memoryTombstones, testToolIsSafe } from '../../kit/conformance.ts';
+import { toolHandler } from '../../kit/handler.ts';
+import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
 import { effectsOf, refundFixture } from '../support/refund-fixture.ts';
 
 const cases: Record<string, { [name: string]: string | number }> = {
@@ -23,4 +26,43 @@ describe('every tool of the refund saga, and its compensator, is safe to call tw
       expect(checks.length).toBeGreaterThan(4);
     });
   }
+});
+
+describe('a booking that was written is never called refused', () => {
+  it.each([400, 404, 429, 503])('although reading it back answers %i', async (status) => {
+    const fixture = refundFixture({}, (fetch) => async (url, init) => {
+      if (init?.method !== 'GET') return fetch(url, init);
+      return Response.json({ error: 'no' }, { status, headers: { 'retry-after': '1' } });
+    });
+    const handle = toolHandler(refundTools(fixture.services), { tombstones: memoryTombstones() });
+    const outcome = await handle({
+      operation: 'execute',
+      tool: 'post_ledger_adjustment',
+      version: '1.0.0',
+      sagaId: 's',
+      step: 'booking',
+      attempt: 1,
+      idempotencyKey: 's:3',
+      forwardKey: 's:3',
+      deadlineMs: Date.now() + 5000,
+      arguments: { memo: 'Refund', amount: -1000 },
+    });
+    expect(effectsOf(fixture).entries).toHaveLength(1);
+    expect(outcome).toMatchObject({ outcome: 'unknown' });
+  });
+});
+
+describe('what a status of a service means', () => {
+  const sent = (method: 'GET' | 'POST' | 'PUT', status: number) => () =>
+    requireSuccess('It', { method, status, headers: new Headers(), body: null });
+
+  it.each([408, 409, 425, 499])('%i leaves a change open', (status) => {
+    expect(sent('PUT', status)).toThrow(ToolUncertain);
+    expect(sent('POST', status)).toThrow(ToolUncertain);
+    expect(sent('GET', status)).toThrow(ToolRejected);
+  });
+
+  it('422 says that nothing was done', () => {
+    expect(sent('POST', 422)).toThrow(ToolRejected);
+  });
 });

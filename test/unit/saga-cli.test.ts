@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chain, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
 import { toRow } from '../../core/saga/ledger-row.ts';
@@ -37,16 +40,6 @@ const SEEN = {
 describe('walkback saga', () => {
   it.each([
     [
-      ['approve', 'r1', 'refund', '--note', 'ok'],
-      'walkback-answer',
-      { sagaId: 'r1', stepId: 'refund', decision: 'approve', by: 'ada', note: 'ok' },
-    ],
-    [
-      ['reject', 'r1', 'refund', '--by', 'bob'],
-      'walkback-answer',
-      { sagaId: 'r1', stepId: 'refund', decision: 'reject', by: 'bob' },
-    ],
-    [
       ['cancel', 'r1', '--reason', 'why'],
       'walkback-operate-saga',
       { sagaId: 'r1', action: 'cancel', by: 'ada', evidence: 'why' },
@@ -72,6 +65,43 @@ describe('walkback saga', () => {
     const { calls, failure } = await runCommand(['saga', ...argv], { answers, env });
     expect(failure).toBeUndefined();
     expect(calls).toEqual([{ name, input }]);
+  });
+
+  const awaiting = {
+    kind: 'approval',
+    step: 'refund',
+    tool: 'issue_refund',
+    version: '1.0.0',
+    arguments: { amount: 500_000, note: 'x'.repeat(5000) },
+    argumentsHash: 'h',
+    until: '2026-01-02T10:00:00.000Z',
+    prompt: 'Refund $5?',
+    promptBy: 'agent',
+  };
+  const WAITING = { ...SEEN, status: 'AWAITING', notCompensated: [], awaiting };
+
+  it.each([
+    [['approve', 'r1', 'refund', '--note', 'ok'], { decision: 'approve', by: 'ada', note: 'ok' }],
+    [['reject', 'r1', 'refund', '--by', 'bob'], { decision: 'reject', by: 'bob' }],
+  ])('%j, and shows what that was about', async (argv, input) => {
+    const answers = { 'walkback-describe-saga': WAITING, 'walkback-answer': moved };
+    const { calls, failure, stdout } = await runCommand(['saga', ...argv], { answers, env });
+    expect(failure).toBeUndefined();
+    expect(calls).toEqual([
+      { name: 'walkback-describe-saga', input: { sagaId: 'r1' } },
+      { name: 'walkback-answer', input: { sagaId: 'r1', stepId: 'refund', ...input } },
+    ]);
+    expect(stdout).toContain('amount: 500000');
+  });
+
+  it('show says what is to be approved and who wrote the question, within the width', async () => {
+    const answers = { 'walkback-describe-saga': WAITING };
+    const { stdout } = await runCommand(['saga', 'show', 'r1'], { answers, env });
+    expect(stdout).toContain('issue_refund@1.0.0');
+    expect(stdout).toContain('amount: 500000');
+    expect(stdout).toContain('the agent wrote: Refund $5?');
+    expect(stdout).toContain('cut; saga show --json has all of it');
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   it('resolve and skip need words, and somebody who says them', async () => {
@@ -127,6 +157,17 @@ describe('walkback ledger', () => {
 });
 
 describe('walkback catalog', () => {
+  it('put says what was stored, and what will not work yet', async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-catalog-'));
+    const file = join(directory.path, 'catalog.json');
+    await writeFile(file, JSON.stringify({ tools: [], definitions: [] }));
+    const versions = [{ kind: 'tool', name: 'pay', version: '1', stored: true }];
+    const answers = { 'walkback-put-catalog': { versions, warnings: ['its function is not there yet'] } };
+    const { stdout, stderr } = await runCommand(['catalog', 'put', file], { answers, env });
+    expect(stdout).toBe('✔ tool pay@1\n');
+    expect(stderr).toContain('! its function is not there yet');
+  });
+
   it('review lists the templates past their date', async () => {
     const definition = (name: string, daysToReview: number) => ({
       name,

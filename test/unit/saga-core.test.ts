@@ -10,6 +10,7 @@ import { executionName, idempotencyKey } from '../../core/saga/keys.ts';
 import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
 import type { EffectKind, EffectRecord, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
 import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
+import { isPinnedChunk, pinSteps } from '../../core/saga/pinned-steps.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
 
@@ -120,7 +121,10 @@ const simulate = (
     // Later on everything works, so that every run ends.
     const outcome: Outcome = turn < script.length ? draw.outcome : { outcome: 'committed', result: null };
     if (turn < script.length && draw.cancel) tell({ type: 'cancel' });
-    if (turn < script.length && draw.dies) next = tell({ type: 'begin' });
+    if (turn < script.length && draw.dies) {
+      tell({ type: 'resume', reason: 'its execution ended' });
+      next = tell({ type: 'begin' });
+    }
     switch (next.next) {
       case 'prepare': {
         const step = steps[next.step];
@@ -310,6 +314,34 @@ describe('the ledger', () => {
     expect(findChainBreak(swapped)).toEqual({ seq: 0, reason: 'unlinked' });
   });
 
+  it('comes back from its rows as it was, whatever the errors in it are called', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (name, message) => {
+        const fact: Fact = {
+          direction: 'undo',
+          status: 'failed',
+          stepIndex: 0,
+          step: 's',
+          tool: 't',
+          version: '1',
+          epoch: 0,
+          error: { name, message },
+        };
+        const stamp = { at: '2026-01-01T00:00:00.000Z', actor: 'me' };
+        const [entry] = chain('s', { seq: 0, tip: GENESIS_HASH }, [fact], stamp).entries;
+        if (entry === undefined) throw new Error('no entry');
+        expect(findChainBreak([fromRow(JSON.parse(JSON.stringify(toRow(entry))))])).toBeUndefined();
+      }),
+      {
+        examples: [
+          ['Acme: Refused', 'no'],
+          ['', ': '],
+          ['a:', ' b'],
+        ],
+      },
+    );
+  });
+
   it('opens in a spreadsheet without running anything', () => {
     const row = toRow({
       ...chain(
@@ -327,6 +359,25 @@ describe('the ledger', () => {
     expect(csv).toContain(`"'+1,""2"""`);
     expect(csv).toContain(`"'@x\ny"`);
     expect(csv.startsWith('saga_id,seq,step_index,')).toBe(true);
+  });
+});
+
+describe('pinned steps', () => {
+  it('prove their place in the plan, however many they are; nothing else does', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(99), (count, pick) => {
+        const steps = Array.from({ length: count }, (_, index) => stepOf(index, 'read'));
+        const { planHash, chunks } = pinSteps(steps);
+        expect(chunks.flatMap((chunk) => chunk.steps)).toEqual(steps);
+        for (const [at, chunk] of chunks.entries()) expect(isPinnedChunk(planHash, at, chunk)).toBe(true);
+        const at = pick % chunks.length;
+        const chunk = chunks[at] ?? { steps: [], proof: [] };
+        const altered = chunk.steps.map((step) => ({ ...step, functionName: 'elsewhere' }));
+        expect(isPinnedChunk(planHash, at, { ...chunk, steps: altered })).toBe(false);
+        expect(isPinnedChunk(planHash, at + 1, chunk)).toBe(false);
+      }),
+      { numRuns: 30 },
+    );
   });
 });
 

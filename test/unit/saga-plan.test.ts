@@ -1,13 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { parseDefinition, parsePlan, parseTool } from '../../core/saga/catalog.ts';
 import { resolveArguments } from '../../core/saga/expressions.ts';
+import { HTTP_TOOL_FUNCTION } from '../../core/saga/http-endpoint.ts';
 import type { EffectKind, Json, JsonObject, Plan, ToolManifest } from '../../core/saga/model.ts';
 import { checkPlan, requirePlan } from '../../core/saga/plan-validation.ts';
+import type { Evaluate, ToolFunctions } from '../../core/saga/ports.ts';
 import { makePutCatalog } from '../../core/saga/put-catalog.ts';
 import { makeStartSaga } from '../../core/saga/start.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { endingAfter } from '../support/tool-functions.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
+
+const evaluate = createEvaluator();
 
 const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
 
@@ -54,7 +60,9 @@ const step = (id: string, name: string, args: JsonObject = { amount: 1 }, more =
   ...more,
 });
 const rules = async (plan: Plan, input?: Json) =>
-  (await checkPlan(plan, lookup, input)).violations.map((one) => `${one.step}: ${one.rule}`);
+  (await checkPlan(plan, lookup, input === undefined ? undefined : { input, evaluate })).violations.map(
+    (one) => `${one.step}: ${one.rule}`,
+  );
 
 describe('bad plans are refused, naming step and rule (S8)', () => {
   const cases: [string, Plan, string[]][] = [
@@ -113,11 +121,16 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
       ['a: bad-expression'],
     ],
     ['the time', { steps: [step('a', 'pay', { amount: '{% $millis() %}' })] }, ['a: bad-expression']],
+    [
+      'an order by chance',
+      { steps: [step('a', 'pay', { amount: '{% $shuffle([1, 2])[0] %}' })] },
+      ['a: bad-expression'],
+    ],
     ['chance', { steps: [step('a', 'pay', { amount: '{% $random() %}' })] }, ['a: bad-expression']],
   ];
   it.each(cases)('%s', async (_, plan, expected) => {
     expect(await rules(plan, {})).toEqual(expected);
-    await expect(requirePlan(plan, lookup, {})).rejects.toMatchObject({
+    await expect(requirePlan(plan, lookup, { input: {}, evaluate })).rejects.toMatchObject({
       name: 'PlanRefused',
       message: expect.stringMatching(new RegExp(`^step ${(expected[0] ?? '').replace(': ', ': ')}: `)),
     });
@@ -215,7 +228,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
 
   it('a stored version never changes, and a bad template is not stored', async () => {
     const { store } = memorySagaStore();
-    const put = makePutCatalog({ store });
+    const put = makePutCatalog({ store, functions: endingAfter(30) });
     const [, pay] = TOOLS;
     await put({ tools: [pay], definitions: [] });
     await expect(put({ tools: [pay], definitions: [] })).resolves.toMatchObject({
@@ -238,6 +251,58 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     expect(await store.getTool('look')).toBeUndefined();
   });
 
+  describe('the function of a tool', () => {
+    const look = tool('look', 'read');
+    const pay = tool('pay', 'compensatable');
+    const mail = tool('mail', 'irreversible');
+    const put = (functions: ToolFunctions, ...tools: ToolManifest[]) => {
+      const { store } = memorySagaStore();
+      return { answer: makePutCatalog({ store, functions })({ tools, definitions: [] }), store };
+    };
+
+    it.each([
+      ['ends before the state that waits for the longer call', 34, []],
+      ['ends before the deadline', 20, [expect.stringContaining('before the deadline of 30 s')]],
+    ])('that %s is taken', async (_, seconds, warnings) => {
+      await expect(put(endingAfter(seconds), pay).answer).resolves.toMatchObject({ warnings });
+    });
+
+    it.each([
+      [pay, 35, 'pay@1: function-timeout: its function fn may run 35 s, which must be less than 35 s'],
+      [mail, 16, 'mail@1: function-timeout: its function fn may run 16 s, which must be less than 15 s'],
+    ])('that may outlive the wait for $name is refused with both numbers', async (one, seconds, words) => {
+      const { answer, store } = put(endingAfter(seconds), tool('other', 'read', { timeoutSeconds: 60 }), one);
+      await expect(answer).rejects.toMatchObject({
+        name: 'CatalogRefused',
+        message: expect.stringContaining(words),
+      });
+      expect(await store.listTools()).toEqual([]);
+    });
+
+    it('of a tool that only reads may run on: nothing it does late matters', async () => {
+      await expect(put(endingAfter(900), look).answer).resolves.toMatchObject({ warnings: [] });
+    });
+
+    it.each([
+      ['missing', 'is not there yet'],
+      ['hidden', 'may not be looked at'],
+    ] as const)('that is %s is stored with a warning', async (state, words) => {
+      const { versions, warnings } = await put({ look: async () => ({ state }) }, look, pay).answer;
+      expect(versions.map(({ stored }) => stored)).toEqual([true, true]);
+      expect(warnings).toEqual([expect.stringContaining(words), expect.stringContaining(words)]);
+    });
+
+    it('behind an HTTP endpoint is not looked at: it ends each call at its own deadline', async () => {
+      const nobody: ToolFunctions = {
+        look: async () => {
+          throw new Error('looked');
+        },
+      };
+      const far = { ...look, functionName: HTTP_TOOL_FUNCTION, endpoint: 'https://far.example/' };
+      await expect(put(nobody, far).answer).resolves.toMatchObject({ warnings: [] });
+    });
+  });
+
   it('plans of another shape say where', () => {
     expect(() => parsePlan({ steps: [{ id: 'A b', tool: 'pay', arguments: {} }] })).toThrow(
       expect.objectContaining({ name: 'PlanRefused', message: expect.stringContaining('step 0') }),
@@ -254,7 +319,7 @@ describe('start', () => {
 
   it('writes nothing for a bad plan, and pins what it starts', async () => {
     const memory = memorySagaStore();
-    const start = makeStartSaga({ store: memory.store, engine, clock: virtualClock() });
+    const start = makeStartSaga({ store: memory.store, engine, clock: virtualClock(), evaluate });
     for (const one of TOOLS) await memory.store.putTool(one);
     const request = { sagaId: 's', input: {}, requestedBy: 'me' };
     await expect(start({ ...request, plan: { steps: [step('a', 'nothing')] } })).rejects.toMatchObject({
@@ -279,7 +344,7 @@ describe('arguments', () => {
       text: 'costs {% 5 %}',
       nothing: null,
     };
-    expect(await resolveArguments(template, scope)).toEqual({
+    expect(await resolveArguments(template, scope, evaluate)).toEqual({
       sum: 7,
       ref: 're',
       deep: [{ doubled: [2, 4] }],
@@ -291,9 +356,65 @@ describe('arguments', () => {
   it.each(['{% input.missing %}', "{% $error('no') %}", '{% ($f := function($n){$f($n+1)}; $f(0)) %}'])(
     '%s is an error, and ends',
     async (source) => {
-      await expect(resolveArguments({ a: source }, { input: {}, steps: {} })).rejects.toMatchObject({
-        name: 'ArgumentsUnresolved',
-      });
+      await expect(resolveArguments({ a: source }, { input: {}, steps: {} }, evaluate)).rejects.toMatchObject(
+        {
+          name: 'ArgumentsUnresolved',
+        },
+      );
     },
   );
+
+  const LETTERS = 'a'.repeat(36);
+  const DOUBLED = '($f := function($s, $n){$n = 0 ? $s : $f($s & $s, $n - 1)}; $f(steps.a.result, 23))';
+  it.each([
+    [
+      'a regular expression that runs for hours',
+      '$match(steps.a.result & "!", /^(a+)+$/)',
+      'longer than 1000 ms or more than 64 MB',
+    ],
+    [
+      'more text than there is memory',
+      '$pad(steps.a.result, 400000000)',
+      'longer than 1000 ms or more than 64 MB',
+    ],
+    ['text that doubles', DOUBLED, 'longer than 1000 ms or more than 64 MB'],
+    ['a value that is far too large', '$pad(steps.a.result, 2000000)', 'makes too much'],
+  ])('%s is an error, and the next expression is evaluated', async (_, source, reason) => {
+    const scope = { input: {}, steps: { a: { result: LETTERS, externalRef: null } } };
+    const costly = resolveArguments({ a: `{% ${source} %}` }, scope, evaluate);
+    await expect(costly).rejects.toMatchObject({
+      name: 'ArgumentsUnresolved',
+      message: expect.stringContaining(reason),
+    });
+    const next = { a: '{% $uppercase(steps.a.result) %}' };
+    expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
+  });
+
+  it('that are costly are refused with the plan, when the input is all they hang on', async () => {
+    const plan = { steps: [step('a', 'pay', { amount: 1, note: '{% $pad(input, 400000000) %}' })] };
+    expect(await rules(plan, 'x')).toEqual(['a: bad-expression']);
+  });
+
+  it('evaluate elsewhere only what may be costly', async () => {
+    const sent: string[] = [];
+    const recording: Evaluate = (sources, scope) => {
+      sent.push(...sources);
+      return evaluate(sources, scope);
+    };
+    const template = {
+      path: '{% steps.a.result.x %}',
+      text: "{% 'for ' & input.name & ': ' & (input.n > 0 ? -(input.n + 1) : 0) %}",
+      filter: '{% input.list[n > 1].n %}',
+      call: '{% $string(input.n) %}',
+    };
+    const input = { name: 'Ada', n: 1, list: [{ n: 1 }, { n: 2 }] };
+    const scope = { input, steps: { a: { result: { x: 5 }, externalRef: null } } };
+    expect(await resolveArguments(template, scope, recording)).toEqual({
+      path: 5,
+      text: 'for Ada: -2',
+      filter: 2,
+      call: '1',
+    });
+    expect(sent).toEqual(['input.list[n > 1].n', '$string(input.n)']);
+  });
 });

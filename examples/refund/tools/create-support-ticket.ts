@@ -17,10 +17,10 @@ export const createSupportTicket = ({ fetch, zendesk }: RefundServices) => {
 
   return defineTool({
     name: 'create_support_ticket',
-    version: '1.0.0',
+    version: '1.1.0',
     description: 'Opens a Zendesk ticket about the return. Undone by close_draft_ticket.',
     effect: 'compensatable',
-    timeoutSeconds: 20,
+    timeoutSeconds: 30,
     retry: { maxAttempts: 4, backoffSeconds: 1 },
     idempotencyWindowSeconds: 2 * 3600,
     input: z.strictObject({ subject: z.string().min(1), body: z.string().min(1) }),

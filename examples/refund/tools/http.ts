@@ -5,6 +5,7 @@ import { ToolRejected, ToolUncertain } from '../../../kit/outcomes.ts';
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 export interface HttpAnswer {
+  method: JsonRequest['method'];
   status: number;
   headers: Headers;
   body: unknown;
@@ -41,8 +42,12 @@ export const requestJson = async (
       { cause },
     );
   }
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  const { status, headers } = response;
+  return { method: request.method, status, headers, body: text === '' ? null : JSON.parse(text) };
 };
+
+/** They end a request without saying how far it came: its time was over, another one is under way, its caller had gone. */
+const OPEN = [408, 409, 425, 499];
 
 /** What a status that is not a success means: refused before anything was done, refused for good, or not known. */
 export const requireSuccess = (service: string, answer: HttpAnswer): HttpAnswer => {
@@ -53,5 +58,6 @@ export const requireSuccess = (service: string, answer: HttpAnswer): HttpAnswer 
   if (status === 503 && answer.headers.has('retry-after'))
     throw new ToolRejected('Unavailable', message, { retryable: true });
   if (status >= 500) throw new ToolUncertain('ServerError', message, { answered: true });
+  if (OPEN.includes(status) && answer.method !== 'GET') throw new ToolUncertain('LeftOpen', message);
   throw new ToolRejected('Refused', message);
 };

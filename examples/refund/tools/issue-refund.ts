@@ -56,10 +56,11 @@ const optionsOf = (call: ToolCall) => ({
 const findByKey = async (
   client: Stripe,
   paymentIntent: string,
-  key: string,
+  call: ToolCall,
 ): Promise<Stripe.Refund | undefined> => {
-  const page = await asking(client.refunds.list({ payment_intent: paymentIntent, limit: 100 }));
-  return page.data.find(({ metadata }) => metadata?.[KEY] === key);
+  const options = { timeout: call.remainingMs() };
+  const page = await asking(client.refunds.list({ payment_intent: paymentIntent, limit: 100 }, options));
+  return page.data.find(({ metadata }) => metadata?.[KEY] === call.forwardKey);
 };
 
 export const issueRefund = (services: RefundServices) => {
@@ -88,7 +89,7 @@ export const issueRefund = (services: RefundServices) => {
       retry: { maxAttempts: 4, backoffSeconds: 1 },
       execute: async ({ arguments: { paymentIntent } }, call) => {
         // Always by key: a reference known here was found by the same key, and a lost answer left none.
-        const found = await findByKey(client, paymentIntent, call.forwardKey);
+        const found = await findByKey(client, paymentIntent, call);
         if (found === undefined || found.status === 'canceled')
           return found === undefined ? {} : { externalRef: found.id };
         // Without a key: cancelling is idempotent by itself, and under a key Stripe would answer a stored error for ever.
@@ -97,7 +98,7 @@ export const issueRefund = (services: RefundServices) => {
       },
     },
     probe: async ({ paymentIntent }, call) => {
-      const found = await findByKey(client, paymentIntent, call.forwardKey);
+      const found = await findByKey(client, paymentIntent, call);
       return found === undefined ? { happened: false } : { happened: true, result: refund.parse(found) };
     },
   });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineTool, type ToolCall } from '../../../kit/define-tool.ts';
+import { ToolUncertain } from '../../../kit/outcomes.ts';
 import { requestJson, requireSuccess } from './http.ts';
 import type { RefundServices } from './services.ts';
 
@@ -26,7 +27,13 @@ export const postLedgerAdjustment = ({ fetch, netsuite }: RefundServices) => {
       'NetSuite',
       await requestJson(fetch, { method: 'PUT', url: urlOf(externalId), body }, call),
     );
-    return find(externalId, call);
+    try {
+      return await find(externalId, call);
+    } catch (cause) {
+      // It is booked: whatever is wrong with the reading, nobody may take it for "nothing happened".
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ToolUncertain('NotReadBack', `Booked, but not read back: ${reason}`, { cause });
+    }
   };
 
   return defineTool({

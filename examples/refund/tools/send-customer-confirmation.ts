@@ -11,11 +11,11 @@ const listed = z.object({ mails: z.array(sent) });
 export const sendCustomerConfirmation = ({ fetch, shop }: RefundServices) =>
   defineTool({
     name: 'send_customer_confirmation',
-    version: '1.0.0',
+    version: '1.1.0',
     description:
       'Mails the customer that the refund is on its way. A mail can not be taken back, so it comes last.',
     effect: 'irreversible',
-    timeoutSeconds: 20,
+    timeoutSeconds: 30,
     retry: { maxAttempts: 3, backoffSeconds: 1 },
     idempotencyWindowSeconds: DAY_SECONDS,
     input: z.strictObject({ to: z.string(), refund: z.string(), ticket: z.string(), entry: z.string() }),

@@ -1,0 +1,126 @@
+/**
+ * Evaluates JSONata that came with a plan, and so maybe from an agent, in a process of its own: a regular expression can
+ * run for hours and one call of `$pad` can ask for more memory than there is, and neither can be stopped from inside. Not
+ * a worker thread: an allocation that is too large for a thread ends the whole process. Owns that process; it is kept
+ * between calls, knows none of our variables, and is ended when a job takes too long.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { WalkbackError } from '../../core/errors.ts';
+import { jsonValue } from '../../core/saga/json-value.ts';
+import type { Json } from '../../core/saga/model.ts';
+import type { Evaluate } from '../../core/saga/ports.ts';
+
+export interface Job {
+  sources: readonly string[];
+  scope: Json;
+}
+
+const TIME_MS = 1_000;
+const MEMORY_MB = 64;
+/** Until it is ready; nothing of a plan runs yet. */
+const START_MS = 20_000;
+
+/** Beside this module; a function's bundle has it beside itself (cdk/constructs/walkback-function.ts). */
+const PROGRAM = import.meta.url.endsWith('/evaluator.ts') ? './process.ts' : './jsonata-process.mjs';
+
+const readyMessage = z.object({ ready: z.literal(true) });
+const answerMessage = z.object({
+  answers: z.array(z.union([z.object({ text: z.string() }), z.object({ problem: z.string() })])),
+});
+
+type Heard = { message: unknown } | { ended: 'late' | 'gone' };
+
+/** The next thing the process says, or how it failed to. */
+const hear = (child: ChildProcess, limitMs: number): Promise<Heard> =>
+  new Promise((resolve) => {
+    const settle = (heard: Heard) => {
+      clearTimeout(timer);
+      child.off('message', onMessage).off('exit', onGone).off('error', onGone);
+      resolve(heard);
+    };
+    const onMessage = (message: unknown) => settle({ message });
+    const onGone = () => settle({ ended: 'gone' });
+    const timer = setTimeout(() => settle({ ended: 'late' }), limitMs);
+    child.on('message', onMessage).on('exit', onGone).on('error', onGone);
+  });
+
+const start = async (): Promise<ChildProcess> => {
+  // Only what finds and loads node itself.
+  const { PATH, LD_LIBRARY_PATH } = process.env;
+  const child = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), [], {
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`],
+    env: { ...(PATH && { PATH }), ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  // Heard while somebody waits for it; nobody else does.
+  child.on('error', () => undefined);
+  const heard = await hear(child, START_MS);
+  // Waits for work without keeping anybody alive.
+  child.unref();
+  child.channel?.unref();
+  if ('message' in heard && readyMessage.safeParse(heard.message).success) return child;
+  child.kill('SIGKILL');
+  throw new WalkbackError('InternalError', 'The process that evaluates expressions does not start.', {
+    retryable: true,
+  });
+};
+
+const refuse = (message: string) => new WalkbackError('ArgumentsUnresolved', message);
+
+/** Which of the two it was is not known for sure: a process that runs out of memory takes its time to say so. */
+const tooCostly = (sources: readonly string[]): WalkbackError => {
+  const what = sources.length === 1 ? `${sources[0] ?? ''} takes` : `${sources.length} expressions take`;
+  return refuse(`${what} longer than ${TIME_MS} ms or more than ${MEMORY_MB} MB of memory`);
+};
+
+/** One job at a time: its limits are its own. */
+export const createEvaluator = (): Evaluate => {
+  let running: Promise<ChildProcess> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const end = (child: ChildProcess) => {
+    running = undefined;
+    child.kill('SIGKILL');
+  };
+
+  const obtain = (): Promise<ChildProcess> => {
+    if (running !== undefined) return running;
+    const starting = start();
+    const forget = () => {
+      if (running === starting) running = undefined;
+    };
+    void starting.then((child) => child.once('exit', forget), forget);
+    running = starting;
+    return starting;
+  };
+
+  const ask = async (job: Job): Promise<Heard> => {
+    const child = await obtain();
+    const answering = hear(child, TIME_MS);
+    child.send(job);
+    const heard = await answering;
+    if ('ended' in heard) end(child);
+    return heard;
+  };
+
+  const run = async (sources: readonly string[], scope: Json): Promise<Json[]> => {
+    const kept = running !== undefined;
+    let heard = await ask({ sources, scope });
+    // A kept process may have ended meanwhile for reasons of its own.
+    if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask({ sources, scope });
+    if ('ended' in heard) throw tooCostly(sources);
+    const { answers } = answerMessage.parse(heard.message);
+    return answers.map((answer) => {
+      if ('problem' in answer) throw refuse(answer.problem);
+      return jsonValue.parse(JSON.parse(answer.text));
+    });
+  };
+
+  return (sources, scope) => {
+    const result = last.then(() => run(sources, scope));
+    last = result.catch(() => undefined);
+    return result;
+  };
+};

@@ -1,0 +1,26 @@
+/** Evaluates the expressions it is sent; a process of its own, so that it can be ended whatever they do. */
+import { type Evaluated, evaluateToText } from '../../core/saga/evaluate.ts';
+import type { Job } from './evaluator.ts';
+
+/** Of all answers of one job: far above what arguments may take. */
+const MAX_TEXT = 1_000_000;
+
+const evaluateAll = async ({ sources, scope }: Job): Promise<Evaluated[]> => {
+  const answers: Evaluated[] = [];
+  let left = MAX_TEXT;
+  for (const source of sources) {
+    const answer = await evaluateToText(source, scope);
+    left -= 'text' in answer ? answer.text.length : 0;
+    answers.push(
+      left < 0 ? { problem: `${source} makes too much: the limit is ${MAX_TEXT} characters` } : answer,
+    );
+    if (left < 0) break;
+  }
+  return answers;
+};
+
+process.on('message', (job: Job) => {
+  void evaluateAll(job).then((answers) => process.send?.({ answers }));
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,13 @@
+/** What a span of one call is found by: `annotation.direction = "compensation"` are the calls that took something back. */
+import type { ToolRequest } from './tool-protocol.ts';
+
+const DIRECTIONS = { execute: 'forward', probe: 'probe', compensate: 'compensation' } as const;
+
+/** Ids and numbers only; arguments are customers' data and stay out of traces. */
+export const annotationsOf = (request: ToolRequest): Record<string, string | number> => ({
+  direction: DIRECTIONS[request.operation],
+  sagaId: request.sagaId,
+  step: request.step,
+  attempt: request.attempt,
+  tool: request.tool,
+});

@@ -1,0 +1,42 @@
+/** One X-Ray span for each call of a tool, where a function is traced; nothing anywhere else, and nothing an author has to do. */
+import { Tracer } from '@aws-lambda-powertools/tracer';
+import type { Outcome } from '../core/saga/events.ts';
+import { annotationsOf } from '../core/saga/tool-annotations.ts';
+import type { ToolRequest } from '../core/saga/tool-protocol.ts';
+
+/** What surrounds a call. It answers what the call answers. */
+export type Trace = (request: ToolRequest, call: () => Promise<Outcome>) => Promise<Outcome>;
+
+interface Span {
+  addAnnotation(name: string, value: string | number): void;
+  close(): void;
+}
+
+const untraced: Trace = (_, call) => call();
+
+const spanned = async (span: Span | undefined, ...[request, call]: Parameters<Trace>): Promise<Outcome> => {
+  for (const [name, value] of Object.entries(annotationsOf(request))) span?.addAnnotation(name, value);
+  try {
+    const outcome = await call();
+    span?.addAnnotation('outcome', outcome.outcome);
+    return outcome;
+  } finally {
+    span?.close();
+  }
+};
+
+/**
+ * The service decides per function whether it is traced (`POWERTOOLS_TRACE_ENABLED=false` turns it off here). Outside of Lambda
+ * no tracer is even made: it would change how an author's own X-Ray SDK behaves. Requests to providers are the author's to trace.
+ */
+export const createSpans = (env: Readonly<Record<string, string | undefined>>): Trace => {
+  if (env['AWS_LAMBDA_FUNCTION_NAME'] === undefined) return untraced;
+  const tracer = new Tracer({ captureHTTPsRequests: false });
+  if (!tracer.isTracingEnabled()) return untraced;
+  return (request, call) =>
+    new Promise((resolve, reject) => {
+      tracer.provider.captureAsyncFunc(`## ${request.tool}`, (span) =>
+        spanned(span, request, call).then(resolve, reject),
+      );
+    });
+};

@@ -1,0 +1,329 @@
+/** Sagas at their largest, on the services that would refuse them. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { entryItem, headItem } from '../../adapters/aws/saga-items.ts';
+import { MAX_STEPS } from '../../core/saga/catalog.ts';
+import { fold } from '../../core/saga/fold.ts';
+import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
+import { canonicalJson } from '../../core/saga/json.ts';
+import { fromRow, type LedgerRow } from '../../core/saga/ledger-row.ts';
+import type { Fact } from '../../core/saga/model.ts';
+import type { Observation } from '../../core/saga/observation.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/tool-protocol.ts';
+import { defineTool } from '../../kit/define-tool.ts';
+import { ToolRejected } from '../../kit/outcomes.ts';
+import { planCloud } from '../../local/plan.ts';
+import { loadTemplate } from '../../local/template.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { serveHttpTools } from '../support/http-tools.ts';
+
+const KIB = 1024;
+/** What stands at the provider. */
+const standing = new Set<string>();
+
+const store = defineTool({
+  name: 'store',
+  version: '1',
+  description: 'Keeps a text and answers with one',
+  effect: 'compensatable',
+  timeoutSeconds: 5,
+  input: z.strictObject({
+    text: z.string(),
+    answerBytes: z.int().optional(),
+    refuse: z.boolean().optional(),
+  }),
+  output: z.string(),
+  execute: async ({ answerBytes = 2, refuse = false }, call) => {
+    if (refuse) throw new ToolRejected('Full', 'There is no room left.');
+    standing.add(call.idempotencyKey);
+    // As JSON, a text is two bytes longer.
+    return 'r'.repeat(answerBytes - 2);
+  },
+  compensate: {
+    name: 'forget',
+    execute: async (_, call) => void standing.delete(call.forwardKey),
+  },
+});
+
+const disposal = new AsyncDisposableStack();
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = disposal.use(await startTestCloud());
+  const served = await serveHttpTools(cloud, [store]);
+  disposal.defer(() => void served.close());
+});
+afterAll(() => disposal.disposeAsync());
+
+const start = (sagaId: string, steps: unknown[], input: unknown = {}) =>
+  cloud.invoke('start-saga', { sagaId, plan: { steps }, input, requestedBy: 'agent-7' });
+const observe = async (sagaId: string) =>
+  (await cloud.invoke('describe-saga', { sagaId, waitSeconds: 40 })) as unknown as Observation;
+
+/** Arguments of exactly this size. */
+const padded = (sizeBytes: number, more: object = {}) => {
+  const empty = Buffer.byteLength(canonicalJson({ ...more, text: '' }));
+  return { ...more, text: 'a'.repeat(sizeBytes - empty) };
+};
+const step = (id: string, given: object) => ({ id, tool: 'store', arguments: given });
+
+/** The pages of a query, up to so many rows, and the size of the largest answer. */
+const pagesOf = async (query: object, enough = Number.POSITIVE_INFINITY) => {
+  const rows: LedgerRow[] = [];
+  let largestBytes = 0;
+  let tip: { seq: number; hash: string } | undefined;
+  let cursor: unknown;
+  do {
+    const page = await cloud.invoke('query-ledger', {
+      ...query,
+      limit: 1000,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    largestBytes = Math.max(largestBytes, Buffer.byteLength(JSON.stringify(page)));
+    rows.push(...(page['entries'] as LedgerRow[]));
+    tip = page['tip'] as typeof tip;
+    ({ cursor } = page);
+  } while (cursor !== undefined && rows.length < enough);
+  return { rows, tip, largestBytes };
+};
+
+describe('arguments and results', () => {
+  const full = () => padded(MAX_RESULT_BYTES, { answerBytes: MAX_RESULT_BYTES });
+
+  it('at their largest go through the machine, forth and back', async () => {
+    await start('full', [step('one', full()), step('two', padded(MAX_RESULT_BYTES, { refuse: true }))]);
+    expect(await observe('full')).toMatchObject({
+      status: 'COMPENSATED',
+      failed: { step: 'two', error: { name: 'Full' } },
+      compensated: [{ step: 'one' }],
+    });
+    expect(standing.size).toBe(0);
+    const { rows, tip } = await pagesOf({ sagaId: 'full' });
+    const result = rows.map(fromRow).find((entry) => entry.status === 'committed' && 'result' in entry);
+    expect(JSON.stringify(result && 'result' in result ? result.result : '')).toHaveLength(MAX_RESULT_BYTES);
+    expect(findChainBreak(rows.map(fromRow), { seq: tip?.seq ?? 0, tip: tip?.hash ?? '' })).toBeUndefined();
+  });
+
+  it('over it by a byte: arguments are refused before the start, or when they are resolved', async () => {
+    const over = padded(MAX_RESULT_BYTES + 1);
+    await expect(start('over', [step('one', over)])).rejects.toMatchObject({
+      errorType: 'PlanRefused',
+      message: expect.stringContaining('arguments-too-large'),
+    });
+    const result = { text: '{% steps.one.result & "longer" %}' };
+    await start('grown', [step('one', full()), step('two', result)]);
+    expect(await observe('grown')).toMatchObject({
+      status: 'COMPENSATED',
+      failed: { step: 'two', error: { name: 'InvalidArguments' } },
+    });
+  });
+
+  it('over it by a byte: a result took effect, so its step is taken back', async () => {
+    await start('result', [step('one', { text: 'a', answerBytes: MAX_RESULT_BYTES + 1 })]);
+    expect(await observe('result')).toMatchObject({
+      status: 'COMPENSATED',
+      failed: { step: 'one', error: { name: 'ResultTooLarge' } },
+      compensated: [{ step: 'one' }],
+    });
+    expect(standing.size).toBe(0);
+  });
+});
+
+describe('plans', () => {
+  const approval = { timeoutSeconds: 3600 };
+
+  it('with the most steps one request can carry start, wait, and go back', async () => {
+    const steps = Array.from({ length: MAX_STEPS }, (_, n) => ({
+      ...step(`s${n}`, padded(5600)),
+      ...(n === 2 ? { approval } : {}),
+    }));
+    await start('long', steps);
+    expect(await observe('long')).toMatchObject({ status: 'AWAITING', awaiting: { step: 's2' } });
+    await cloud.invoke('answer', { sagaId: 'long', stepId: 's2', decision: 'reject', by: 'ada' });
+    const seen = await observe('long');
+    expect(seen).toMatchObject({ status: 'COMPENSATED', failed: { error: { name: 'ApprovalDeclined' } } });
+    expect(seen.compensated.map((one) => one.step)).toEqual(['s0', 's1']);
+    const small = [...steps.map(({ id }) => step(id, { text: 'x' })), step('last', { text: 'x' })];
+    await expect(start('longest', small)).rejects.toMatchObject({
+      errorType: 'PlanRefused',
+      message: expect.stringContaining(`at most ${MAX_STEPS} steps`),
+    });
+  });
+
+  it('of the largest steps fit their items; a larger step is refused', async () => {
+    // An expression is text that counts, whatever it makes.
+    const wide = (bytes: number) => ({ text: `{% /*${'c'.repeat(bytes)}*/ "x" %}` });
+    const steps = Array.from({ length: 8 }, (_, n) => step(`w${n}`, wide(47 * KIB)));
+    await start('wide', steps);
+    expect(await observe('wide')).toMatchObject({ status: 'COMPLETED' });
+    await expect(start('wider', [step('w', wide(48 * KIB))])).rejects.toMatchObject({
+      errorType: 'PlanRefused',
+      message: expect.stringContaining('step-too-large'),
+    });
+  });
+
+  it('that the catalog can not hold in one item are refused by name', async () => {
+    const plan = { steps: Array.from({ length: 20 }, (_, n) => step(`s${n}`, padded(20 * KIB))) };
+    const definition = {
+      name: 'huge',
+      version: '1',
+      description: '',
+      reviewBy: '2030-01-01',
+      input: {},
+      plan,
+    };
+    await expect(cloud.invoke('put-catalog', { tools: [], definitions: [definition] })).rejects.toMatchObject(
+      {
+        errorType: 'CatalogRefused',
+        message: expect.stringContaining('definition huge@1: takes'),
+      },
+    );
+  });
+});
+
+describe('500 effects that nothing takes back, with the largest references, and more results than an answer holds', () => {
+  const COUNT = 500;
+  /** Of the largest size, 6.5 MB together. */
+  const LARGE = 200;
+  const sagaId = 'standing';
+  const referenceOf = (n: number) => `${n}-`.padEnd(500, 'r');
+  const AT = new Date().toISOString();
+
+  /** What a saga leaves that failed after its last step: it unwinds, and there is nothing to unwind. */
+  const facts = (): Fact[] => {
+    const largest = 'x'.repeat(MAX_RESULT_BYTES - 2);
+    const steps = Array.from({ length: COUNT }, (_, n): Fact[] => {
+      const about = {
+        direction: 'forward' as const,
+        stepIndex: n,
+        step: `s${n}`,
+        tool: 'mail',
+        version: '1',
+        epoch: 0,
+        attempt: 1,
+        idempotencyKey: `${sagaId}:${n}`,
+      };
+      return [
+        {
+          ...about,
+          status: 'started',
+          effect: 'irreversible',
+          deadlineMs: Date.parse(AT) + 1000,
+          argumentsHash: 'h',
+          arguments: { text: 'x' },
+        },
+        {
+          ...about,
+          status: 'committed',
+          result: n < LARGE ? largest : 'x',
+          externalRef: referenceOf(n),
+        },
+      ];
+    });
+    const error = { name: 'Full', message: 'm'.repeat(4000) };
+    return [
+      { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: COUNT + 1 },
+      ...steps.flat(),
+      {
+        direction: 'saga',
+        status: 'unwinding',
+        failure: { step: 'last', tool: 'store', error, outcome: 'rejected' },
+      },
+    ];
+  };
+
+  const seed = async (): Promise<void> => {
+    const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, facts(), {
+      at: AT,
+      actor: 'engine',
+    });
+    const head = {
+      sagaId,
+      ...tip,
+      version: 1,
+      state: fold(entries),
+      requestHash: 'r',
+      planHash: 'p',
+      inputHash: 'i',
+      requestedBy: 'agent-7',
+      historyEvents: 0,
+      createdAt: AT,
+      updatedAt: AT,
+      statusSince: AT,
+    };
+    const client = DynamoDBDocumentClient.from(new DynamoDBClient());
+    const put = (table: string, items: object[]) =>
+      client.send(
+        new BatchWriteCommand({ RequestItems: { [table]: items.map((Item) => ({ PutRequest: { Item } })) } }),
+      );
+    const ledger = cloud.environment['WALKBACK_LEDGER_TABLE'] ?? '';
+    for (let from = 0; from < entries.length; from += 25) {
+      await put(ledger, entries.slice(from, from + 25).map(entryItem));
+    }
+    await put(cloud.environment['WALKBACK_SAGAS_TABLE'] ?? '', [headItem(head)]);
+    client.destroy();
+  };
+
+  const drive = async (): Promise<void> => {
+    const [machine] = planCloud(await loadTemplate()).stateMachines;
+    const sfn = new SFNClient();
+    await sfn.send(
+      new StartExecutionCommand({
+        stateMachineArn: machine?.stateMachineArn,
+        name: `${sagaId}-g1`,
+        input: JSON.stringify({ sagaId, generation: 1 }),
+      }),
+    );
+    sfn.destroy();
+  };
+
+  beforeAll(async () => {
+    await seed();
+    await drive();
+  });
+
+  it('are all told by describe-saga', async () => {
+    const seen = await observe(sagaId);
+    expect(seen.status).toBe('COMPENSATION_FAILED');
+    expect(seen.notCompensated.map(({ externalRef }) => externalRef)).toEqual(
+      Array.from({ length: COUNT }, (_, n) => referenceOf(n)),
+    );
+  });
+
+  it('are alerted with a message and a subject that SNS takes, which says how many more there are', async () => {
+    const alerts = () => cloud.events().filter(({ kind }) => kind === 'notification');
+    await expect.poll(() => alerts().length, { timeout: 10_000 }).toBe(1);
+    const [alert] = alerts();
+    expect(alert?.type).toBe(`Walkback: compensation failed: ${sagaId}`);
+    const message = String(alert?.body);
+    expect(Buffer.byteLength(message)).toBeLessThan(256 * KIB);
+    const named = message.match(/^- s\d+ /gm)?.length ?? 0;
+    expect(named).toBeGreaterThan(300);
+    expect(message).toContain(`... and ${COUNT - named} more`);
+    expect(message).toContain(`walkback saga show ${sagaId}`);
+    await cloud.settled();
+    expect(cloud.events().map(({ type }) => type)).toContain('saga.compensation_failed');
+  });
+
+  it('are read page by page, of one saga, of a status and of a day, and the chain holds', async () => {
+    const { rows, tip, largestBytes } = await pagesOf({ sagaId });
+    expect(largestBytes).toBeLessThan(2 * KIB * KIB);
+    expect(findChainBreak(rows.map(fromRow), { seq: tip?.seq ?? 0, tip: tip?.hash ?? '' })).toBeUndefined();
+
+    const ofStatus = await pagesOf({ status: 'COMPENSATION_FAILED' }, 100);
+    expect(ofStatus.largestBytes).toBeLessThan(2 * KIB * KIB);
+    expect(ofStatus.rows.length).toBeLessThan(rows.length);
+    expect(ofStatus.rows).toEqual(rows.slice(0, ofStatus.rows.length));
+
+    const ofDay = await pagesOf({ day: AT.slice(0, 10), status: 'committed' }, 100);
+    expect(ofDay.largestBytes).toBeLessThan(3 * KIB * KIB);
+    const mine = ofDay.rows.filter((row) => row.saga_id === sagaId);
+    expect(mine.map(({ step_index: index }) => index)).toEqual(Array.from(mine, (_, n) => n));
+    expect(mine.length).toBeGreaterThan(50);
+
+    const csv = await cloud.invoke('query-ledger', { sagaId, format: 'csv', limit: 1000 });
+    expect(csv['cursor']).toBeDefined();
+  });
+});

@@ -1,0 +1,103 @@
+/** A topic that is gone when a saga escalates, and tables that throttle in the middle of one. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { loadTemplate, type Template } from '../../local/template.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+
+interface Definition {
+  States: Record<string, { Retry?: { IntervalSeconds?: number }[] }>;
+}
+
+/** The same machine, which does not wait between its retries, with an alert topic that somebody deleted. */
+const withoutTopic = async (): Promise<Template> => {
+  const template = structuredClone(await loadTemplate());
+  for (const { Type, Properties } of Object.values(template.Resources)) {
+    if (Type !== 'AWS::StepFunctions::StateMachine') continue;
+    const definition = JSON.parse(String(Properties['DefinitionString'])) as Definition;
+    for (const { Retry = [] } of Object.values(definition.States)) {
+      for (const retry of Retry) retry.IntervalSeconds = 0;
+    }
+    Properties['DefinitionString'] = JSON.stringify(definition);
+    Properties['DefinitionSubstitutions'] = {
+      ...(Properties['DefinitionSubstitutions'] as object),
+      AlertTopic: 'arn:aws:sns:us-east-1:000000000000:deleted',
+    };
+  }
+  return template;
+};
+
+let sagas: SagaCloud;
+beforeAll(async () => {
+  sagas = await startSagaCloud({ template: await withoutTopic() });
+});
+afterAll(() => sagas.close());
+beforeEach(() => {
+  sagas.faults.refuseMail = false;
+  sagas.faults.closedPeriod = () => false;
+});
+afterEach(() => sagas.cloud.heal());
+
+it('an alert that nobody takes: the saga ends as failed all the same, and an operator finds it without one', async () => {
+  sagas.faults.refuseMail = true;
+  sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+  await sagas.start('unheard');
+  const seen = await sagas.observe('unheard');
+  expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', notCompensated: [{ step: 'booking' }] });
+  await expect
+    .poll(async () => await sagas.execution('unheard'), { timeout: 10_000 })
+    .toMatchObject({ status: 'FAILED', error: 'CompensationFailed' });
+  const tries = (await sagas.history('unheard')).filter(({ taskFailedEventDetails }) =>
+    taskFailedEventDetails?.error?.startsWith('SNS.'),
+  );
+  expect(tries.map(({ taskFailedEventDetails }) => taskFailedEventDetails?.error)).toEqual(
+    Array.from({ length: 6 }, () => 'SNS.NotFoundException'),
+  );
+
+  const { sagas: listed } = await sagas.cloud.invoke('list-sagas', { status: 'COMPENSATION_FAILED' });
+  expect(listed).toMatchObject([{ sagaId: 'unheard' }]);
+  await sagas.cloud.settled();
+  const told = sagas.cloud.events().filter(({ body }) => (body as { sagaId?: string }).sagaId === 'unheard');
+  expect(told.map(({ type }) => type)).toContain('saga.compensation_failed');
+  // The sweeper was told of the failed execution, and knows that this saga waits for a person.
+  await expect(sagas.execution('unheard', 2)).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
+
+  sagas.faults.closedPeriod = () => false;
+  await sagas.cloud.invoke('operate-saga', { sagaId: 'unheard', action: 'retry', by: 'fin' });
+  expect(await sagas.observe('unheard')).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
+  expect(await sagas.isSound('unheard')).toBe(true);
+});
+
+const THROTTLED = {
+  kind: 'status' as const,
+  status: 400,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: JSON.stringify({
+    __type: 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
+    message: 'The level of configured provisioned throughput for the table was exceeded.',
+  }),
+};
+
+/** Five writes in a row, from the `first` on: one more than the SDK tries by itself. */
+const throttle = (first: number) =>
+  Array.from({ length: 5 }, (_, n) => ({
+    match: { operation: 'TransactWriteItems' },
+    at: first + n,
+    action: THROTTLED,
+  }));
+
+it('tables that throttle on the way and on the way back: the machine tries again, and nothing is left or doubled', async () => {
+  const before = sagas.standing();
+  sagas.faults.refuseMail = true;
+  // A move on the way, and one on the way back.
+  const faults = [...throttle(3), ...throttle(14)];
+  const proxy = await sagas.cloud.interpose('dynamodb', faults);
+  await sagas.start('throttled');
+  expect(await sagas.observe('throttled')).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
+  expect(proxy.seen.filter(({ action }) => action !== undefined)).toHaveLength(faults.length);
+  expect(sagas.standing()).toEqual(before);
+  expect(await sagas.isSound('throttled')).toBe(true);
+  const failures = (await sagas.history('throttled')).filter(({ type }) => type === 'TaskFailed');
+  expect(failures.map(({ taskFailedEventDetails }) => taskFailedEventDetails?.error)).toEqual([
+    'Throttled',
+    'Throttled',
+  ]);
+});

@@ -1,0 +1,85 @@
+/** Sagas of a few made-up tools whose answers a test writes: for what the refund example can not show. */
+import { isDeepStrictEqual } from 'node:util';
+import { fold } from '../../core/saga/fold.ts';
+import { findChainBreak } from '../../core/saga/hash-chain.ts';
+import type { PlanStep, ToolManifest } from '../../core/saga/model.ts';
+import { observe } from '../../core/saga/observation.ts';
+import type { SagaStore } from '../../core/saga/ports.ts';
+import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
+import { memorySagaStore } from './memory-saga-store.ts';
+import { type Invoked, type MachineOptions, sagaMachine } from './saga-machine.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+export const SAGA = 'scripted';
+const RETRY = { maxAttempts: 3, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
+
+export const scriptedTool = (
+  name: string,
+  effect: ToolManifest['effect'],
+  more: Partial<ToolManifest> = {},
+): ToolManifest => ({
+  name,
+  version: '1',
+  description: '',
+  effect,
+  functionName: 'fn',
+  timeoutSeconds: 10,
+  retry: RETRY,
+  idempotencyWindowSeconds: 3600,
+  replaysErrors: false,
+  probe: false,
+  schemas: { input: {}, output: {}, compensation: {} },
+  ...(effect === 'compensatable' || effect === 'partial'
+    ? { compensation: { name: `undo_${name}`, timeoutSeconds: 10, retry: RETRY } }
+    : {}),
+  ...more,
+});
+
+export const committed = (result: unknown = {}): Invoked => ({ Payload: { outcome: 'committed', result } });
+export const rejected = (retryable = false): Invoked => ({
+  Payload: { outcome: 'rejected', retryable, error: { name: 'Refused', message: 'no' } },
+});
+export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
+
+export interface ScriptedSagaOptions extends Pick<MachineOptions, 'replay' | 'onAwait'> {
+  tools: ToolManifest[];
+  /** One step per tool unless given. */
+  steps?: PlanStep[];
+  answer: (request: ToolRequest, clock: VirtualClock) => Invoked | Promise<Invoked>;
+  storing?: (store: SagaStore) => SagaStore;
+}
+
+export const scriptedSaga = async (options: ScriptedSagaOptions) => {
+  const { tools, replay, onAwait } = options;
+  const clock = virtualClock();
+  const memory = memorySagaStore();
+  const store = options.storing?.(memory.store) ?? memory.store;
+  const requests: ToolRequest[] = [];
+  for (const tool of tools) await memory.store.putTool(tool);
+  const machine = sagaMachine({
+    store,
+    clock,
+    invoke: async (_, request) => {
+      requests.push(request);
+      return options.answer(request, clock);
+    },
+    ...(replay === undefined ? {} : { replay }),
+    ...(onAwait === undefined ? {} : { onAwait }),
+  });
+  const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
+  const begin = () => machine.start({ sagaId: SAGA, plan: { steps }, input: {}, requestedBy: 'me' });
+  const seen = async () => {
+    const head = await memory.store.getHead(SAGA);
+    if (head === undefined) throw new Error('the saga was not started');
+    const entries = await memory.store.listEntries(SAGA);
+    return {
+      head,
+      entries,
+      state: head.state,
+      story: entries.map(({ direction, status }) => `${direction} ${status}`),
+      observation: observe(head, entries),
+      isSound: findChainBreak(entries, head) === undefined && isDeepStrictEqual(fold(entries), head.state),
+    };
+  };
+  return { clock, store: memory.store, machine, requests, begin, seen };
+};

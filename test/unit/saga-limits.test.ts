@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { SagaStore } from '../../core/saga/ports.ts';
+import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+
+/** The store of DynamoDB: at most 100 items in one transaction, the head among them. */
+const transactionsOf = (sizes: number[]) => (store: SagaStore) => ({
+  ...store,
+  append: async (...[head, version, entries]: Parameters<SagaStore['append']>) => {
+    sizes.push(entries.length + 1);
+    if (entries.length + 1 > 100) throw new RangeError('more than 100 items in one transaction');
+    return store.append(head, version, entries);
+  },
+});
+
+const ONCE = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
+
+/** 120 effects, then a refusal. */
+const long = async (options: { resourceKey?: string; fails: (step: string) => boolean }) => {
+  const compensation = { name: 'undo', timeoutSeconds: 10, retry: ONCE };
+  const resource = options.resourceKey === undefined ? {} : { resourceKey: options.resourceKey };
+  const sizes: number[] = [];
+  const saga = await scriptedSaga({
+    tools: [
+      scriptedTool('charge', 'compensatable', { compensation, ...resource }),
+      scriptedTool('stop', 'read'),
+    ],
+    steps: [
+      ...Array.from({ length: 120 }, (_, n) => ({ id: `s${n}`, tool: 'charge', arguments: { n } })),
+      { id: 'stop', tool: 'stop', arguments: {} },
+    ],
+    answer: ({ step, operation }) => {
+      if (step === 'stop') return rejected();
+      return operation === 'compensate' && options.fails(step) ? rejected() : committed();
+    },
+    storing: transactionsOf(sizes),
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  return { sizes, ...saga };
+};
+
+describe('one move is one transaction of at most 100 items', () => {
+  it('when one failed compensator blocks all earlier effects on its resource', async () => {
+    const saga = await long({ resourceKey: "'account'", fails: (step) => step === 's119' });
+    const { state, isSound } = await saga.seen();
+    expect(state.status).toBe('COMPENSATION_FAILED');
+    expect(state.effects.filter(({ status }) => status === 'blocked')).toHaveLength(119);
+    expect(isSound).toBe(true);
+    expect(Math.max(...saga.sizes)).toBeLessThan(60);
+  });
+
+  it('when an operator retries all failed compensators: the last started first, the rest when asked again', async () => {
+    let failing = true;
+    const saga = await long({ fails: () => failing });
+    failing = false;
+    const left = async () =>
+      (await saga.seen()).state.effects
+        .filter(({ status }) => status === 'undo_failed')
+        .map(({ step }) => step);
+    expect(await left()).toHaveLength(120);
+    for (const rest of [80, 40, 0]) {
+      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'fin' });
+      await saga.machine.settle();
+      expect(await left()).toEqual(Array.from({ length: rest }, (_, step) => step));
+    }
+    const { state, isSound } = await saga.seen();
+    expect(state.status).toBe('COMPENSATED');
+    expect(isSound).toBe(true);
+    expect(Math.max(...saga.sizes)).toBeLessThan(60);
+  });
+});
