@@ -43,6 +43,8 @@ export const listen = async (listener: RequestListener, port = 0): Promise<Endpo
   const server = createServer(listener);
   // A command or an upload may be quiet for minutes.
   server.requestTimeout = 0;
+  // Nor is an idle connection closed here: a client that is about to use it would see a reset.
+  server.keepAliveTimeout = 0;
   const bound = await listening(server, port);
   return {
     url: `http://${HOST}:${bound}`,

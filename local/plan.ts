@@ -30,7 +30,7 @@ const tableSchema = z.object({
 });
 
 const functionSchema = z.object({
-  Timeout: z.number().int().positive().default(3),
+  Timeout: z.number().int().positive().max(900).default(3),
   MemorySize: z.number().int().positive().default(128),
   Environment: z.object({ Variables: z.record(z.string(), z.string()) }).default({ Variables: {} }),
 });
@@ -83,6 +83,8 @@ export interface CloudPlan {
   tables: TablePlan[];
   buckets: string[];
   eventBuses: string[];
+  /** ARNs. */
+  topics: string[];
   functions: FunctionPlan[];
   streams: StreamPlan[];
   stateMachines: StateMachinePlan[];
@@ -93,6 +95,20 @@ export interface CloudPlan {
 const lastName = (reference: string): string =>
   /:table\/([^/]+)/.exec(reference)?.[1] ?? /:function:([^:]+)/.exec(reference)?.[1] ?? reference;
 
+/** Lambda's limit for all names and values of one function. */
+const MAX_ENVIRONMENT_BYTES = 4 * 1024;
+
+/** Lambda refuses to make such a function, so it is not made here either. */
+const checkEnvironment = (name: string, variables: Record<string, string>): void => {
+  const sizeBytes = Buffer.byteLength(Object.entries(variables).flat().join(''));
+  if (sizeBytes <= MAX_ENVIRONMENT_BYTES) return;
+  throw new WalkbackError(
+    'ConfigurationError',
+    `function ${name} has ${sizeBytes} bytes of environment variables; Lambda takes ${MAX_ENVIRONMENT_BYTES}`,
+    { details: { name, sizeBytes } },
+  );
+};
+
 const planFunction = (logicalId: string, resource: Resource, resolver: Resolver): FunctionPlan => {
   const entry = resource.Metadata['walkback:entry'];
   if (typeof entry !== 'string') {
@@ -100,8 +116,10 @@ const planFunction = (logicalId: string, resource: Resource, resolver: Resolver)
   }
   const { Timeout, MemorySize, Environment } = resource.Properties;
   const properties = functionSchema.parse(resolver.value({ Timeout, MemorySize, Environment }));
+  const name = resolver.nameOf(logicalId);
+  checkEnvironment(name, properties.Environment.Variables);
   return {
-    name: resolver.nameOf(logicalId),
+    name,
     arn: resolver.arnOf(logicalId),
     entry,
     timeoutMs: properties.Timeout * 1000,
@@ -177,6 +195,7 @@ export const planCloud = (template: Template): CloudPlan => {
     })),
     buckets: names('AWS::S3::Bucket'),
     eventBuses: names('AWS::Events::EventBus'),
+    topics: of('AWS::SNS::Topic').map(([logicalId]) => resolver.arnOf(logicalId)),
     functions,
     streams: of('AWS::Lambda::EventSourceMapping').map(([, resource]) => planStream(resource, resolver)),
     stateMachines: of('AWS::StepFunctions::StateMachine').map(([logicalId, resource]) =>

@@ -49,19 +49,14 @@ const shapeOf = (table: TablePlan | TableDescription): string[] => [
   ),
 ];
 
-const checkShape = (table: TablePlan, existing: TableDescription): void => {
+const shapeErrors = (table: TablePlan, existing: TableDescription): string[] => {
   const wanted = new Set(shapeOf(table));
   const found = new Set(shapeOf(existing));
   const differences = [
     ...[...wanted.difference(found)].map((line) => `missing: ${line}`),
     ...[...found.difference(wanted)].map((line) => `extra: ${line}`),
   ];
-  if (differences.length === 0) return;
-  throw new WalkbackError(
-    'ConfigurationError',
-    `table ${table.name} on disk is not the one the template describes (${differences.join('; ')}); ` +
-      'use a fresh data directory (--data), or the version of Walkback that made this one',
-  );
+  return differences.length === 0 ? [] : [`${table.name} (${differences.join('; ')})`];
 };
 
 const describe = async (dynamodb: DynamoDBClient, name: string): Promise<TableDescription | undefined> => {
@@ -73,10 +68,23 @@ const describe = async (dynamodb: DynamoDBClient, name: string): Promise<TableDe
   }
 };
 
-const provisionTable = async (dynamodb: DynamoDBClient, table: TablePlan): Promise<void> => {
-  const existing = await describe(dynamodb, table.name);
-  if (existing === undefined) await createTable(dynamodb, table);
-  else checkShape(table, existing);
+/** The names of the tables that exist. Looks at all of them before anything is made, and tells of all at once. */
+const checkTables = async (dynamodb: DynamoDBClient, tables: TablePlan[]): Promise<Set<string>> => {
+  const found = await Promise.all(
+    tables.map(async (table) => ({ table, existing: await describe(dynamodb, table.name) })),
+  );
+  const errors = found.flatMap(({ table, existing }) => (existing ? shapeErrors(table, existing) : []));
+  if (errors.length > 0) {
+    throw new WalkbackError(
+      'ConfigurationError',
+      `these tables on disk are not the ones the template describes: ${errors.join(', ')}; ` +
+        'use a fresh data directory (--data), or the version of Walkback that made this one',
+    );
+  }
+  return new Set(found.filter(({ existing }) => existing !== undefined).map(({ table }) => table.name));
+};
+
+const enableTimeToLive = async (dynamodb: DynamoDBClient, table: TablePlan): Promise<void> => {
   const ttl = table.TimeToLiveSpecification;
   if (ttl === undefined) return;
   const current = await dynamodb.send(new DescribeTimeToLiveCommand({ TableName: table.name }));
@@ -93,13 +101,17 @@ const provisionBucket = async (s3: S3Client, name: string): Promise<void> => {
   }
 };
 
-/** Idempotent. `ConfigurationError` when a table on disk has another shape. */
+/** Idempotent. `ConfigurationError` when a table on disk has another shape; then nothing was made. */
 export const provision = async (
   plan: CloudPlan,
   clients: { dynamodb: DynamoDBClient; s3: S3Client },
 ): Promise<void> => {
+  const existing = await checkTables(clients.dynamodb, plan.tables);
   await Promise.all([
-    ...plan.tables.map((table) => provisionTable(clients.dynamodb, table)),
+    ...plan.tables.map(async (table) => {
+      if (!existing.has(table.name)) await createTable(clients.dynamodb, table);
+      await enableTimeToLive(clients.dynamodb, table);
+    }),
     ...plan.buckets.map((bucket) => provisionBucket(clients.s3, bucket)),
   ]);
 };

@@ -1,4 +1,4 @@
-/** Secrets Manager's GetSecretValue over a fixed set of secrets: the functions fetch theirs as deployed. */
+/** Secrets Manager over a fixed set of secrets: the functions fetch theirs as deployed, and a value can be replaced until the cloud ends. */
 import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod';
@@ -6,7 +6,8 @@ import type { CloudCredentials } from './credentials.ts';
 import type { FunctionPlan } from './plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 
-const requestSchema = z.object({ SecretId: z.string() });
+const requestSchema = z.object({ SecretId: z.string(), SecretString: z.string().min(1).optional() });
+const TARGET = /^secretsmanager\.(GetSecretValue|PutSecretValue)$/;
 
 /** The secrets that functions are given by reference, with their values in this cloud. */
 export const secretsOf = (
@@ -38,8 +39,10 @@ export const createSecretsApi = (options: {
       c.json({ __type: type, message }, 400, { 'x-amzn-ErrorType': type });
     const refusal = await verify(signedRequest(c.req.raw, body));
     if (refusal !== undefined) return error(refusal.code, refusal.message);
-    if (c.req.header('x-amz-target') !== 'secretsmanager.GetSecretValue') {
-      return error('UnknownOperationException', 'Only GetSecretValue is offered by the embedded cloud');
+    const [, operation] = TARGET.exec(c.req.header('x-amz-target') ?? '') ?? [];
+    if (operation === undefined) {
+      const message = 'Only GetSecretValue and PutSecretValue are offered by the embedded cloud';
+      return error('UnknownOperationException', message);
     }
     const request = requestSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
     if (!request.success) return error('InvalidParameterException', z.prettifyError(request.error));
@@ -48,7 +51,11 @@ export const createSecretsApi = (options: {
     if (value === undefined) {
       return error('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
     }
-    return c.json({ ARN: SecretId, Name: SecretId, SecretString: value, VersionStages: ['AWSCURRENT'] });
+    const { SecretString = value } = request.data;
+    const about = { ARN: SecretId, Name: SecretId, VersionStages: ['AWSCURRENT'] };
+    if (operation === 'GetSecretValue') return c.json({ ...about, SecretString: value });
+    secrets.set(SecretId, SecretString);
+    return c.json(about);
   });
   return app;
 };

@@ -41,7 +41,10 @@ const START: Record<Service, Start> = {
   lambda: ({ functions, credentials, log }, port) =>
     listenApp(createLambdaApi({ functions, credentials, log }), port),
   events: ({ journal, plan, credentials }, port) =>
-    listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, credentials }), port),
+    listenApp(
+      createEventsApi({ journal, eventBuses: plan.eventBuses, topics: plan.topics, credentials }),
+      port,
+    ),
   secrets: ({ plan, credentials }, port) =>
     listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), port),
   stepfunctions: (parts, port) => startStepFunctions(parts, port),

@@ -16,10 +16,10 @@ const readBody = async (incoming: IncomingMessage): Promise<Buffer | undefined> 
   let sizeBytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_REQUEST_BYTES) return undefined;
-    chunks.push(chunk);
+    // Read to its end all the same: a caller that still writes would see a broken connection, not the answer.
+    if (sizeBytes <= MAX_REQUEST_BYTES) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return sizeBytes > MAX_REQUEST_BYTES ? undefined : Buffer.concat(chunks);
 };
 
 const refuse = (response: ServerResponse, code: string, message: string): void => {

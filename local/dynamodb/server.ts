@@ -19,6 +19,12 @@ export interface DynamoDbOptions {
 
 const START_TIMEOUT_MS = 15_000;
 const PROBE_INTERVAL_MS = 10;
+/**
+ * It refuses a port that is taken on any address, not only on its own, and between our claim and its start anybody
+ * can take one.
+ */
+const PORT_ATTEMPTS = 10;
+const PORT_TAKEN = /port \d+ is already in use/;
 
 const answers = async (url: string): Promise<boolean> => {
   try {
@@ -30,16 +36,18 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
-const untilHealthy = async (url: string, child: SupervisedChild): Promise<void> => {
+/** False when somebody else has its port. Any other end of the process before it answers is an error. */
+const becameHealthy = async (url: string, child: SupervisedChild): Promise<boolean> => {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (child.isRunning() && Date.now() < deadline) {
     // The process must still be ours after the answer: somebody else may hold the port.
-    if ((await answers(url)) && child.isRunning()) return;
+    if ((await answers(url)) && child.isRunning()) return true;
     await delay(PROBE_INTERVAL_MS);
   }
   const stuck = child.isRunning();
   await child.stop();
   const { code, output } = await child.ended;
+  if (!stuck && PORT_TAKEN.test(output)) return false;
   const how = stuck ? `did not answer within ${START_TIMEOUT_MS / 1000} s` : `ended with ${code}`;
   throw new WalkbackError('ConfigurationError', `DynamoDB (dynoxide) ${how}: ${output.trim()}`);
 };
@@ -52,15 +60,17 @@ const hiddenHost = (): string =>
   process.platform === 'linux' ? `127.${[1, 2, 3].map(() => randomInt(1, 255)).join('.')}` : HOST;
 
 const startBinary = async (path: string, dataDir: string): Promise<Endpoint> => {
-  const host = hiddenHost();
-  const port = await claimPort(0, host);
   const directory = join(dataDir, 'dynamodb');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'tables.sqlite');
-  const child = superviseChild(path, ['serve', '--host', host, '--port', `${port}`, '--db-path', file]);
-  const url = `http://${host}:${port}`;
-  await untilHealthy(url, child);
-  return { url, port, close: () => child.stop() };
+  const host = hiddenHost();
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
+    const port = await claimPort(0, host);
+    const child = superviseChild(path, ['serve', '--host', host, '--port', `${port}`, '--db-path', file]);
+    const url = `http://${host}:${port}`;
+    if (await becameHealthy(url, child)) return { url, port, close: () => child.stop() };
+  }
+  throw new WalkbackError('ConfigurationError', `DynamoDB (dynoxide) found no free port on ${host}`);
 };
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {

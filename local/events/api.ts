@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { refusal as refusalOfWebPages } from '../e2b/guard.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import type { EventJournal } from './journal.ts';
+import { entryBytes, MAX_ENTRIES, MAX_ENTRIES_BYTES } from './limits.ts';
+import { publishMessage } from './publish.ts';
 
-const MAX_ENTRIES = 10;
-const MAX_TOTAL_BYTES = 256 * 1024;
 const DEFAULT_SHOWN = 100;
 
 const entrySchema = z.object({
@@ -14,6 +14,8 @@ const entrySchema = z.object({
   DetailType: z.string().optional(),
   Detail: z.string().optional(),
   EventBusName: z.string().default('default'),
+  Time: z.number().optional(),
+  Resources: z.array(z.string()).optional(),
 });
 const putEventsSchema = z.object({ Entries: z.array(entrySchema).min(1).max(MAX_ENTRIES) });
 type Entry = z.infer<typeof entrySchema>;
@@ -34,8 +36,13 @@ const parseDetail = (text: string): { detail: unknown } | undefined => {
 
 const busName = (reference: string): string => /:event-bus\/(.+)$/.exec(reference)?.[1] ?? reference;
 
-const entryBytes = (entry: Entry): number =>
-  Buffer.byteLength(`${entry.Source ?? ''}${entry.DetailType ?? ''}${entry.Detail ?? ''}`);
+const parseJson = (body: Uint8Array): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(Buffer.from(body).toString()) };
+  } catch {
+    return undefined;
+  }
+};
 
 const createPutEvents = (journal: EventJournal, buses: readonly string[]) => {
   const put = async (entry: Entry): Promise<EntryAnswer> => {
@@ -57,10 +64,12 @@ const createPutEvents = (journal: EventJournal, buses: readonly string[]) => {
   };
 
   return async (c: Context, body: Uint8Array): Promise<Response> => {
-    const request = putEventsSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
+    const parsed = parseJson(body);
+    if (parsed === undefined) return jsonError(c, 'SerializationException', 'The request is not JSON.');
+    const request = putEventsSchema.safeParse(parsed.value);
     if (!request.success) return jsonError(c, 'ValidationException', z.prettifyError(request.error));
     const entries = request.data.Entries;
-    if (entries.reduce((sum, entry) => sum + entryBytes(entry), 0) > MAX_TOTAL_BYTES) {
+    if (entries.reduce((sum, entry) => sum + entryBytes(entry), 0) > MAX_ENTRIES_BYTES) {
       return jsonError(
         c,
         'ValidationException',
@@ -76,40 +85,41 @@ const createPutEvents = (journal: EventJournal, buses: readonly string[]) => {
   };
 };
 
-const xml = (c: Context, status: 200 | 400 | 403, body: string): Response =>
+const xml = (c: Context, status: 200 | 400 | 403 | 404, body: string): Response =>
   c.body(`<?xml version="1.0"?>${body}`, status, { 'content-type': 'text/xml' });
 
-const snsError = (c: Context, status: 400 | 403, code: string, message: string): Response =>
+const snsError = (c: Context, status: 400 | 403 | 404, code: string, message: string): Response =>
   xml(
     c,
     status,
     `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
   );
 
-const createPublish = (journal: EventJournal) => async (c: Context, body: Uint8Array) => {
-  const form = new URLSearchParams(Buffer.from(body).toString());
-  const target = form.get('TopicArn');
-  const message = form.get('Message');
-  if (form.get('Action') !== 'Publish') return snsError(c, 400, 'InvalidAction', 'Only Publish is offered');
-  if (!target || !message) return snsError(c, 400, 'InvalidParameter', 'TopicArn and Message are required');
-  const subject = form.get('Subject');
-  const [record] = await journal.append([
-    { kind: 'notification', target, body: message, ...(subject !== null && { type: subject }) },
-  ]);
-  const result = `<PublishResult><MessageId>${record?.id}</MessageId></PublishResult>`;
-  return xml(c, 200, `<PublishResponse>${result}</PublishResponse>`);
-};
+const createPublish =
+  (journal: EventJournal, topics: readonly string[]) => async (c: Context, body: Uint8Array) => {
+    const form = new URLSearchParams(Buffer.from(body).toString());
+    if (form.get('Action') !== 'Publish') return snsError(c, 400, 'InvalidAction', 'Only Publish is offered');
+    const sent = await publishMessage(journal, topics, {
+      topicArn: form.get('TopicArn') ?? '',
+      message: form.get('Message') ?? '',
+      ...(form.has('Subject') && { subject: form.get('Subject') ?? '' }),
+    });
+    if ('code' in sent) return snsError(c, sent.code === 'NotFound' ? 404 : 400, sent.code, sent.message);
+    const result = `<PublishResult><MessageId>${sent.messageId}</MessageId></PublishResult>`;
+    return xml(c, 200, `<PublishResponse>${result}</PublishResponse>`);
+  };
 
 export const createEventsApi = (options: {
   journal: EventJournal;
   eventBuses: readonly string[];
+  topics: readonly string[];
   credentials: AwsCredentials;
 }): Hono => {
-  const { journal, eventBuses, credentials } = options;
+  const { journal, eventBuses, topics, credentials } = options;
   const verifyEvents = createVerifier({ credentials, service: 'events' });
   const verifySns = createVerifier({ credentials, service: 'sns' });
   const putEvents = createPutEvents(journal, [...eventBuses, 'default']);
-  const publish = createPublish(journal);
+  const publish = createPublish(journal, topics);
 
   const app = new Hono();
   app.post('/', async (c) => {

@@ -1,4 +1,4 @@
-/** Lambda's Invoke API over the functions of this process. */
+/** Lambda's Invoke API over the functions of this process, and what their configuration is. */
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Log } from '../../core/ports.ts';
@@ -6,7 +6,8 @@ import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts'
 import type { LocalFunctions } from './functions.ts';
 
 const MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024;
-export const MAX_ASYNCHRONOUS_BYTES = 256 * 1024;
+/** It was 256 KB until October 2025. */
+export const MAX_ASYNCHRONOUS_BYTES = 1024 * 1024;
 /** Attempts after the first one that the service gives an asynchronous invocation. */
 const ASYNCHRONOUS_RETRIES = 2;
 
@@ -41,6 +42,22 @@ export const createLambdaApi = (options: {
   };
 
   const app = new Hono();
+  app.get('/2015-03-31/functions/:name/configuration', async (c) => {
+    const refusal = await verify(signedRequest(c.req.raw, new Uint8Array()));
+    if (refusal !== undefined) return refuse(c, 403, refusal.code, refusal.message);
+    const fn = functions.find(c.req.param('name'));
+    if (fn === undefined) {
+      return refuse(c, 404, 'ResourceNotFoundException', `Function not found: ${c.req.param('name')}`);
+    }
+    return c.json({
+      FunctionName: fn.name,
+      FunctionArn: fn.arn,
+      Timeout: fn.timeoutMs / 1000,
+      MemorySize: fn.memoryMb,
+      Version: '$LATEST',
+      State: 'Active',
+    });
+  });
   app.post('/2015-03-31/functions/:name/invocations', async (c) => {
     const body = new Uint8Array(await c.req.arrayBuffer());
     const refusal = await verify(signedRequest(c.req.raw, body));

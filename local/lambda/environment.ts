@@ -5,10 +5,12 @@
 import { WalkbackError } from '../../core/errors.ts';
 
 /**
- * What could make an SDK look elsewhere than at this cloud: a profile, a config file, an instance's role. And
- * the E2B key, which deployed functions do not get either: they fetch the secret.
+ * What could make an SDK look elsewhere than at this cloud: a profile, a config file, an instance's role. The E2B
+ * key, which deployed functions do not get either: they fetch the secret. And what tells a tool that its process is
+ * an instance of its own, to be ended when a call does not stop: here it is everybody's.
  */
 const UNSET = [
+  'AWS_LAMBDA_RUNTIME_API',
   'AWS_PROFILE',
   'AWS_DEFAULT_PROFILE',
   'AWS_SESSION_TOKEN',
@@ -25,6 +27,9 @@ const HERMETIC = {
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_EC2_METADATA_DISABLED: 'true',
 };
+
+/** Functions, and the tools of whoever tries things out, are all on this host. */
+const LOCAL = { WALKBACK_LOOPBACK_TOOLS: 'allowed' };
 
 /** Unless the user set them: stdout belongs to whoever embeds the cloud; what went wrong inside goes to stderr. */
 const QUIET = {
@@ -62,7 +67,7 @@ export const installEnvironment = (variables: Record<string, string>): FunctionE
   };
   for (const name of UNSET) put(name, undefined);
   const quiet = Object.entries(QUIET).filter(([name]) => process.env[name] === undefined);
-  set({ ...Object.fromEntries(quiet), ...HERMETIC, ...variables });
+  set({ ...Object.fromEntries(quiet), ...HERMETIC, ...LOCAL, ...variables });
   return {
     set,
     remove: () => {

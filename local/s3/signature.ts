@@ -83,10 +83,17 @@ const headerClaim = (request: SignedRequest, authorization: string): Claim => {
   };
 };
 
+const expiresSecondsOf = (request: SignedRequest): number => {
+  const seconds = Number(queryParameter(request.query, 'X-Amz-Expires'));
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_PRESIGNED_TTL) return seconds;
+  throw new S3Error('AuthorizationQueryParametersError', 'X-Amz-Expires must be 1 to 604800 seconds.');
+};
+
 const queryClaim = (request: SignedRequest): Claim => {
   const { 'X-Amz-Signature': _, ...query } = request.query;
   if (queryParameter(request.query, 'X-Amz-Algorithm') !== 'AWS4-HMAC-SHA256')
     throw new S3Error('AuthorizationQueryParametersError', 'X-Amz-Algorithm must be AWS4-HMAC-SHA256.');
+  expiresSecondsOf(request);
   return {
     ...splitCredential(queryParameter(request.query, 'X-Amz-Credential')),
     date: queryParameter(request.query, 'X-Amz-Date'),
@@ -101,11 +108,9 @@ const queryClaim = (request: SignedRequest): Claim => {
 };
 
 const checkPresignedTime = (request: SignedRequest, claim: Claim, nowMs: number): void => {
-  const expiresSeconds = Number(queryParameter(request.query, 'X-Amz-Expires'));
-  if (!Number.isInteger(expiresSeconds) || expiresSeconds < 1 || expiresSeconds > MAX_PRESIGNED_TTL)
-    throw new S3Error('AuthorizationQueryParametersError', 'X-Amz-Expires must be 1 to 604800 seconds.');
   const signedMs = parseDate(claim.date);
-  if (nowMs > signedMs + expiresSeconds * 1000) throw new S3Error('AccessDenied', 'Request has expired.');
+  if (nowMs > signedMs + expiresSecondsOf(request) * 1000)
+    throw new S3Error('AccessDenied', 'Request has expired.');
   if (signedMs > nowMs + MAX_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not valid yet.');
 };
 

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { Execution, Executions } from './executions.ts';
+import { isOverDataLimit, MAX_CAUSE_LENGTH, MAX_DATA_BYTES, MAX_ERROR_LENGTH } from './limits.ts';
 import { TOKEN_PREFIX } from './tasks.ts';
 
 const PREFIX = 'AWSStepFunctions.';
@@ -16,13 +17,18 @@ class ApiError extends Error {
   }
 }
 
+/** Of any JSON that travels through an execution. */
+const data = z.string().refine((text) => !isOverDataLimit(text), {
+  error: `Member must have length less than or equal to ${MAX_DATA_BYTES}`,
+});
+
+/** What a name may not contain: spaces, what has a meaning in an ARN, a path or a shell, and control characters. */
+const NOT_IN_NAMES = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]/u;
+
 const startInput = z.object({
   stateMachineArn: z.string(),
-  name: z
-    .string()
-    .regex(/^[^\s<>{}[\]?*"#%\\^|~`$&,;:/]{1,80}$/)
-    .optional(),
-  input: z.string().default('{}'),
+  name: z.string().min(1).max(80).optional(),
+  input: data.default('{}'),
 });
 const byExecution = z.object({ executionArn: z.string() });
 const stopInput = byExecution.extend({ error: z.string().optional(), cause: z.string().optional() });
@@ -33,11 +39,11 @@ const historyInput = byExecution.extend({
   nextToken: z.string().optional(),
 });
 const listInput = z.object({ stateMachineArn: z.string(), statusFilter: z.string().optional() });
-const success = z.object({ taskToken: z.string(), output: z.string() });
+const success = z.object({ taskToken: z.string(), output: data });
 const failure = z.object({
   taskToken: z.string(),
-  error: z.string().default(''),
-  cause: z.string().default(''),
+  error: z.string().max(MAX_ERROR_LENGTH).default(''),
+  cause: z.string().max(MAX_CAUSE_LENGTH).default(''),
 });
 const heartbeat = z.object({ taskToken: z.string() });
 
@@ -80,6 +86,7 @@ const actions = (executions: Executions) => {
   const table: Record<string, (body: unknown) => object> = {
     StartExecution: (body) => {
       const { stateMachineArn, name = crypto.randomUUID(), input } = startInput.parse(body);
+      if (NOT_IN_NAMES.test(name)) throw new ApiError('InvalidName', `Invalid Name: '${name}'`);
       parseJson(input, 'InvalidExecutionInput');
       const started = executions.start(stateMachineArn, name, input);
       if (started === 'no-machine')

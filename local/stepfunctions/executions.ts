@@ -4,10 +4,13 @@
  */
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setImmediate as eventsToArrive } from 'node:timers/promises';
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { adaptDefinition, type TaskResources } from './definition.ts';
-import { type EngineEvent, type HistoryEvent, toHistoryEvent } from './history.ts';
+import { createHistory, type EngineEvent, type HistoryEvent } from './history.ts';
+import { DATA_LIMIT_EXCEEDED, dataLimitCause, HISTORY_LIMIT, isOverDataLimit } from './limits.ts';
+import { TaskError } from './task-error.ts';
 import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
 import { createTokens } from './tokens.ts';
 
@@ -93,7 +96,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     ]),
   );
   const executions = await loadJournal(journalFile);
-  const histories = new Map<string, HistoryEvent[]>();
+  const histories = new Map<string, readonly HistoryEvent[]>();
   const running = new Map<string, { abort: () => void; done: Promise<void> }>();
   const tokens = createTokens();
   let closing = false;
@@ -116,12 +119,29 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     options.onEnd?.(execution);
   };
 
+  /** What the service ends an execution for, and the engine does not. */
+  const excessOf = (event: EngineEvent, hasRoom: boolean) => {
+    if (!hasRoom) return HISTORY_LIMIT;
+    if (event.type !== 'StateExited' || !isOverDataLimit(JSON.stringify(event.state?.output ?? null)))
+      return undefined;
+    return {
+      error: DATA_LIMIT_EXCEEDED,
+      cause: dataLimitCause(event.state?.name ?? '', 'returned a result'),
+    };
+  };
+
   /** Follows the events: they are the history, and tell when a state that waited was left. */
-  const record = async (execution: Execution, events: AsyncIterable<EngineEvent>) => {
-    const history: HistoryEvent[] = [];
-    histories.set(execution.executionArn, history);
+  const record = async (execution: Execution, tasks: TaskResources, events: AsyncIterable<EngineEvent>) => {
+    const history = createHistory(tasks);
+    histories.set(execution.executionArn, history.events);
     for await (const event of events) {
-      history.push(toHistoryEvent(event, history.length + 1));
+      const excess = excessOf(event, history.add(event));
+      if (excess !== undefined) {
+        history.fail(excess);
+        end(execution, { status: 'FAILED', ...excess });
+        running.get(execution.executionArn)?.abort();
+        return;
+      }
       if (event.type === 'StateFailed' || event.type === 'StateExited') {
         // Events come a little after the fact; by now the next state may wait on a token of its own.
         tokens.close(execution.executionArn, event.state?.name ?? '');
@@ -129,9 +149,19 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     }
   };
 
+  /** A task of an execution that still runs when all its events so far were looked at. */
+  const handlerOf = (execution: Execution, state: string, resource: string) => {
+    const handle = taskHandler(state, resource, services, tokens);
+    return async (input: unknown): Promise<unknown> => {
+      await eventsToArrive();
+      if (execution.status === 'RUNNING') return handle(input);
+      throw new TaskError('States.Runtime', 'The execution was ended.', { final: true });
+    };
+  };
+
   const run = (execution: Execution, { definition, tasks }: Loaded): void => {
     const handlers = Object.fromEntries(
-      [...tasks].map(([state, resource]) => [state, taskHandler(state, resource, services, tokens)]),
+      [...tasks].map(([state, resource]) => [state, handlerOf(execution, state, resource)]),
     );
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },
@@ -148,7 +178,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
       overrides: { taskResourceLocalHandlers: handlers as never },
       context,
     });
-    const recording = record(execution, started.eventLogs);
+    const recording = record(execution, tasks, started.eventLogs);
     const done = started.result.then(
       (output) => end(execution, { status: 'SUCCEEDED', output: JSON.stringify(output) }),
       (error: unknown) => {

@@ -1,4 +1,12 @@
-/** The engine's events as GetExecutionHistory shows them. */
+/** The engine's events as GetExecutionHistory shows and counts them: the service has five for a task where the engine has two. */
+import type { TaskResources } from './definition.ts';
+import { MAX_HISTORY_EVENTS } from './limits.ts';
+
+interface Failed {
+  error?: string;
+  cause?: string;
+}
+
 export interface HistoryEvent {
   id: number;
   previousEventId: number;
@@ -7,8 +15,9 @@ export interface HistoryEvent {
   type: string;
   stateEnteredEventDetails?: { name: string; input?: string };
   stateExitedEventDetails?: { name: string; output?: string };
-  executionFailedEventDetails?: { error?: string; cause?: string };
-  taskFailedEventDetails?: { resourceType: string; resource: string; error?: string; cause?: string };
+  executionFailedEventDetails?: Failed;
+  taskFailedEventDetails?: { resourceType: string; resource: string } & Failed;
+  taskTimedOutEventDetails?: { resourceType: string; resource: string } & Failed;
 }
 
 export interface EngineEvent {
@@ -19,34 +28,85 @@ export interface EngineEvent {
   Cause?: unknown;
 }
 
+type Shown = Omit<HistoryEvent, 'id' | 'previousEventId' | 'timestamp'>;
+
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
-export const toHistoryEvent = (event: EngineEvent, id: number): HistoryEvent => {
-  const base = { id, previousEventId: id - 1, timestamp: event.timestamp / 1000 };
-  const { state } = event;
-  const failed = { ...(event.Error === undefined ? {} : { error: event.Error }), cause: text(event.Cause) };
-  switch (event.type) {
-    case 'StateEntered':
-      return {
-        ...base,
-        type: `${state?.type ?? ''}StateEntered`,
-        stateEnteredEventDetails: { name: state?.name ?? '', input: text(state?.input) },
-      };
-    case 'StateExited':
-      return {
-        ...base,
-        type: `${state?.type ?? ''}StateExited`,
-        stateExitedEventDetails: { name: state?.name ?? '', output: text(state?.output) },
-      };
-    case 'StateFailed':
-      return {
-        ...base,
-        type: 'TaskFailed',
-        taskFailedEventDetails: { resourceType: 'lambda', resource: state?.name ?? '', ...failed },
-      };
-    case 'ExecutionFailed':
-      return { ...base, type: event.type, executionFailedEventDetails: failed };
-    default:
-      return { ...base, type: event.type };
-  }
+/** A Lambda task's own events, one attempt; a task that waits for a token is submitted too. */
+const attempt = (resource: string | undefined): Shown[] => [
+  { type: 'TaskScheduled' },
+  { type: 'TaskStarted' },
+  ...(resource?.endsWith('.waitForTaskToken') === true ? [{ type: 'TaskSubmitted' }] : []),
+];
+
+const failureOf = (event: EngineEvent): Failed => ({
+  ...(event.Error === undefined ? {} : { error: event.Error }),
+  cause: text(event.Cause),
+});
+
+const taskFailure = (event: EngineEvent, resource: string): Shown => {
+  const details = { resourceType: resource.split(':').at(-2) ?? '', resource, ...failureOf(event) };
+  return event.Error === 'States.Timeout'
+    ? { type: 'TaskTimedOut', taskTimedOutEventDetails: details }
+    : { type: 'TaskFailed', taskFailedEventDetails: details };
+};
+
+export const createHistory = (tasks: TaskResources) => {
+  const events: HistoryEvent[] = [];
+  /** The task of this state failed, and a Catch took it: it is left without having succeeded. */
+  let caught = false;
+
+  const shown = (event: EngineEvent): Shown[] => {
+    const { state } = event;
+    const name = state?.name ?? '';
+    const isTask = state?.type === 'Task';
+    switch (event.type) {
+      case 'StateEntered': {
+        const entered = {
+          type: `${state?.type ?? ''}StateEntered`,
+          stateEnteredEventDetails: { name, input: text(state?.input) },
+        };
+        return [entered, ...(isTask ? attempt(tasks.get(name)) : [])];
+      }
+      case 'StateRetried':
+        return attempt(tasks.get(name));
+      case 'StateFailed':
+        return isTask ? [taskFailure(event, tasks.get(name) ?? '')] : [];
+      case 'StateCaught':
+        caught = true;
+        return [];
+      case 'StateExited': {
+        const succeeded = isTask && !caught ? [{ type: 'TaskSucceeded' }] : [];
+        caught = false;
+        const details = { name, output: text(state?.output) };
+        return [...succeeded, { type: `${state?.type ?? ''}StateExited`, stateExitedEventDetails: details }];
+      }
+      case 'ExecutionFailed':
+        return [{ type: event.type, executionFailedEventDetails: failureOf(event) }];
+      default:
+        return [{ type: event.type }];
+    }
+  };
+
+  const push = (one: Shown, timestamp: number): void => {
+    const id = events.length + 1;
+    events.push({ id, previousEventId: id - 1, timestamp: timestamp / 1000, ...one });
+  };
+
+  return {
+    events,
+    /** False when there is no room left for anything but the execution's end. */
+    add: (event: EngineEvent): boolean => {
+      const ends = event.type.startsWith('Execution');
+      for (const one of shown(event)) {
+        if (!ends && events.length >= MAX_HISTORY_EVENTS - 1) return false;
+        push(one, event.timestamp);
+      }
+      return true;
+    },
+    /** The service ended the execution; the engine does not know it. */
+    fail: (failure: { error: string; cause: string }): void => {
+      push({ type: 'ExecutionFailed', executionFailedEventDetails: failure }, Date.now());
+    },
+  };
 };

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../core/ports.ts';
 import type { EventJournal } from '../events/journal.ts';
+import { publishMessage } from '../events/publish.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import type { CloudPlan } from '../plan.ts';
@@ -19,30 +20,30 @@ interface Parts {
   log: Log;
 }
 
-/** What the service answers for a function that is not there. */
-class NotFound extends Error {
-  override readonly name = 'ResourceNotFoundException';
-  readonly $metadata = { httpStatusCode: 404 };
+/** What a service answers to a call it refuses, as an SDK throws it. */
+class Refused extends Error {
+  override readonly name: string;
+  readonly $metadata = { httpStatusCode: 400 };
+
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
 }
 
-const servicesOf = ({ functions, journal }: Parts): TaskServices => ({
+const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
   invoke: async (functionName, payload) => {
     const fn = functions.find(functionName);
-    if (fn === undefined) throw new NotFound(`Function not found: ${functionName}`);
+    if (fn === undefined)
+      throw new Refused('ResourceNotFoundException', `Function not found: ${functionName}`);
     // Through JSON, as over the wire: nobody shares an object with a function.
     const result = await functions.invoke(fn, JSON.parse(JSON.stringify(payload ?? null)));
     return { payload: JSON.parse(result.payload), functionError: result.failed };
   },
-  publish: async ({ topicArn, subject, message }) => {
-    const [record] = await journal.append([
-      {
-        kind: 'notification',
-        target: topicArn,
-        body: message,
-        ...(subject !== undefined && { type: subject }),
-      },
-    ]);
-    return { messageId: record?.id ?? '' };
+  publish: async (message) => {
+    const sent = await publishMessage(journal, plan.topics, message);
+    if ('code' in sent) throw new Refused(`${sent.code}Exception`, sent.message);
+    return sent;
   },
 });
 

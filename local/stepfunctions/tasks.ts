@@ -1,6 +1,7 @@
 /** What a Task state does, by its Resource: the optimised integrations the saga uses, with AWS's error names. */
 import * as z from 'zod';
 import { TIMEOUT_MEMBER } from './definition.ts';
+import { DATA_LIMIT_EXCEEDED, dataLimitCause, isOverDataLimit, MAX_CAUSE_LENGTH } from './limits.ts';
 import { TaskError } from './task-error.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -23,21 +24,24 @@ const withoutTimeout = (input: unknown): unknown => {
   return Object.fromEntries(Object.entries(input).filter(([name]) => name !== TIMEOUT_MEMBER));
 };
 
-/** What the service itself refused is `Lambda.<name>`; without any answer the SDK's client failed. */
-const serviceError = (error: unknown): TaskError => {
+/** What the service itself refused is `Lambda.<name>` or `SNS.<name>`; without any answer the SDK's client failed. */
+const serviceError = (service: 'Lambda' | 'SNS', error: unknown): TaskError => {
   const known = error instanceof Error ? error : new Error(String(error));
   const answered = '$metadata' in known && known.name !== 'TimeoutError';
-  return new TaskError(answered ? `Lambda.${known.name}` : 'Lambda.SdkClientException', known.message);
+  return new TaskError(
+    answered ? `${service}.${known.name}` : `${service}.SdkClientException`,
+    known.message,
+  );
 };
 
 const invokeFunction = async (services: TaskServices, input: unknown) => {
   const { FunctionName, Payload } = invocation.parse(input);
   const answer = await services.invoke(FunctionName, Payload).catch((error: unknown) => {
-    throw serviceError(error);
+    throw serviceError('Lambda', error);
   });
   if (answer.functionError) {
     const { errorType } = failure.parse(answer.payload ?? {});
-    throw new TaskError(errorType, JSON.stringify(answer.payload));
+    throw new TaskError(errorType, JSON.stringify(answer.payload).slice(0, MAX_CAUSE_LENGTH));
   }
   return { ExecutedVersion: '$LATEST', Payload: answer.payload ?? null, StatusCode: 200 };
 };
@@ -54,28 +58,51 @@ const tokenIn = (value: unknown): string | undefined => {
 /** Marks a token, so that the task that hands it out finds it in its parameters again. */
 export const TOKEN_PREFIX = 'walkback-task-token-';
 
-/** The handler of one Task state. */
+const perform = async (
+  state: string,
+  resource: string,
+  input: unknown,
+  services: TaskServices,
+  tokens: Tokens,
+): Promise<unknown> => {
+  switch (resource) {
+    case 'arn:aws:states:::lambda:invoke':
+      return invokeFunction(services, input);
+    case 'arn:aws:states:::lambda:invoke.waitForTaskToken': {
+      const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
+      if (token === undefined) throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token');
+      tokens.adopt(token, state);
+      await invokeFunction(services, input);
+      return tokens.wait(token);
+    }
+    case 'arn:aws:states:::sns:publish': {
+      const { TopicArn, Subject, Message } = publication.parse(input);
+      const subject = Subject === undefined ? {} : { subject: Subject };
+      const sent = services.publish({ topicArn: TopicArn, message: Message, ...subject });
+      const { messageId } = await sent.catch((error: unknown) => {
+        throw serviceError('SNS', error);
+      });
+      return { MessageId: messageId };
+    }
+    default:
+      throw new TaskError('States.Runtime', `${resource} is not offered by the embedded cloud`);
+  }
+};
+
+/**
+ * The handler of one Task state. A result that is too large is a failed task, which a Catch may take; parameters that
+ * are too large end the execution, like any other data between states.
+ */
 export const taskHandler =
   (state: string, resource: string, services: TaskServices, tokens: Tokens) =>
   async (raw: unknown): Promise<unknown> => {
     const input = withoutTimeout(raw);
-    switch (resource) {
-      case 'arn:aws:states:::lambda:invoke':
-        return invokeFunction(services, input);
-      case 'arn:aws:states:::lambda:invoke.waitForTaskToken': {
-        const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
-        if (token === undefined) throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token');
-        tokens.adopt(token, state);
-        await invokeFunction(services, input);
-        return tokens.wait(token);
-      }
-      case 'arn:aws:states:::sns:publish': {
-        const { TopicArn, Subject, Message } = publication.parse(input);
-        const subject = Subject === undefined ? {} : { subject: Subject };
-        const { messageId } = await services.publish({ topicArn: TopicArn, message: Message, ...subject });
-        return { MessageId: messageId };
-      }
-      default:
-        throw new TaskError('States.Runtime', `${resource} is not offered by the embedded cloud`);
+    if (isOverDataLimit(JSON.stringify(input))) {
+      const cause = dataLimitCause(state, 'provided parameters');
+      throw new TaskError(DATA_LIMIT_EXCEEDED, cause, { final: true });
     }
+    const result = await perform(state, resource, input, services, tokens);
+    if (isOverDataLimit(JSON.stringify(result)))
+      throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'returned a result'));
+    return result;
   };

@@ -10,14 +10,17 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { expect, test } from 'vitest';
+import { createEventBus } from '../../adapters/aws/event-bus.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
+import { planCloud } from '../../local/plan.ts';
 import { Sha256 } from '../../local/sigv4.ts';
+import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
 
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-cloud-test-'));
@@ -49,7 +52,7 @@ test('SDK clients without any settings talk to the cloud, S3 in path style', asy
 
 test('data, keys and names survive a restart; what was published too', async () => {
   await using directory = await scratch();
-  const Item = { pk: { S: 'SESSION#1' }, sk: { S: 'META' } };
+  const Item = { pk: { S: 'KEPT#1' }, sk: { S: 'META' } };
   const first = await startTestCloud({ dataDir: directory.path });
   const TableName = variable(first, 'WALKBACK_SESSIONS_TABLE');
   await new DynamoDBClient().send(new PutItemCommand({ TableName, Item }));
@@ -209,6 +212,31 @@ test('events are kept in order and shown; one that could not arrive deployed is 
   ]);
   expect(cloud.events().map((event) => event.type)).toEqual(['checkpoint.created', 'last']);
 
+  const KIB = 1024;
+  const send = (...Entries: PutEventsRequestEntry[]) => events.send(new PutEventsCommand({ Entries }));
+  // The names count, and a time for 14 bytes.
+  const sized = (bytes: number) => ({
+    ...entry('large', JSON.stringify({ x: 'x'.repeat(bytes - 'walkback'.length - 'large'.length - 22) })),
+    Time: new Date(),
+  });
+  expect((await send(sized(256 * KIB))).FailedEntryCount).toBe(0);
+  const refused = { name: 'ValidationException' };
+  await expect(send(sized(256 * KIB + 1))).rejects.toMatchObject(refused);
+  await expect(send(sized(128 * KIB), sized(128 * KIB), entry('last'))).rejects.toMatchObject(refused);
+  await expect(send(...Array.from({ length: 11 }, () => entry('last')))).rejects.toMatchObject(refused);
+  const noTime = { ...entry('never'), Time: new Date(Number.NaN) };
+  await expect(send(noTime)).rejects.toMatchObject({ name: 'SerializationException' });
+  const heavy = (id: string) => ({
+    id,
+    name: 'checkpoint.created' as const,
+    at: new Date().toISOString(),
+    detail: { x: 'x'.repeat(100 * KIB) },
+  });
+  await createEventBus({ busName: EventBusName }).publish(['1', '2', '3'].map(heavy));
+  const arrived = cloud.events().slice(-3);
+  expect(arrived.map(({ body }) => (body as { eventId: string }).eventId)).toEqual(['1', '2', '3']);
+  await send(entry('last'));
+
   const shown = (await (await fetch(`${cloud.endpoints.events}/local/events?limit=1`)).json()) as {
     events: unknown[];
   };
@@ -224,7 +252,7 @@ test('events are shown to people on this machine, not to web pages', async () =>
   expect(answer.status).toBe(403);
 });
 
-test('a notification to a topic is kept too', async () => {
+test('a notification to a topic is kept too; SNS refuses what is too large, and topics that are not there', async () => {
   await using cloud = await startTestCloud();
   const { host, hostname } = new URL(cloud.endpoints.events);
   const signer = new SignatureV4({
@@ -236,27 +264,33 @@ test('a notification to a topic is kept too', async () => {
     },
     sha256: Sha256,
   });
-  const TopicArn = 'arn:aws:sns:us-east-1:000000000000:alerts';
-  const body = new URLSearchParams({
-    Action: 'Publish',
-    TopicArn,
-    Message: 'help',
-    Subject: 'saga',
-  }).toString();
-  const { headers } = await signer.sign({
-    method: 'POST',
-    protocol: 'http:',
-    hostname,
-    path: '/',
-    query: {},
-    headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
-    body,
-  });
-  const answer = await fetch(cloud.endpoints.events, { method: 'POST', headers, body });
-  expect(await answer.text()).toMatch(/<MessageId>[0-9a-f-]{36}<\/MessageId>/);
+  const [TopicArn = ''] = planCloud(await loadTemplate()).topics;
+  const publish = async (more: Record<string, string> = {}): Promise<string> => {
+    const fields = { Action: 'Publish', TopicArn, Message: 'help', Subject: 'saga', ...more };
+    const body = new URLSearchParams(fields).toString();
+    const { headers } = await signer.sign({
+      method: 'POST',
+      protocol: 'http:',
+      hostname,
+      path: '/',
+      query: {},
+      headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    });
+    return (await fetch(cloud.endpoints.events, { method: 'POST', headers, body })).text();
+  };
+  expect(await publish()).toMatch(/<MessageId>[0-9a-f-]{36}<\/MessageId>/);
   expect(cloud.events()).toMatchObject([
     { kind: 'notification', target: TopicArn, type: 'saga', body: 'help' },
   ]);
+  const full = 256 * 1024;
+  expect(await publish({ Message: 'x'.repeat(full), Subject: 's'.repeat(100) })).toContain('<MessageId>');
+  expect(await publish({ Message: 'x'.repeat(full + 1) })).toContain('Message too long');
+  for (const Subject of ['s'.repeat(101), 'zoë', 'two\nlines', '']) {
+    expect(await publish({ Subject }), Subject).toContain('Invalid parameter: Subject');
+  }
+  expect(await publish({ TopicArn: `${TopicArn}-gone` })).toContain('<Code>NotFound</Code>');
+  expect(cloud.events()).toHaveLength(2);
 });
 
 test('the E2B key is a secret that functions fetch by its reference', async () => {

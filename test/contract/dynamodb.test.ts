@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  BatchWriteItemCommand,
   CreateTableCommand,
   DynamoDBClient,
   GetItemCommand,
@@ -148,6 +149,87 @@ describe('what the functions need of DynamoDB', () => {
   });
 });
 
+describe('what DynamoDB refuses', () => {
+  const KIB = 1024;
+  const MAX_ITEM = 400 * KIB;
+  let url: string;
+  let dynamodb: DynamoDBClient;
+  const disposal = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const directory = disposal.use(await scratch());
+    const server = await startDynamoDb({ dataDir: directory.path, credentials });
+    url = server.url;
+    disposal.defer(() => server.close());
+    dynamodb = clientFor(server.url);
+    disposal.defer(() => dynamodb.destroy());
+    await createTable(dynamodb);
+  });
+  afterAll(() => disposal.disposeAsync());
+
+  /** An item of exactly this size, as the service counts: names and values. */
+  const item = (pk: string, sk: number, sizeBytes: number) => ({
+    pk: { S: pk },
+    sk: { S: `${sk}` },
+    x: { S: 'x'.repeat(sizeBytes - 'pkskx'.length - pk.length - `${sk}`.length) },
+  });
+  const items = (pk: string, count: number, sizeBytes: number) =>
+    Array.from({ length: count }, (_, n) => item(pk, n, sizeBytes));
+  const put = (Item: ReturnType<typeof item>) =>
+    dynamodb.send(new PutItemCommand({ TableName: 'sessions', Item }));
+  const transact = (all: ReturnType<typeof item>[]) =>
+    dynamodb.send(
+      new TransactWriteItemsCommand({
+        TransactItems: all.map((Item) => ({ Put: { TableName: 'sessions', Item } })),
+      }),
+    );
+  const batch = (all: ReturnType<typeof item>[]) =>
+    dynamodb.send(
+      new BatchWriteItemCommand({
+        RequestItems: { sessions: all.map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
+  const page = async (pk: string) =>
+    dynamodb.send(
+      new QueryCommand({
+        TableName: 'sessions',
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: pk } },
+      }),
+    );
+  const invalid = { name: 'ValidationException' };
+
+  test('an item over 400 KB, alone, in a batch or in a transaction, which then writes nothing', async () => {
+    await put(item('item', 1, MAX_ITEM));
+    await expect(put(item('item', 2, MAX_ITEM + 1))).rejects.toMatchObject(invalid);
+    await expect(batch([item('item', 3, MAX_ITEM + 1)])).rejects.toMatchObject(invalid);
+    const mixed = [item('item', 4, 100), item('item', 5, MAX_ITEM + 1)];
+    await expect(transact(mixed)).rejects.toMatchObject(invalid);
+    expect((await page('item')).Count).toBe(1);
+  });
+
+  test('a transaction over 100 actions or 4 MB, a batch over 25 items or 16 MB', async () => {
+    await transact(items('actions', 100, 100));
+    await expect(transact(items('many', 101, 100))).rejects.toMatchObject(invalid);
+    await transact(items('full', 10, MAX_ITEM));
+    await expect(transact(items('heavy', 11, MAX_ITEM))).rejects.toMatchObject(invalid);
+    await batch(items('batch', 25, 100));
+    await expect(batch(items('large', 26, 100))).rejects.toMatchObject(invalid);
+    const answer = await fetch(url, { method: 'POST', body: 'x'.repeat(16 * 1024 * KIB + 1) });
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('SerializationException'),
+    ]);
+    expect((await page('many')).Count).toBe(0);
+  });
+
+  test('a page of a query ends at 1 MB', async () => {
+    await batch(items('pages', 6, 300 * KIB));
+    const { Count, LastEvaluatedKey } = await page('pages');
+    expect(Count).toBe(3);
+    expect(LastEvaluatedKey).toMatchObject({ sk: { S: '2' } });
+  });
+});
+
 describe('the door', () => {
   const listTables = (url: string, headers: Record<string, string>) =>
     fetch(url, {
@@ -239,6 +321,18 @@ describe('the DynamoDB process', () => {
       name: 'ConfigurationError',
       message: expect.stringContaining('ended with 1'),
     });
+  });
+
+  test('takes another port when somebody has the one it found', async () => {
+    await using directory = await scratch();
+    const { path } = findDynamoDb(process.env) as { path: string };
+    const unlucky = join(directory.path, 'dynoxide');
+    const takenOnce = `if mkdir ${directory.path}/unlucky 2>/dev/null; then echo "error: port 7 is already in use" >&2; exit 1; fi`;
+    await writeFile(unlucky, `#!/bin/sh\n${takenOnce}\nexec ${path} "$@"\n`, { mode: 0o755 });
+    const source = { kind: 'binary', path: unlucky } as const;
+    const server = await startDynamoDb({ dataDir: directory.path, credentials, source });
+    await server.close();
+    expect(await readdir(directory.path)).toContain('unlucky');
   });
 
   test('can be somebody else’s endpoint, which must answer', async () => {

@@ -1,4 +1,5 @@
 import {
+  GetFunctionConfigurationCommand,
   InvalidRequestContentException,
   InvokeCommand,
   type InvokeCommandInput,
@@ -6,7 +7,9 @@ import {
   RequestTooLargeException,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, expect, test } from 'vitest';
+import { createToolFunctions } from '../../adapters/aws/tool-functions.ts';
 import type { Log } from '../../core/ports.ts';
 import { createLambdaApi, MAX_ASYNCHRONOUS_BYTES } from '../../local/lambda/api.ts';
 import { installEnvironment } from '../../local/lambda/environment.ts';
@@ -145,7 +148,7 @@ test('one environment per process: a second one is refused, and removing gives b
   installEnvironment({}).remove();
 });
 
-test('limits: 6 MB in, 6 MB out, 256 KB for an event', async () => {
+test('limits: 6 MB in, 6 MB out, 1 MB for an event', async () => {
   const { endpoint } = await start();
   const client = connect(endpoint);
   const large = 'x'.repeat(6 * 1024 * 1024);
@@ -175,6 +178,27 @@ test('an event is accepted at once and tried three times', async () => {
   await third.promise;
   await functions.idle();
   expect(failures).toEqual([1, 2, 3]);
+});
+
+test('how a function is configured is seen by name, ARN or qualifier, and only with a signature', async () => {
+  const { endpoint } = await start();
+  const tools = createToolFunctions(connect(endpoint));
+  for (const name of ['walkback-probe', probe.arn, `${probe.arn}:7`, 'walkback-probe:live']) {
+    expect(await tools.look(name), name).toEqual({ state: 'there', timeoutSeconds: 900 });
+  }
+  expect(await tools.look('walkback-nobody')).toEqual({ state: 'missing' });
+  const stranger = connect(endpoint, { credentials: { ...credentials, secretAccessKey: 'guess' } });
+  await expect(createToolFunctions(stranger).look('walkback-probe')).rejects.toMatchObject({
+    name: 'ConfigurationError',
+  });
+});
+
+test('a function that nobody gave the right to look at is hidden, whether it is there or not', async () => {
+  const client = new LambdaClient({ region: 'us-east-1', credentials });
+  using mock = Object.assign(mockClient(client), { [Symbol.dispose]: () => mock.restore() });
+  const denied = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
+  mock.on(GetFunctionConfigurationCommand).rejects(denied);
+  expect(await createToolFunctions(client).look('theirs')).toEqual({ state: 'hidden' });
 });
 
 test('an unknown function, a payload that is not JSON', async () => {

@@ -152,6 +152,17 @@ describe('a presigned upload with signed length and hash', () => {
     },
   );
 
+  it('takes a URL that lives seven days, and refuses one that says it lives longer', async () => {
+    const week = 7 * 24 * 3600;
+    const url = new URL(await presignPut({}, { expiresIn: week }));
+    url.searchParams.set('X-Amz-Expires', String(week + 1));
+    expect(await put(url.href, CONTENT)).toEqual({
+      status: 400,
+      code: 'AuthorizationQueryParametersError',
+    });
+    expect((await put(await presignPut({}, { expiresIn: week }), CONTENT)).status).toBe(200);
+  });
+
   it('refuses headers that were not signed', async () => {
     const answer = await put(await presignPut(), CONTENT, { 'x-amz-meta-owner': 'me' });
     expect(answer).toEqual({ status: 403, code: 'AccessDenied' });

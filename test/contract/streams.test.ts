@@ -51,6 +51,7 @@ beforeEach(async () => {
     tables: [table],
     buckets: [],
     eventBuses: [],
+    topics: [],
     functions: [],
     streams: [],
     stateMachines: [],
