@@ -32,6 +32,8 @@ export interface FunctionRow {
   entry?: string;
   /** A tool of the examples: only where they are wanted. */
   tool?: true;
+  /** Looks at the timeouts of the functions that serve tools. */
+  looksAtTools?: true;
   /** Calls tools over HTTP: sagas may call it, and it may read what calls are signed with. */
   httpTool?: true;
 }
@@ -119,7 +121,7 @@ const sessionRows: readonly FunctionRow[] = [
     name: 'end-session',
     description: 'Ends a session and starts its retention',
     callers: ['agent-backend'],
-    sessions: ['GetItem', 'PutItem'],
+    sessions: CAPTURE,
     timeoutSeconds: 60,
   },
   {
@@ -166,7 +168,7 @@ const sagaRows: readonly FunctionRow[] = [
     description: 'Cancels a saga, or works what a failed compensation left',
     callers: ['operator'],
     ...MOVE,
-    engine: ['StartExecution', 'SendTaskSuccess'],
+    engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     timeoutSeconds: 60,
   },
   {
@@ -198,6 +200,7 @@ const sagaRows: readonly FunctionRow[] = [
     description: 'Stores tools and templates',
     callers: ['operator'],
     sagas: ['GetItem', 'PutItem'],
+    looksAtTools: true,
     timeoutSeconds: 60,
   },
   {

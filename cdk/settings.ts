@@ -5,21 +5,52 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { WalkbackProps } from './walkback.ts';
 
+const PREFIX = 'walkback:';
+
+/** Every choice there is; docs/operations.md has the same list. */
+export const SETTING_NAMES = [
+  'namePrefix',
+  'e2bApiKeySecretName',
+  'httpToolSecretName',
+  'kmsKeyArn',
+  'alarmTopicArn',
+  'runbookUrl',
+  'logRetentionDays',
+  'supersededObjectDays',
+  'eventArchiveDays',
+  'deletionProtection',
+  'tracing',
+  'toolFunctions',
+  'examples',
+] as const;
+type SettingName = (typeof SETTING_NAMES)[number];
+
+/** A name nobody knows would be left out in silence, and the default deployed in its place. */
+const checkNames = (stack: Stack): void => {
+  const context: unknown = stack.node.getAllContext();
+  const given = typeof context === 'object' && context !== null ? Object.keys(context) : [];
+  const names: readonly string[] = SETTING_NAMES.map((name) => PREFIX + name);
+  const unknown = given.filter((name) => name.startsWith(PREFIX) && !names.includes(name));
+  if (unknown.length === 0) return;
+  throw new Error(`context ${unknown.join(', ')} is not a setting; there are ${names.join(', ')}`);
+};
+
 /**
  * What an operator may choose with `cdk deploy -c walkback:<name>=<value>`; everything has a safe default. A VPC and
  * anything finer is for whoever puts the construct into an app of their own.
  */
 export const readSettings = (stack: Stack): WalkbackProps => {
-  const given = (name: string): unknown => stack.node.tryGetContext(`walkback:${name}`) ?? undefined;
+  checkNames(stack);
+  const given = (name: SettingName): unknown => stack.node.tryGetContext(PREFIX + name) ?? undefined;
 
-  const optionalText = (name: string): string | undefined => {
+  const optionalText = (name: SettingName): string | undefined => {
     const value = given(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string' || value === '') throw new Error(`context walkback:${name} must be a text`);
     return value;
   };
 
-  const flag = (name: string, fallback: boolean): boolean => {
+  const flag = (name: SettingName, fallback: boolean): boolean => {
     const value = given(name) ?? fallback;
     // `-c name=value` always gives texts; cdk.json gives booleans.
     if (value === true || value === 'true') return true;
@@ -27,7 +58,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     throw new Error(`context walkback:${name} must be true or false`);
   };
 
-  const days = (name: string): number | undefined => {
+  const days = (name: SettingName): number | undefined => {
     const value = given(name);
     if (value === undefined) return undefined;
     const count = Number(value);
@@ -67,7 +98,9 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     removalPolicy: flag('deletionProtection', true) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),
     runbookUrl: optionalText('runbookUrl'),
-    toolFunctions: optionalText('toolFunctions')?.split(','),
+    toolFunctions: optionalText('toolFunctions')
+      ?.split(',')
+      .map((name) => name.trim()),
     examples: flag('examples', false),
   };
 };

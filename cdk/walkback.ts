@@ -6,13 +6,16 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 import { AccessPolicies } from './constructs/access-policies.ts';
+import { createAlertTopic } from './constructs/alert-topic.ts';
 import { BundleBucket } from './constructs/bundle-bucket.ts';
+import { letServicesUse } from './constructs/encryption-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
 import { Monitoring } from './constructs/monitoring.ts';
-import { bindEngine, SagaMachine } from './constructs/saga-machine.ts';
+import { anyVersionOfOneFunction, bindEngine, SagaMachine } from './constructs/saga-machine.ts';
 import { bindStream, DeadLetterQueue } from './constructs/stream-consumer.ts';
 import { Tables } from './constructs/tables.ts';
 import { arnOf, type FunctionDefaults, WalkbackFunction } from './constructs/walkback-function.ts';
@@ -25,7 +28,10 @@ export interface WalkbackProps {
   e2bApiKeySecret: ISecret;
   /** What calls of HTTP tools are signed with; made by the operator. */
   httpToolSecret: ISecret;
-  /** Encrypts tables, bucket, dead letters and functions' variables. Default: keys that AWS owns. */
+  /**
+   * Encrypts everything at rest: tables, bucket, queues, logs, variables, events, executions, and the topic made here. An imported
+   * one needs the policy in docs/operations.md. Default: keys that AWS owns.
+   */
   encryptionKey?: IKey;
   /** Functions run here; it needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
   vpc?: IVpc;
@@ -35,7 +41,7 @@ export interface WalkbackProps {
   alarmTopic?: ITopic;
   /** Where docs/operations.md is to be read: alarms link to its runbooks. */
   runbookUrl?: string;
-  /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: one hour. */
+  /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: two hours, the longest pause twice. */
   unfinishedSagaAlarm?: Duration;
   /** By function, without prefix. Default: none is reserved. */
   reservedConcurrency?: Readonly<Record<string, number>>;
@@ -74,6 +80,12 @@ const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): vo
   fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
 };
 
+/** Lets a function see how the function of a tool is configured, also a pinned version or alias of it. */
+const bindLook = (fn: WalkbackFunction, functionArn: string): void => {
+  fn.allow(['lambda:GetFunctionConfiguration'], [functionArn, `${functionArn}:*`]);
+  NagSuppressions.addResourceSuppressions(fn.role, [anyVersionOfOneFunction], true);
+};
+
 export class Walkback extends Construct {
   readonly tables: Tables;
   readonly bundles: BundleBucket;
@@ -85,6 +97,7 @@ export class Walkback extends Construct {
   readonly monitoring: Monitoring;
   readonly #props: WalkbackProps;
   readonly #namePrefix: string;
+  readonly #catalogKeepers: readonly WalkbackFunction[];
 
   constructor(scope: Construct, id: string, props: WalkbackProps) {
     super(scope, id);
@@ -100,12 +113,15 @@ export class Walkback extends Construct {
       accessLogsBucket,
       supersededObjectRetention: props.supersededObjectRetention ?? Duration.days(30),
     });
+    // Under the same key it would refuse exactly what it is for.
+    const unencrypted = encryptionKey && new DeadLetterQueue(this, 'EventDeadLetters', {});
     this.events = new WalkbackEventBus(this, 'Events', {
       archiveRetention: props.eventArchiveRetention ?? Duration.days(30),
+      encryptionKey,
+      deadLetters: unencrypted,
     });
-    this.alarmTopic =
-      props.alarmTopic ??
-      new Topic(this, 'Alerts', { displayName: 'Walkback: somebody must look', enforceSSL: true });
+    this.alarmTopic = props.alarmTopic ?? createAlertTopic(this, encryptionKey);
+    if (encryptionKey !== undefined) letServicesUse(encryptionKey);
 
     const rows = FUNCTIONS.filter((row) => row.tool !== true || props.examples === true);
     const functions = rows.map((row) => ({ row, fn: this.#addFunction(row) }));
@@ -118,6 +134,7 @@ export class Walkback extends Construct {
       SessionEvents: this.#addStream(functions, 'sessions'),
       SagaEvents: this.#addStream(functions, 'sagas'),
       Sweeper: new DeadLetterQueue(this, 'SweeperDeadLetters', { encryptionKey }),
+      ...(unencrypted && { Events: unencrypted }),
     };
     this.sagaMachine = new SagaMachine(this, 'Saga', {
       ...this.#functionDefaults(),
@@ -128,14 +145,22 @@ export class Walkback extends Construct {
       alerts: this.alarmTopic,
       deadLetters: deadLetters.Sweeper,
     });
-    for (const { row, fn } of functions) if (row.tool === true || row.httpTool === true) this.addTool(fn.fn);
-    for (const name of props.toolFunctions ?? []) {
-      this.sagaMachine.bindTool(arnOf('lambda', `function:${name}`));
+    this.#catalogKeepers = functions.filter(({ row }) => row.looksAtTools).map(({ fn }) => fn);
+    for (const { row, fn } of functions) {
+      if (row.tool === true) this.addTool(fn.fn);
+      // Nobody looks at this one: it serves every deadline.
+      if (row.httpTool === true) {
+        this.sagaMachine.bindTool(fn.fn.functionArn);
+        this.tables.bindTombstones(fn.fn);
+      }
     }
+    for (const name of props.toolFunctions ?? []) this.#nameTool(arnOf('lambda', `function:${name}`));
+    named('advance-saga').fn.addEnvironment('WALKBACK_HTTP_TOOL_FUNCTION', `${this.#namePrefix}-http-tool`);
     this.policies = new AccessPolicies(this, 'Access', {
       namePrefix: this.#namePrefix,
       tables: this.tables,
       functions,
+      encryptionKey,
     });
     this.monitoring = new Monitoring(this, 'Monitoring', {
       namePrefix: this.#namePrefix,
@@ -144,15 +169,21 @@ export class Walkback extends Construct {
       deadLetters,
       topic: this.alarmTopic,
       runbookUrl: props.runbookUrl ?? 'docs/operations.md',
-      unfinishedSagaAlarm: props.unfinishedSagaAlarm ?? Duration.hours(1),
+      unfinishedSagaAlarm: props.unfinishedSagaAlarm ?? Duration.hours(2),
     });
     this.#addOutputs();
   }
 
   /** Lets sagas call `fn`, and gives it the tombstones that a tool needs, and nothing else of the table (S4). */
   addTool(fn: LambdaFunction): void {
-    this.sagaMachine.bindTool(fn.functionArn);
+    this.#nameTool(fn.functionArn);
     this.tables.bindTombstones(fn);
+  }
+
+  /** Sagas may call it, and the catalog is checked against it. */
+  #nameTool(functionArn: string): void {
+    this.sagaMachine.bindTool(functionArn);
+    for (const fn of this.#catalogKeepers) bindLook(fn, functionArn);
   }
 
   #functionDefaults(): FunctionDefaults {

@@ -1,4 +1,6 @@
+import { Aws } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { FunctionRow } from '../functions.ts';
 import type { Tables } from './tables.ts';
@@ -8,7 +10,16 @@ export interface AccessPoliciesProps {
   namePrefix: string;
   tables: Tables;
   functions: readonly { row: FunctionRow; fn: WalkbackFunction }[];
+  encryptionKey?: IKey;
 }
+
+/** Whoever reads an encrypted table decrypts with rights of their own: only there, only for reading. */
+const throughDynamoDb = (key: IKey): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['kms:Decrypt'],
+    resources: [key.keyArn],
+    conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
+  });
 
 /** For a platform team to attach to its own roles: nobody needs more than one of these, and none has what another has not. */
 export class AccessPolicies extends Construct {
@@ -37,6 +48,7 @@ export class AccessPolicies extends Construct {
           ],
           resources: [tables.ledger.tableArn, ...tables.ledgerIndexArns],
         }),
+        ...(props.encryptionKey === undefined ? [] : [throughDynamoDb(props.encryptionKey)]),
       ],
     });
     const invoke = (caller: FunctionRow['callers'][number], policyId: string, description: string) =>

@@ -1,23 +1,40 @@
-import type { Duration } from 'aws-cdk-lib';
-import { EventBus } from 'aws-cdk-lib/aws-events';
+import { CfnResource, type Duration, Names } from 'aws-cdk-lib';
+import { type Archive, EventBus } from 'aws-cdk-lib/aws-events';
 import { CfnRegistry, CfnSchema } from 'aws-cdk-lib/aws-eventschemas';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { EVENT_DETAILS, eventSchema } from '../event-schemas.ts';
-import type { WalkbackFunction } from './walkback-function.ts';
+import type { DeadLetterQueue } from './stream-consumer.ts';
+import { arnOf, type WalkbackFunction } from './walkback-function.ts';
+
+export interface WalkbackEventBusProps {
+  archiveRetention: Duration;
+  encryptionKey?: IKey;
+  /** Gets events that the bus could not encrypt or decrypt, so it is not encrypted with the same key. */
+  deadLetters?: DeadLetterQueue;
+}
 
 /** The bus that carries `checkpoint.created`, `saga.completed` and the rest to whoever subscribes, with their schemas, and
  * an archive to replay from. */
 export class WalkbackEventBus extends Construct {
   readonly bus: EventBus;
 
-  constructor(scope: Construct, id: string, props: { archiveRetention: Duration }) {
+  constructor(scope: Construct, id: string, props: WalkbackEventBusProps) {
     super(scope, id);
-    this.bus = new EventBus(this, 'Bus', { description: 'Walkback: what happened to sessions and sagas' });
-    this.bus.archive('Archive', {
+    const { encryptionKey, deadLetters } = props;
+    this.bus = new EventBus(this, 'Bus', {
+      description: 'Walkback: what happened to sessions and sagas',
+      kmsKey: encryptionKey,
+      deadLetterQueue: deadLetters?.queue,
+    });
+    const archive = this.bus.archive('Archive', {
       description: 'Walkback events, to replay to a subscriber that missed them',
       eventPattern: { source: ['walkback'] },
       retention: props.archiveRetention,
     });
+    if (encryptionKey !== undefined) this.#encryptArchive(archive, encryptionKey);
+    if (deadLetters !== undefined) this.#letLeave(deadLetters);
     const registry = new CfnRegistry(this, 'Registry', { description: 'Events of Walkback' });
     for (const [name, detail] of Object.entries(EVENT_DETAILS)) {
       new CfnSchema(this, `Schema-${name}`, {
@@ -27,6 +44,42 @@ export class WalkbackEventBus extends Construct {
         content: eventSchema(name, detail),
       });
     }
+  }
+
+  /** Not by the archive's own prop: that lets the key's policy wait for the bus, which waits for the key. */
+  #encryptArchive(archive: Archive, key: IKey): void {
+    if (archive.node.defaultChild instanceof CfnResource) {
+      archive.node.defaultChild.addPropertyOverride('KmsKeyIdentifier', key.keyArn);
+    }
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'ArchiveOfEvents',
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey', 'kms:ReEncrypt*'],
+        resources: ['*'],
+        conditions: {
+          StringEquals: {
+            'kms:EncryptionContext:aws:events:event-bus:arn': this.#arn(),
+          },
+        },
+      }),
+    );
+  }
+
+  /** By its name, for policies of what the bus itself refers to. */
+  #arn(): string {
+    return arnOf('events', `event-bus/${Names.uniqueId(this.bus)}`);
+  }
+
+  #letLeave({ queue }: DeadLetterQueue): void {
+    queue.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['sqs:SendMessage'],
+        resources: [queue.queueArn],
+        conditions: { ArnEquals: { 'aws:SourceArn': this.#arn() } },
+      }),
+    );
   }
 
   bindPublish(fn: WalkbackFunction): void {

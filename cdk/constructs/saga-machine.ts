@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import {
+  CustomerManagedEncryptionConfiguration,
+  DefinitionBody,
+  LogLevel,
+  StateMachine,
+} from 'aws-cdk-lib/aws-stepfunctions';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 import type { EngineAction } from '../functions.ts';
@@ -15,6 +20,12 @@ import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type FunctionDefaults, type WalkbackFunction } from './walkback-function.ts';
 
 const DEFINITION = join(import.meta.dirname, '../../statemachines/saga.asl.json');
+
+export const anyVersionOfOneFunction = {
+  id: 'AwsSolutions-IAM5',
+  reason: 'Versions and aliases of one named function: a manifest may pin one.',
+  appliesTo: [{ regex: '/^Resource::(arn:.*:function:[A-Za-z0-9_-]+|<.*\\.Arn>):\\*$/' }],
+};
 
 export interface SagaMachineProps extends FunctionDefaults {
   advance: WalkbackFunction;
@@ -26,6 +37,9 @@ export interface SagaMachineProps extends FunctionDefaults {
 }
 
 const machineName = (namePrefix: string): string => `${namePrefix}-saga`;
+
+/** The last part of the stack's ARN, new with every creation of the stack. */
+const stackUuid = (): string => Fn.select(2, Fn.split('/', Aws.STACK_ID));
 
 /** The one machine that drives every saga, and who looks after executions that died. */
 export class SagaMachine extends Construct {
@@ -52,21 +66,32 @@ export class SagaMachine extends Construct {
         includeExecutionData: false,
         level: LogLevel.ALL,
         destination: new LogGroup(this, 'Log', {
-          // Step Functions writes to groups of this prefix without a resource policy that grows with each.
-          logGroupName: `/aws/vendedlogs/states/${machineName(props.namePrefix)}`,
+          // Step Functions writes to groups of this prefix without a resource policy that grows with each. The stack's own
+          // id is in it, because a group that was kept must not stand in the way of the next deployment.
+          logGroupName: `/aws/vendedlogs/states/${machineName(props.namePrefix)}-${stackUuid()}`,
           retention: props.logRetention,
           removalPolicy: props.removalPolicy,
+          encryptionKey: props.encryptionKey,
         }),
       },
-      removalPolicy: props.removalPolicy,
+      // Histories of executions hold arguments and results of tools for 90 days.
+      encryptionConfiguration:
+        props.encryptionKey && new CustomerManagedEncryptionConfiguration(props.encryptionKey),
+      // It holds nothing: the ledger decides. Kept, its name would stand in the way of the next deployment.
+      removalPolicy: RemovalPolicy.DESTROY,
     });
     if (!props.tracing) {
       NagSuppressions.addResourceSuppressions(this.machine, [
         { id: 'AwsSolutions-SF2', reason: 'Whoever deploys it turned tracing off (prop tracing).' },
       ]);
     }
-    this.#allow('lambda:InvokeFunction', [props.advance.fn.functionArn, props.announceAwait.fn.functionArn]);
-    this.#allow('sns:Publish', [props.alerts.topicArn]);
+    this.#allow(
+      ['lambda:InvokeFunction'],
+      [props.advance.fn.functionArn, props.announceAwait.fn.functionArn],
+    );
+    this.#allow(['sns:Publish'], [props.alerts.topicArn]);
+    const { masterKey } = props.alerts;
+    if (masterKey !== undefined) this.#allow(['kms:Decrypt', 'kms:GenerateDataKey'], [masterKey.keyArn]);
     this.#sweep(props);
     NagSuppressions.addResourceSuppressions(
       this.#role,
@@ -83,22 +108,12 @@ export class SagaMachine extends Construct {
 
   /** Lets sagas call a tool, also a pinned version or alias of it. */
   bindTool(functionArn: string): void {
-    this.#allow('lambda:InvokeFunction', [functionArn, `${functionArn}:*`]);
-    NagSuppressions.addResourceSuppressions(
-      this.#role,
-      [
-        {
-          id: 'AwsSolutions-IAM5',
-          reason: 'Versions and aliases of one named function: a manifest may pin one.',
-          appliesTo: [{ regex: '/^Resource::(arn:.*:function:[A-Za-z0-9_-]+|<.*\\.Arn>):\\*$/' }],
-        },
-      ],
-      true,
-    );
+    this.#allow(['lambda:InvokeFunction'], [functionArn, `${functionArn}:*`]);
+    NagSuppressions.addResourceSuppressions(this.#role, [anyVersionOfOneFunction], true);
   }
 
-  #allow(action: string, resources: string[]): void {
-    this.#role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
+  #allow(actions: string[], resources: string[]): void {
+    this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
   }
 
   /** By the clock, and as soon as an execution died (S11). */

@@ -64,6 +64,13 @@ const createRole = (scope: Construct, logGroup: LogGroup, props: WalkbackFunctio
   return role;
 };
 
+const processBundle = (inputDir: string, outputDir: string): string =>
+  [
+    `"${inputDir}/node_modules/.bin/esbuild" "${inputDir}/adapters/jsonata/process.ts"`,
+    `--bundle --platform=node --format=esm --target=node24 --log-level=warning`,
+    `--outfile="${outputDir}/jsonata-process.mjs"`,
+  ].join(' ');
+
 const bundling = {
   format: OutputFormat.ESM,
   target: 'node24',
@@ -78,6 +85,8 @@ const bundling = {
     // Read at run time, from beside the code that sends them to the sandbox.
     afterBundling: (inputDir: string, outputDir: string) => [
       `cp "${inputDir}"/adapters/git/*.sh "${outputDir}"`,
+      // A process of its own for expressions, beside the functions that start it.
+      `if grep -q jsonata-process "${outputDir}/index.mjs"; then ${processBundle(inputDir, outputDir)}; fi`,
     ],
   },
   // Stack traces and literal error names stay readable.
@@ -101,6 +110,7 @@ export class WalkbackFunction extends Construct {
     const logGroup = new LogGroup(this, 'Log', {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
+      encryptionKey: props.encryptionKey,
     });
     this.role = createRole(this, logGroup, props);
     this.fn = new NodejsFunction(this, 'Function', {

@@ -25,6 +25,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
   },
   rehydrate: { 'dynamodb:BatchWriteItem': OLD_CHAIN },
+  'end-session': { 'dynamodb:Query': OLD_CHAIN, 'dynamodb:BatchWriteItem': OLD_CHAIN },
   answer: { 'dynamodb:GetItem': FACTS },
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {
@@ -57,7 +58,7 @@ const grantsOf = (functionName: string): Set<Permission> => {
   // ListBucket is no call: it makes S3 answer 404 for an object that is not there.
   const isCall = (action: string): boolean =>
     action !== 's3:ListBucket' &&
-    /^(?:dynamodb|s3|states|events|secretsmanager):/.test(action) &&
+    /^(?:dynamodb|s3|states|events|lambda|secretsmanager):/.test(action) &&
     !/Stream|GetRecords|ShardIterator/.test(action);
   return new Set(
     statementsOf(template, functionName).flatMap(({ Action, Resource }) =>

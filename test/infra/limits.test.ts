@@ -2,7 +2,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
-import { MAX_HISTORY_EVENTS } from '../../core/saga/advance.ts';
+import { REQUEST_TIMEOUT_MS } from '../../cli/target/invoke.ts';
+import { commandTimeout } from '../../core/checkpoint/deadline.ts';
+import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/advance.ts';
+import { checkFunctions } from '../../core/saga/check-functions.ts';
+import { MAX_FACTS } from '../../core/saga/decide.ts';
 import { executionName } from '../../core/saga/keys.ts';
 import {
   ENGINE_SLACK_SECONDS,
@@ -16,6 +20,7 @@ import { servicesAt } from '../../examples/refund/tools/services.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { entriesOf } from '../support/template.ts';
+import { endingAfter } from '../support/tool-functions.ts';
 
 const KIB = 1024;
 let template: Template;
@@ -39,7 +44,7 @@ const timeoutOf = (name: string): number => {
   return row.timeoutSeconds;
 };
 
-describe('timeouts nest', () => {
+describe('timeouts nest: tool, function, state', () => {
   test('a function ends before the state that calls it gives up, so its own error is what the machine sees', () => {
     expect(timeoutOf('advance-saga')).toBeLessThan(states()['Advance']?.TimeoutSeconds ?? 0);
     for (const [name, state] of Object.entries(states()).filter(([, { Type }]) => Type === 'Task')) {
@@ -49,16 +54,42 @@ describe('timeouts nest', () => {
 
   test('a tool stops acting, then its function ends, then its state; nothing in doubt is looked at before', () => {
     const manifests = refundManifests(servicesAt('http://127.0.0.1', 'k', fetch), 'walkback-tool-refund');
-    const seconds = manifests.flatMap(({ timeoutSeconds, compensation }) => [
-      timeoutSeconds,
-      ...(compensation === undefined ? [] : [compensation.timeoutSeconds]),
-    ]);
-    const tool = Math.max(...seconds);
     const inFunction = timeoutOf('tool-refund');
-    const state = engineSeconds(tool * 1000) + ENGINE_SLACK_SECONDS;
-    expect(tool).toBeLessThan(inFunction);
-    expect(inFunction).toBeLessThan(state);
-    expect(inFunction).toBeLessThanOrEqual(tool + LATE_COMMIT_MARGIN_MS / 1000);
+    // What only reads can not act late, so its state may be the first to end.
+    for (const { timeoutSeconds, compensation } of manifests.filter(({ effect }) => effect !== 'read')) {
+      for (const deadline of [timeoutSeconds, compensation?.timeoutSeconds ?? timeoutSeconds]) {
+        const state = engineSeconds(deadline * 1000) + ENGINE_SLACK_SECONDS;
+        expect(deadline).toBeLessThan(inFunction);
+        expect(inFunction).toBeLessThan(state);
+        expect(inFunction).toBeLessThanOrEqual(deadline + LATE_COMMIT_MARGIN_MS / 1000);
+      }
+    }
+  });
+
+  test('the catalog takes these tools for the function they are deployed in, and not for one that runs longer', async () => {
+    const manifests = refundManifests(servicesAt('http://127.0.0.1', 'k', fetch), 'walkback-tool-refund');
+    const put = (seconds: number) => checkFunctions(endingAfter(seconds), manifests);
+    expect(await put(timeoutOf('tool-refund'))).toEqual([]);
+    await expect(put(30 + ENGINE_SLACK_SECONDS)).rejects.toMatchObject({ name: 'CatalogRefused' });
+  });
+});
+
+describe('timeouts nest: sandbox command, function, caller', () => {
+  const inSandbox = FUNCTIONS.filter(({ sandbox }) => sandbox === true);
+
+  test('a command in the sandbox ends while its function can still verify, store and answer', () => {
+    expect(inSandbox.length).toBeGreaterThan(4);
+    for (const { name, timeoutSeconds } of inSandbox) {
+      const clock = { now: () => new Date(0), sleep: async () => undefined };
+      const command = commandTimeout({ deadlineMs: timeoutSeconds * 1000 }, clock);
+      expect(command, name).toBeLessThanOrEqual(timeoutSeconds * 1000 - 10_000);
+    }
+  });
+
+  test('the command line waits longer than any function that people and backends call', () => {
+    const called = FUNCTIONS.filter(({ callers }) => callers.some((caller) => caller !== 'internal'));
+    const longest = Math.max(...called.map(({ timeoutSeconds }) => timeoutSeconds));
+    expect(REQUEST_TIMEOUT_MS).toBeGreaterThan(longest * 1000);
   });
 
   test('describe-saga outlives the longest wait a caller may ask for', () => {
@@ -129,6 +160,17 @@ describe('sizes', () => {
   });
 });
 
+describe('transactions', () => {
+  test('a move of a saga stays below 100 items and 4 MB, with its largest entries', () => {
+    // One decision more than the limit may still add the facts of one event; test/unit/saga-transactions.test.ts runs it.
+    const most = MAX_FACTS + 5 + 1;
+    expect(most).toBeLessThan(100);
+    const oneLarge = 2 * MAX_RESULT_BYTES + 16 * KIB;
+    // One move settles one call and starts one: two entries hold arguments or a result, the others a few words.
+    expect(400 * KIB + 2 * oneLarge + most * 4 * KIB).toBeLessThan(4 * KIB * KIB);
+  });
+});
+
 describe('names and counts', () => {
   test('execution names have at most 80 characters, whatever the saga id and generation', () => {
     for (const sagaId of ['a'.repeat(64), `${'a'.repeat(62)}:b`, 'a:b:c']) {
@@ -138,7 +180,7 @@ describe('names and counts', () => {
   });
 
   test('a history leaves room for the round that crosses the line', () => {
-    // 13 events a round; with every retry of every state, 6 times 3 and 2 times 3 more.
-    expect(MAX_HISTORY_EVENTS + 13 + 18 + 6).toBeLessThan(25_000);
+    // With every retry of every state, 6 times 3 and 2 times 3 more.
+    expect(MAX_HISTORY_EVENTS + EVENTS_PER_ROUND + 18 + 6).toBeLessThan(25_000);
   });
 });

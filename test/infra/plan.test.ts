@@ -83,3 +83,18 @@ test('one environment for all functions; two values for one name are refused', (
     }),
   );
 });
+
+test('a function with more environment than Lambda takes is refused by name; one byte less is made', () => {
+  const withVariable = (sizeBytes: number): Template => {
+    const Variables = { NAME: 'x'.repeat(sizeBytes - 4) };
+    const Fn = { ...template.Resources['Fn'], Properties: { Environment: { Variables } } };
+    return { Resources: { ...template.Resources, Fn: { ...resource('', {}), ...Fn } } };
+  };
+  expect(planCloud(withVariable(4096)).functions).toHaveLength(1);
+  expect(() => planCloud(withVariable(4097))).toThrow(
+    expect.objectContaining({
+      name: 'ConfigurationError',
+      message: expect.stringMatching(/function fn has 4097 bytes .* 4096/),
+    }),
+  );
+});

@@ -307,6 +307,23 @@ describe('alarms', () => {
     }
   });
 
+  test('can reach the topic: its policy takes the place of the default, which let them in', () => {
+    const [[topic] = []] = entriesOf(template, 'AWS::SNS::Topic');
+    const { PolicyDocument } = only('AWS::SNS::TopicPolicy').Properties;
+    expect(PolicyDocument).toMatchObject({
+      Statement: expect.arrayContaining([
+        {
+          Sid: 'AlarmsOfTheAccount',
+          Effect: 'Allow',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Action: 'sns:Publish',
+          Resource: { Ref: topic },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        },
+      ]),
+    });
+  });
+
   test('are there for everything that needs a person', () => {
     const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
       String(Properties['AlarmName']).replace('walkback-', ''),

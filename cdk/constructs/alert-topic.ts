@@ -1,0 +1,25 @@
+import { Aws } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+
+/** Where alarms and failed compensations go when nobody gave a topic. */
+export const createAlertTopic = (scope: Construct, encryptionKey: IKey | undefined): Topic => {
+  const topic = new Topic(scope, 'Alerts', {
+    displayName: 'Walkback: somebody must look',
+    enforceSSL: true,
+    masterKey: encryptionKey,
+  });
+  // Enforcing TLS is a policy, and the first one takes away the default that lets the account's alarms in.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'AlarmsOfTheAccount',
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+    }),
+  );
+  return topic;
+};

@@ -1,0 +1,58 @@
+/** Every choice of `cdk deploy -c walkback:<name>=<value>` reaches what it is about, and a mistake in one is told. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { expect, test } from 'vitest';
+import { readSettings, SETTING_NAMES } from '../../cdk/settings.ts';
+import { PROJECT } from '../../local/template.ts';
+
+const read = (context: Record<string, unknown>) => readSettings(new Stack(new App({ context }), 'Walkback'));
+
+const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';
+const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:theirs';
+
+/** As the command line gives it, and what the construct is given. */
+const CASES: Record<
+  (typeof SETTING_NAMES)[number],
+  [string, (props: ReturnType<typeof read>) => unknown, unknown]
+> = {
+  namePrefix: ['second', ({ namePrefix }) => namePrefix, 'second'],
+  e2bApiKeySecretName: ['our/e2b', ({ e2bApiKeySecret }) => e2bApiKeySecret.secretName, 'our/e2b'],
+  httpToolSecretName: ['our/http', ({ httpToolSecret }) => httpToolSecret.secretName, 'our/http'],
+  kmsKeyArn: [KEY, ({ encryptionKey }) => encryptionKey?.keyArn, KEY],
+  alarmTopicArn: [TOPIC, ({ alarmTopic }) => alarmTopic?.topicArn, TOPIC],
+  runbookUrl: ['https://wiki.example', ({ runbookUrl }) => runbookUrl, 'https://wiki.example'],
+  logRetentionDays: ['365', ({ logRetention }) => logRetention, RetentionDays.ONE_YEAR],
+  supersededObjectDays: ['7', ({ supersededObjectRetention }) => supersededObjectRetention?.toDays(), 7],
+  eventArchiveDays: ['90', ({ eventArchiveRetention }) => eventArchiveRetention?.toDays(), 90],
+  deletionProtection: ['false', ({ removalPolicy }) => removalPolicy, RemovalPolicy.DESTROY],
+  tracing: ['false', ({ tracing }) => tracing, false],
+  toolFunctions: ['pay, refund', ({ toolFunctions }) => toolFunctions, ['pay', 'refund']],
+  examples: ['true', ({ examples }) => examples, true],
+};
+
+test.each(SETTING_NAMES)('%s is taken', (name) => {
+  const [text, seen, expected] = CASES[name];
+  expect(seen(read({ [`walkback:${name}`]: text }))).toEqual(expected);
+  expect(seen(read({}))).not.toEqual(expected);
+});
+
+test.each([
+  ['walkback:kmsKeyARN', KEY, /walkback:kmsKeyARN is not a setting; there are .*walkback:kmsKeyArn/],
+  ['walkback:tracing', 'no', /walkback:tracing must be true or false/],
+  ['walkback:eventArchiveDays', 'many', /walkback:eventArchiveDays must be a number of days/],
+  ['walkback:logRetentionDays', '31', /does not keep logs for 31 days/],
+  ['walkback:namePrefix', '', /walkback:namePrefix must be a text/],
+])('%s=%s is refused', (name, value, words) => {
+  expect(() => read({ [name]: value })).toThrow(words);
+});
+
+test('settings of others are none of ours', () => {
+  expect(() => read({ 'other:kmsKeyARN': KEY, 'aws:cdk:bundling-stacks': [] })).not.toThrow();
+});
+
+test('docs/operations.md names every one', async () => {
+  const text = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
+  for (const name of SETTING_NAMES) expect(text).toContain(`\`${name}\``);
+});
