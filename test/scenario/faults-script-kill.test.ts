@@ -42,13 +42,22 @@ test('a rollback whose script is killed is finished by the same call, and can be
   edit(world.root, 2, world.paths);
   const e2b = await cloud.interpose('e2b');
 
-  /** Runs a rollback and kills its `command`th command after a part of `ms`. */
+  /** Runs a rollback and kills what runs in the sandbox some time after its `command`th command began. */
   const broken = async (requestId: string, command: number, afterMs: number): Promise<number> => {
     const before = e2b.count(START);
-    const rollback = Promise.allSettled([world.rollback(requestId, target.checkpointId)]);
+    let ended = false;
+    const rollback = world
+      .rollback(requestId, target.checkpointId)
+      .catch(() => undefined)
+      .finally(() => (ended = true));
     await e2b.reached(before + command, START);
     await delay(afterMs);
-    const killed = killInside(world);
+    let killed = killInside(world);
+    // Its processes may not have begun yet.
+    while (killed === 0 && !ended) {
+      await delay(1);
+      killed = killInside(world);
+    }
     await rollback;
     return killed;
   };
@@ -64,22 +73,28 @@ test('a rollback whose script is killed is finished by the same call, and can be
   await clean;
   reachedMs.push(performance.now());
   const commandMs = (command: number): number => (reachedMs[command] ?? 0) - (reachedMs[command - 1] ?? 0);
-  let killed = 0;
   for (let index = 0; index < 2 * KILLS; index++) {
-    edit(world.root, index + 3, world.paths);
-    const looks = world.fingerprint();
     const part = (Math.floor(index / 2) + ((SEED * 0.618) % 1)) / KILLS;
     // The restore more often than the capture: only it writes.
     const command = index % 4 === 3 ? 1 : 2;
-    const afterMs = part * commandMs(command);
-    const name = `command ${command} after ${Math.round(afterMs)} ms`;
-    killed += await broken(`r${index}`, command, afterMs);
-    const answer = await world.rollback(`r${index}`, target.checkpointId);
+    let afterMs = part * commandMs(command);
+    let looks: string[] = [];
+    let requestId = '';
+    let killed = 0;
+    // It is faster than the first one, or that was slow: one that was missed is tried again, sooner.
+    for (let attempt = 0; killed === 0 && attempt < 10; attempt++, afterMs /= 2) {
+      edit(world.root, index + 3, world.paths);
+      looks = world.fingerprint();
+      requestId = `r${index}-${attempt}`;
+      killed = await broken(requestId, command, afterMs);
+    }
+    const name = `command ${command} after ${Math.round(2 * afterMs)} ms`;
+    expect(killed, name).toBeGreaterThan(0);
+    const answer = await world.rollback(requestId, target.checkpointId);
     expect(answer, name).toMatchObject({ status: 'APPLIED' });
     expect(world.fingerprint(), name).toEqual(target.looks);
     await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
     expect(world.fingerprint(), `undo, ${name}`).toEqual(looks);
   }
-  expect(killed).toBeGreaterThan(0);
   expect((await world.timeline()).session.busy).toBe(null);
 }, 300_000);
