@@ -21,7 +21,7 @@ export const captureScript = (request: CaptureRequest, call: string, mark: strin
   const { known } = request;
   const targets = request.targets ?? [];
   return buildScript(
-    ['lib', 'capture-lib', 'capture'],
+    'capture',
     {
       SESSION: request.sessionId,
       CALL: call,

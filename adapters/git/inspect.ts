@@ -9,18 +9,18 @@ import type {
 } from '../../core/ports.ts';
 import { type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
-import { buildScript } from './script.ts';
+import { buildScript, type Command } from './script.ts';
 
 type Values = Parameters<typeof buildScript>[1];
 
 const look = async (
   sandbox: ExecutionAdapter,
-  name: string,
+  name: Command,
   values: Values,
   request: { projectsRoot: string; timeoutMs: number },
 ): Promise<Pair[]> => {
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
-  const { command } = buildScript(['lib', name], values, { mark, timeoutMs: request.timeoutMs });
+  const { command } = buildScript(name, values, { mark, timeoutMs: request.timeoutMs });
   const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
   return requireAnswer(result, mark).pairs;
 };

@@ -23,7 +23,7 @@ const bundleNames = (repository: RestoreRepository): string =>
 export const restoreScript = (request: RestoreRequest, call: string, mark: string): Script => {
   const { repositories } = request;
   return buildScript(
-    ['lib', 'capture-lib', 'restore-lib', 'restore'],
+    'restore',
     {
       SESSION: request.sessionId,
       CALL: call,

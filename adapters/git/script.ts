@@ -1,19 +1,37 @@
 /**
  * Puts a Walkback command for the sandbox together: shared shell code, the values of this call as bash
  * variables, and the command itself, in one string that runs with one round trip. Pure, but for reading the
- * scripts that lie beside this file. Nothing secret may be among the values: the sandbox's daemon logs commands.
+ * scripts in the folder `sandbox`. Nothing secret may be among the values: the sandbox's daemon logs commands.
  */
 import { readFileSync } from 'node:fs';
 import { WalkbackError } from '../../core/errors.ts';
 
 type Value = string | number | readonly string[];
 
+const HOST = ['lib', 'host'];
+const CAPTURE = [...HOST, 'discovery', 'shadow', 'working-tree', 'host-state', 'snapshot'];
+
+/** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
+export const COMMANDS = {
+  capture: [...CAPTURE, 'capture'],
+  restore: [
+    ...CAPTURE,
+    ...['captured-state', 'parking', 'make-host', 'move-files', 'move-host'],
+    ...['restore-check', 'restore-move', 'restore-verify', 'restore'],
+  ],
+  survey: [...HOST, 'discovery', 'survey'],
+  directories: [...HOST, 'directories'],
+  diff: ['lib', 'diff'],
+} satisfies Record<string, string[]>;
+
+export type Command = keyof typeof COMMANDS;
+
 const scripts = new Map<string, string>();
 
 const script = (name: string): string => {
   const known = scripts.get(name);
   if (known !== undefined) return known;
-  const text = readFileSync(new URL(`./${name}.sh`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`./sandbox/${name}.sh`, import.meta.url), 'utf8');
   scripts.set(name, text);
   return text;
 };
@@ -74,22 +92,18 @@ const fromFile = (name: string): string =>
   ].join('\n');
 
 /**
- * Builds the command from the named scripts, in order. The environment is emptied but for what finding the user's own git
+ * Builds the command from its scripts, in order. The environment is emptied but for what finding the user's own git
  * configuration needs, and `timeout` ends the whole process group at the deadline.
  */
-export const buildScript = (
-  names: readonly string[],
-  values: Record<string, Value>,
-  options: ScriptOptions,
-): Script => {
+export const buildScript = (name: Command, values: Record<string, Value>, options: ScriptOptions): Script => {
   const assigned = assignments(values);
-  const script = scriptWith(names, assigned, options);
+  const script = scriptWith(name, assigned, options);
   const { spill } = options;
   const short =
     spill === undefined || fits(script)
       ? script
       : {
-          ...scriptWith(names, fromFile(spill.name), options),
+          ...scriptWith(name, fromFile(spill.name), options),
           files: [{ path: `${spill.directory}/${spill.name}`, data: `${assigned}\n` }],
         };
   if (fits(short)) return short;
@@ -102,15 +116,15 @@ export const buildScript = (
 
 const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX_COMMAND_BYTES;
 
-const scriptWith = (names: readonly string[], assigned: string, options: ScriptOptions): Script => {
+const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const seconds = Math.max(1, Math.floor(options.timeoutMs / 1000));
-  const [first = 'lib', ...rest] = names;
+  const [first = 'lib', ...rest] = COMMANDS[name];
   const body = [
     assignments({ WB_MARK: options.mark }),
     script(first),
     assigned,
-    ...rest.map((name) => script(name)),
+    ...rest.map((part) => script(part)),
   ];
   const command = [
     // Sourced, so that it is read in blocks: as a script, bash would read a pipe byte by byte.

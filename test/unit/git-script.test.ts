@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findAnswer, parseAnswer, requireAnswer } from '../../adapters/git/answer.ts';
@@ -7,6 +8,7 @@ import { curlTransfers } from '../../adapters/git/curl.ts';
 import {
   assignments,
   buildScript,
+  COMMANDS,
   MAX_COMMAND_BYTES,
   shellQuote,
   spillFor,
@@ -48,7 +50,7 @@ describe('what goes into the sandbox', () => {
       { length: 3000 },
       (_, index) => `repository-with-a-long-name-${index}/and/a/path`,
     );
-    expect(() => buildScript(['lib'], { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
+    expect(() => buildScript('diff', { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
       expect.objectContaining({
         name: 'InvalidInput',
         details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
@@ -61,13 +63,40 @@ describe('what goes into the sandbox', () => {
       PATHS: Array.from({ length: 3000 }, (_, index) => `a repository ${index} 'with' a long path`),
     };
     const about = { mark: 'mark', timeoutMs: 1000, spill: spillFor('/projects', 's', 'c') };
-    const { command, files } = buildScript(['lib'], values, about);
+    const { command, files } = buildScript('diff', values, about);
     expect(files).toEqual([
       { path: '/projects/.agent-shadow/in-s/c.values', data: `${assignments(values)}\n` },
     ]);
     expect(command).toContain('\n. ./.agent-shadow/in-s/c.values || die SandboxUnavailable ');
     expect(Buffer.byteLength(command)).toBeLessThan(MAX_COMMAND_BYTES);
-    expect(buildScript(['lib'], { PATHS: ['a'] }, about).files).toEqual([]);
+    expect(buildScript('diff', { PATHS: ['a'] }, about).files).toEqual([]);
+  });
+
+  test('every command has all functions that it calls, once, and every script is in a command', () => {
+    const folder = new URL('../../adapters/git/sandbox/', import.meta.url);
+    const parts = readdirSync(folder).map((file) => {
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      const code = text.replaceAll(/^\s*#.*$/gm, '');
+      const defined = [...code.matchAll(/^([a-z_]+)\(\)/gm)].map(([, name = '']) => name);
+      return { name: file.replace('.sh', ''), code, defined };
+    });
+    const anywhere = new Set(parts.flatMap(({ defined }) => defined));
+    expect(new Set(Object.values(COMMANDS).flat())).toEqual(new Set(parts.map(({ name }) => name)));
+    for (const [command, names] of Object.entries(COMMANDS)) {
+      const own = parts.filter(({ name }) => names.includes(name));
+      const defined = own.flatMap((part) => part.defined);
+      expect(defined, command).toHaveLength(new Set(defined).size);
+      // Where bash expects a command: at the start of a line, or behind what ends or begins one.
+      const called = own.flatMap(({ code }) =>
+        [
+          ...code.matchAll(/(?:^|[;&|({!]|\b(?:if|then|else|do|until|while|exec)) *([a-z_]+)(?=[\s;)])/gm),
+        ].map(([, name = '']) => name),
+      );
+      expect(
+        called.filter((name) => anywhere.has(name) && !defined.includes(name)),
+        command,
+      ).toEqual([]);
+    }
   });
 
   test('ids become names a ref may have', () => {

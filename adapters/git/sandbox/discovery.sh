@@ -1,0 +1,89 @@
+# Which repositories there are below the projects root.
+# shellcheck shell=bash
+
+# in_dependency_folder PATH: whether a part of it is a folder for other people's checkouts.
+in_dependency_folder() {
+  local name
+  for name in "${DEPENDENCY_DIRS[@]}"; do [[ /$1/ != */"$name"/* ]] || return 0; done
+  return 1
+}
+
+# find_roots ERRORS START...: every repository root below the starting points, into ROOTS. What looks like one and is not
+# looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that can not be read, and
+# repositories whose .git is a link, which may lead anywhere.
+find_roots() {
+  local errors=$1 names=() name found why
+  shift
+  for name in "${DEPENDENCY_DIRS[@]}"; do names+=(-o -name "$name"); done
+  while IFS= read -r -d '' found; do
+    why=${found:0:1} found=${found:1}
+    found=${found#./}
+    found=${found%.git}
+    found=${found%/}
+    if [ "$why" = L ]; then pass_over "${found:-.}" "$LINKED_GIT"; else ROOTS+=("${found:-.}"); fi
+  done < <(find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) 2>"$errors")
+  while IFS= read -r found; do
+    [[ $found == "find: '"*"': "* && $found != *': No such file or directory' ]] || continue
+    why=${found##*\': }
+    found=${found#find: \'}
+    found=${found%\': *}
+    pass_over "${found#./}" "the directory can not be read: $why"
+  done <"$errors"
+}
+
+pass_over() { PASSED_OVER+=("$1") PASSED_WHY+=("$2"); }
+
+# passed_over: the report of it, but for what is captured although it is there: the directories in the global SEEN.
+passed_over() {
+  local i
+  for i in "${!PASSED_OVER[@]}"; do
+    [ -n "${SEEN[${PASSED_OVER[i]}]-}" ] || { emit skip-path "${PASSED_OVER[i]}" && emit skip-reason "${PASSED_WHY[i]}"; }
+  done
+}
+
+# discover ERRORS: sets ROOTS, every repository root below $ROOT to MAX_DEPTH; `.` is the projects root itself. The inside
+# of a repository is walked only when its capture met a .git it did not know (`full`), or nobody looked before.
+discover() {
+  local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
+  ROOTS=() PASSED_OVER=() PASSED_WHY=()
+  if [ "$how" = full ] || [ ! -f "$known" ]; then
+    MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" .
+    for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
+    return
+  fi
+  [ ! -L .git ] || pass_over . "$LINKED_GIT"
+  if [ -e .git ] && [ ! -L .git ]; then
+    ROOTS=(.)
+  else
+    for entry in *; do
+      [ -d "$entry" ] && [ ! -L "$entry" ] || continue
+      if [ ! -L "$entry/.git" ] && { [ -d "$entry/.git" ] || [ -f "$entry/.git" ]; }; then
+        ROOTS+=("$entry")
+      elif ! in_dependency_folder "$entry"; then
+        others+=("./$entry")
+      fi
+    done
+    [ ${#others[@]} -eq 0 ] || find_roots "$errors" "${others[@]}"
+  fi
+  local -A seen=()
+  for found in "${ROOTS[@]}"; do seen[$found]=1; done
+  while IFS= read -r -d '' found; do
+    if [ -z "${seen[$found]-}" ] && [ -e "$found/.git" ] && [ ! -L "$found" ] && [ ! -L "$found/.git" ]; then
+      ROOTS+=("$found")
+    fi
+  done <"$known"
+}
+
+# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, those that the target of a restore has
+# there: what is below them is their business. Both relative to it.
+nested_below() {
+  local below='' other
+  [ "$1" = . ] || below=$1/
+  NESTED=() INNER=()
+  for other in "${ROOTS[@]}"; do
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || NESTED+=("${other#"$below"}")
+  done
+  for other in "${TARGET_ROOTS[@]}"; do
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || INNER+=("${other#"$below"}")
+  done
+}

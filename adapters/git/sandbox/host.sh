@@ -1,0 +1,155 @@
+# The repository of the host: where it is, its HEAD and its branches. Only read, and mostly without asking git.
+# shellcheck shell=bash
+
+# find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one.
+find_host() {
+  locate_host || {
+    HG='' HC=''
+    return 1
+  }
+}
+
+locate_host() {
+  local line
+  HG='' HC=''
+  # Not through a link: discovery does not follow one either.
+  if [ -L .git ]; then return 1; fi
+  if [ -d .git ]; then
+    HG=$PWD/.git
+  elif [ -f .git ]; then
+    line_of .git && line=$TEXT || return 1
+    [[ $line == 'gitdir: '* ]] || return 1
+    line=${line#gitdir: }
+    case $line in /*) HG=$line ;; *) HG=$PWD/$line ;; esac
+    [ -d "$HG" ] || return 1
+    HG=$(cd "$HG" && pwd -P) || return 1
+  else
+    return 1
+  fi
+  HC=$HG
+  if [ -f "$HG/commondir" ]; then
+    line_of "$HG/commondir" && line=$TEXT || return 1
+    case $line in /*) HC=$line ;; *) HC=$HG/$line ;; esac
+    HC=$(cd "$HC" && pwd -P) || return 1
+  fi
+  [ -e "$HG/HEAD" ] && [ -d "$HC/objects" ]
+}
+
+# host_format: the object format of the host repository.
+host_format() {
+  FORMAT=sha1
+  slurp "$HC/config"
+  HOST_CONFIG=$TEXT
+  [[ ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] && FORMAT=sha256
+  return 0
+}
+
+# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES ("commit ref" lines) and
+# BROKEN, the branches git can not read. Fails where HEAD is not known.
+read_head() {
+  HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
+  read_branches && resolve_head || {
+    HEAD_KIND=unreadable HEAD_COMMIT=''
+    return 1
+  }
+}
+
+resolve_head() {
+  local line
+  line_of "$HG/HEAD" && line=$TEXT || return 1
+  case $line in
+    'ref: refs/heads/.invalid')
+      # reftable: the file says nothing
+      HEAD_REF=$("${HOST_GIT[@]}" --git-dir="$HG" symbolic-ref -q HEAD) || HEAD_REF=''
+      ;;
+    'ref: '*) HEAD_REF=${line#ref: } ;;
+    *) HEAD_COMMIT=$line ;;
+  esac
+  if [ -n "$HEAD_REF" ]; then
+    HEAD_KIND=unborn
+    if [[ $'\n'$BRANCHES$'\n' =~ $'\n'([0-9a-f]+)' '"$HEAD_REF"$'\n' ]]; then
+      HEAD_COMMIT=${BASH_REMATCH[1]} HEAD_KIND=branch
+    elif line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null); then
+      HEAD_COMMIT=$line HEAD_KIND=branch
+    elif [ -f "$HC/$HEAD_REF" ]; then
+      # There, and says nothing: that is not a branch without commits.
+      return 1
+    fi
+  else
+    [ -n "$HEAD_COMMIT" ] || HEAD_COMMIT=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify HEAD 2>/dev/null)
+    [[ $HEAD_COMMIT =~ ^[0-9a-f]{40,64}$ ]] || return 1
+    HEAD_KIND=detached
+  fi
+  [ -z "$HEAD_COMMIT" ] || may_hold "$HEAD_COMMIT"
+}
+
+# may_hold COMMIT: whether the host's objects, as far as can be told without asking git, may hold it.
+may_hold() {
+  local packs=("$HC"/objects/pack/*.idx)
+  [ ${#packs[@]} -gt 0 ] || [ -f "$HC/objects/${1:0:2}/${1:2}" ] || [ -s "$HC/objects/info/alternates" ]
+}
+
+# read_branches: BRANCHES, as git tells them, with the marks of a bisect. The same files of refs have the same answer, so git
+# is asked again only when they are other ones, or too many to read here.
+read_branches() {
+  local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
+  if ref_files; then
+    files=$REF_FILES
+    slurp "$known.files"
+    if [ "$TEXT" = "$files" ] && [ -f "$known" ]; then
+      slurp "$known"
+      BRANCHES=$TEXT
+      return 0
+    fi
+  fi
+  [ -z "${OUT-}" ] || said=$OUT.refs
+  # No merge of stderr: a broken ref is a warning there and must not look like a branch.
+  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads refs/bisect 2>"$said") || return 1
+  while IFS= read -r line; do
+    [[ $line != 'warning: ignoring broken ref '* ]] || BROKEN+=("${line#warning: ignoring broken ref }")
+  done <"$said"
+  if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
+    # What a crash leaves half done is no answer to any question.
+    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s' "$files" >"$known.files"; } 2>/dev/null || :
+  fi
+}
+
+# ref_files: REF_FILES is the text of every file the branches are kept in; fails where they are kept in another way.
+ref_files() {
+  local file files=("$HC"/refs/heads/** "$HG"/refs/bisect/**)
+  REF_FILES=''
+  [ ${#files[@]} -le 64 ] && [ ! -L "$HC/refs" ] && [ ! -L "$HC/refs/heads" ] && [ ! -L "$HG/refs/bisect" ] && [ ! -d "$HC/reftable" ] || return 1
+  TEXT=''
+  if [ -e "$HC/packed-refs" ]; then
+    [ -r "$HC/packed-refs" ] || return 1
+    ! IFS= read -r -N 32768 TEXT <"$HC/packed-refs" || return 1
+  fi
+  local text=$TEXT$'\n'
+  for file in "${files[@]}"; do
+    # A link may lead anywhere, and what is half a ref may be half of another one next time.
+    [ ! -L "$file" ] || return 1
+    [ -f "$file" ] || continue
+    line_of "$file" && [[ $TEXT =~ ^[0-9a-f]{40,64}$ ]] || return 1
+    text+="$TEXT $file"$'\n'
+  done
+  REF_FILES=$text
+}
+
+# base_name: BASE names the base bundle for the host commit: equal names hold equal history.
+base_name() {
+  BASE=''
+  [ -n "$HEAD_COMMIT" ] || return 0
+  BASE=$FORMAT-$HEAD_COMMIT
+  SHALLOW=0 PARTIAL=0
+  if [ -s "$HC/shallow" ]; then
+    SHALLOW=1
+    local digest
+    digest=$(sort "$HC/shallow" | sha256sum)
+    BASE+=-s${digest:0:16}
+  fi
+  local packs=("$HC"/objects/pack/*.promisor)
+  if [ ${#packs[@]} -gt 0 ]; then
+    PARTIAL=1
+    BASE+=-p
+  fi
+}

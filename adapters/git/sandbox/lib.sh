@@ -1,0 +1,134 @@
+# Shared by every Walkback script. Runs inside the sandbox, in bash 4.4 or newer, on git 2.25 or newer, GNU findutils.
+# Started with an empty environment and four arguments: PATH, HOME, and where the user's git configuration lies.
+# The host's repository is only ever read here (C6): our own git dir, index, identity; no hooks, filters or config of others.
+# shellcheck shell=bash disable=SC2034
+set -u -o pipefail
+shopt -s dotglob nullglob globstar
+export LC_ALL=C
+
+export PATH=$1 HOME=$2
+WB_HOME=$HOME
+WB_GLOBAL_CONFIG=${3:-$HOME/.gitconfig}
+WB_XDG=${4:-$HOME/.config}/git
+export HOME=/dev/null XDG_CONFIG_HOME=/dev/null
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1
+export GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1 GIT_ADVICE=0
+export GIT_AUTHOR_NAME=Walkback GIT_AUTHOR_EMAIL=capture@walkback.invalid
+export GIT_COMMITTER_NAME=Walkback GIT_COMMITTER_EMAIL=capture@walkback.invalid
+
+cd -P . && ROOT=$PWD
+ZERO_TIME='0 +0000'
+EMPTY_SHA1=4b825dc642cb6eb9a060e54bf8d69288fbee4904
+EMPTY_SHA256=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
+EMPTY_BLOB_SHA1=e69de29bb2d1d6434b8b29ae775ad8c2e48c5391
+EMPTY_BLOB_SHA256=473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813
+HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false)
+STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR SQUASH_MSG CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD AUTO_MERGE
+  BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
+STATE_DIRS=(rebase-merge rebase-apply sequencer)
+# Folders that hold other people's checkouts by the thousand; roots inside them are not the agent's work.
+LINKED_GIT='a git repository whose .git is a symlink'
+DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pods .terraform .direnv __pycache__ .agent-shadow)
+
+# emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits.
+emit() { printf '%s\0%s\0' "$1" "$2"; }
+
+# slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text.
+slurp() {
+  TEXT=''
+  [ ! -f "$1" ] || { IFS= read -r -d '' TEXT <"$1"; } 2>/dev/null || :
+}
+
+# line_of FILE: its first line in TEXT.
+line_of() {
+  TEXT=''
+  { IFS= read -r TEXT <"$1"; } 2>/dev/null || [ -n "$TEXT" ]
+}
+
+# die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name.
+die() {
+  { emit error "$1"; emit message "$2"; } | finish
+  exit 70
+}
+
+# finish: standard input becomes the answer, between two lines only this call knows, safe from noise and from bytes.
+finish() { printf '\n%s\n' "$WB_MARK"; base64 -w 0; printf '\n%s\n' "$WB_MARK"; }
+
+# pass_on FILE...: the pairs in these files, without a process; one that is not there has none.
+pass_on() {
+  local file pairs
+  for file in "$@"; do
+    pairs=()
+    mapfile -d '' -t pairs <"$file"
+    [ ${#pairs[@]} -eq 0 ] || printf '%s\0' "${pairs[@]}"
+  done 2>/dev/null
+}
+
+# take_lock DIR SECONDS: one script at a time below this projects root. The descriptor is inherited by every child, so
+# the lock is held until the last of them is gone, also when this shell is killed.
+take_lock() {
+  local dir=$1 wait=$2 tries=0
+  while :; do
+    shadow_home "$dir" || die SandboxUnavailable "Can not write to $dir. Free some disk space or fix the permissions of the projects root, then call again."
+    exec 9>>"$dir/lock" || die SandboxUnavailable "Can not write $dir/lock. Free some disk space or fix the permissions of the projects root, then call again."
+    flock -w "$wait" 9 || die SandboxUnavailable "Another Walkback command has held the lock of this projects root for $wait seconds. Call again."
+    # The agent may have deleted the folder while we waited: then somebody else locks another file of that name.
+    [ "$dir/lock" -ef /dev/fd/9 ] && return 0
+    exec 9>&-
+    tries=$((tries + 1))
+    [ $tries -lt 20 ] || die SandboxUnavailable "The lock file of this projects root keeps vanishing. Stop what deletes .agent-shadow, then call again."
+  done
+}
+
+# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see.
+shadow_home() {
+  local home=$1
+  if [ -L "$home" ] || { [ -e "$home" ] && [ ! -d "$home" ]; }; then return 1; fi
+  [ -d "$home" ] || mkdir -p "$home" 2>/dev/null || return 1
+  [ -f "$home/.gitignore" ] || printf '*\n' >"$home/.gitignore" 2>/dev/null
+}
+
+# open_run: RUN is a private folder for this call. Folders of calls long gone are removed; a young one may still be read.
+open_run() {
+  RUN=$HOME_DIR/run-$SESSION/$CALL
+  mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
+  local old=("$HOME_DIR/run-$SESSION"/*)
+  # What was brought in for a restore that never came lies beside them.
+  [ ! -d "$HOME_DIR/in-$SESSION" ] || old+=("$HOME_DIR/in-$SESSION"/*)
+  [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
+}
+
+# count_processors: PARALLEL repositories are worked on at once.
+count_processors() {
+  slurp /proc/stat
+  # One line for all processors, one for each, then `intr`; there is one c in each. Read at once: the kernel makes it anew
+  # for every read.
+  TEXT=${TEXT%%intr*}
+  TEXT=${TEXT//[!c]/}
+  PARALLEL=$((${#TEXT} - 1))
+  [ $PARALLEL -gt 0 ] || PARALLEL=2
+  printf -v NOW '%(%s)T' -1
+  STARTED=0
+}
+
+# jobs_limit: called after each start; waits until another repository may start.
+jobs_limit() {
+  STARTED=$((STARTED + 1))
+  if [ $STARTED -gt "$PARALLEL" ]; then
+    wait -n
+    STARTED=$((STARTED - 1))
+  fi
+}
+
+# read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
+read_umask() {
+  # Through a file: a substitution would be a process.
+  local file=${OUT-$RUN/call}.umask
+  umask >"$file" && line_of "$file" && UMASK=$TEXT || UMASK=$(umask)
+  new_file_modes
+}
+
+new_file_modes() {
+  printf -v FILE_MODE '%o' $((0666 & ~UMASK))
+  printf -v EXEC_MODE '%o' $((0777 & ~UMASK))
+}

@@ -1,0 +1,101 @@
+# The proof that what was captured is there again (C4).
+# shellcheck shell=bash
+
+# came_back TREE: the proof where only working files were to change, and modes and empty directories there are none. The
+# rest of the repository was looked at under this lock before the first write. git compares every captured file with the
+# tree, and reads what was written too recently for its times to tell; what is gone, and the directories in which something
+# was written or deleted, are looked at here. Anything in doubt is left to a capture.
+came_back() {
+  local path where=() prune=()
+  local -A seen=()
+  plain "$META" && [ "$RULES_DIFFER" = 0 ] || return 1
+  git diff-index --quiet "$1" 2>>"$OUT.err" || return 1
+  while IFS= read -r -d '' path; do
+    [ ! -e "$path" ] && [ ! -L "$path" ] || return 1
+  done <"$OUT.removed"
+  if [ $((WRITTEN + REMOVED)) -le 100 ]; then
+    where=(.)
+    while IFS= read -r -d '' _ && IFS= read -r -d '' path; do
+      while [[ $path == */* ]]; do
+        path=${path%/*}
+        [ -z "${seen[$path]-}" ] || break
+        seen[$path]=1
+        if [ -d "$path" ] && [ ! -L "$path" ]; then where+=("./$path"); fi
+      done
+    done <"$OUT.changes"
+  fi
+  known_ignored
+  find_odd "${where[@]}"
+  sort_odd
+  drop_ignored "$OUT.modes" 1
+  drop_ignored "$OUT.empty" 0
+  plain "$META"
+}
+
+# verify I META: captures again; what came back is what was captured (C4).
+verify() {
+  local i=$1 meta=$2 name
+  look_at_host
+  unseen_of "$i"
+  unseen_rules
+  stand "$i" "$GOAL" 2>>"$OUT.err" || return 1
+  UNSEEN_RULES=''
+  [ "$TREE" = "$GOAL" ] || explained "$i" || return 1
+  [ "$META" != "$meta" ] || return 0
+  for name in modes empty; do
+    same_part "$META" "$meta" $name || { [ -n "$BACK" ] && holds_part "$META" "$meta" $name; } || {
+      printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
+      return 1
+    }
+  done
+  [ "$FILES_ONLY" = 0 ] || return 0
+  load_state "$meta"
+  [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
+  for name in host index stage1 stage2 stage3 index-flags state; do
+    same_part "$META" "$meta" $name || {
+      printf 'verification failed: the host state (%s) differs\n' "$name" >>"$OUT.err"
+      return 1
+    }
+  done
+}
+
+# holds_part META META NAME: whether the first has every line that the second has.
+holds_part() { [ -z "$(comm -z -13 <(part "$1" "$3" | sort -z) <(part "$2" "$3" | sort -z) | head -c 1 | tr '\0' x)" ]; }
+
+# unseen_of I: $OUT.unseen is what was ignored in this repository and in those inside it that are gone.
+unseen_of() {
+  local j below=${R_PATH[$1]}/ file=$OUT.unseen
+  [ "$below" != ./ ] || below=''
+  [ -f "$file" ] || : >"$file"
+  for j in "${!R_PATH[@]}"; do
+    [ "$j" != "$1" ] && [ -z "${R_TREE[j]}" ] && [[ ${R_PATH[j]} == "$below"* ]] && [ -s "$RUN/$j.unseen" ] || continue
+    sed -z "s#^#$(sed_quote "${R_PATH[j]#"$below"}")/#" "$RUN/$j.unseen" >>"$file"
+  done
+}
+
+# explained I: whether what differs from GOAL was there before, ignored by rules that are gone, or, on the way back,
+# appeared meanwhile.
+explained() {
+  local status path dir odd=()
+  local -A known=()
+  git diff-tree -r -z --no-renames --name-status "$GOAL" "$TREE" >"$OUT.astray" || return 1
+  while IFS= read -r -d '' path; do known[$path]=1; done < <(cat -- "$OUT.unseen" "$OUT.late")
+  while IFS= read -r -d '' status && IFS= read -r -d '' path; do
+    if [ "$status" = A ]; then
+      [ -z "${known[$path]-}" ] || continue
+      dir=$path
+      while [[ $dir == */* ]]; do
+        dir=${dir%/*}
+        [ -z "${known[$dir/]-}" ] || continue 2
+      done
+      if [ -n "$BACK" ] && ! git cat-file -e "${R_TREE[$1]:-$EMPTY}:$path" 2>/dev/null; then
+        printf '%s\0' "$path" >>"$OUT.late"
+        continue
+      fi
+    fi
+    odd+=("$path")
+  done <"$OUT.astray"
+  [ ${#odd[@]} -gt 0 ] || return 0
+  printf 'verification failed: not what was captured: %s\n' "${odd[*]:0:5}" >>"$OUT.err"
+  return 1
+}

@@ -1,0 +1,190 @@
+# The restore command: check everything, then write, then verify; or put everything back. Variables: restore-command.ts.
+# shellcheck shell=bash
+
+# each FUNCTION I...: runs it for these repositories, as many at once as there are processors.
+each() {
+  local i how=$1
+  shift
+  STARTED=0
+  for i; do
+    ("$how" "$i") 2>>"$RUN/$i.log" &
+    jobs_limit
+  done
+  wait
+}
+
+# in_order up|down FUNCTION I...: the same, those deepest in the directories first, or last.
+in_order() {
+  local direction=$1 how=$2 i slashes depth
+  local -a levels=() now
+  shift 2
+  [ $# -gt 0 ] || return 0
+  for i; do
+    slashes=${R_PATH[i]//[!\/]/}
+    depth=$((${#slashes} + 1))
+    [ "${R_PATH[i]}" != . ] || depth=0
+    levels[depth]+="$i "
+  done
+  now=(${!levels[@]})
+  [ "$direction" = down ] || mapfile -t now < <(printf '%s\n' "${now[@]}" | sort -rn)
+  for depth in "${now[@]}"; do each "$how" ${levels[depth]}; done
+}
+
+checked() {
+  open_repository "$1" && check_one "$1"
+  printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
+}
+
+applied() {
+  local i=$1 tree meta head
+  read -r tree meta head <"$RUN/$i.stand"
+  open_repository "$i" "${head#-}" || return 1
+  [ "$tree" = - ] || TREE=$tree META=$meta
+  nested_below "${R_PATH[i]}"
+  if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then open_shadow "$FORMAT" || return 1; fi
+  : >"$OUT.touched"
+  if reach "$i" "${R_TREE[i]}" "${R_META[i]}"; then : >"$OUT.done"; fi
+}
+
+# checked_again I: a repository around one that was made after it came back.
+checked_again() {
+  local i=$1
+  rm -f -- "$RUN/$i.done"
+  open_repository "$i" && open_shadow "$FORMAT" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return 1
+  if verify "$i" "${R_META[i]}"; then : >"$OUT.done"; fi
+}
+
+put_back() {
+  local i=$1
+  open_repository "$i" || return 1
+  [ -f "$OUT.touched" ] || return 0
+  nested_below "${R_PATH[i]}"
+  cp -- "$OUT.err" "$OUT.why" 2>/dev/null
+  cp -- "$OUT.move" "$OUT.why.move" 2>/dev/null
+  : >"$OUT.move"
+  if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then open_shadow "$FORMAT" || return 1; fi
+  if reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}"; then : >"$OUT.back"; fi
+}
+
+# roots_of HOW: ROOTS as they are while HOW is at work: what a target has, and what no restore touches.
+roots_of() {
+  local i
+  local -A ours=()
+  local -n trees=$1
+  TARGET_ROOTS=() ROOTS=()
+  for i in "${!R_PATH[@]}"; do
+    ours[${R_PATH[i]}]=1
+    [ -z "${trees[i]}" ] || TARGET_ROOTS+=("${R_PATH[i]}")
+    # With filesOnly the .git of one that the target does not have stays, so git sees it as one.
+    if [ -n "${trees[i]}" ] || { [ "$FILES_ONLY" = 1 ] && [ -n "${R_NOW_TREE[i]}" ]; }; then ROOTS+=("${R_PATH[i]}"); fi
+  done
+  for i in "${FOUND[@]}"; do [ -n "${ours[$i]-}" ] || ROOTS+=("$i"); done
+}
+
+# all_are MARK I...: whether each of these repositories has it.
+all_are() {
+  local i mark=$1
+  shift
+  for i; do [ -f "$RUN/$i.$mark" ] || return 1; done
+}
+
+# go_there: first what the target does not have, then what both have, then what is to be made: what a path belongs to is
+# settled by then. Nothing more is written after a failure.
+go_there() {
+  local i path gone=() stay=() come=() around=()
+  for i in "${!R_PATH[@]}"; do
+    if [ -z "${R_TREE[i]}" ]; then gone+=($i); elif [ -n "${R_NOW_TREE[i]}" ]; then stay+=($i); else come+=($i); fi
+  done
+  BACK=''
+  roots_of R_TREE
+  in_order up applied "${gone[@]}" && all_are done "${gone[@]}" || return 1
+  each applied "${stay[@]}" && all_are done "${stay[@]}" || return 1
+  in_order down applied "${come[@]}" && all_are done "${come[@]}" || return 1
+  for i in "${!R_PATH[@]}"; do
+    [ -n "${R_TREE[i]}" ] || continue
+    for path in "${come[@]}"; do
+      path=${R_PATH[path]}
+      [ "$path" != "${R_PATH[i]}" ] && { [ "${R_PATH[i]}" = . ] || [[ $path == "${R_PATH[i]}"/* ]]; } && around+=($i) && break
+    done
+  done
+  each checked_again "${around[@]}" && all_are done "${around[@]}"
+}
+
+# go_back: the same the other way round, for what was touched.
+go_back() {
+  local i gone=() stay=() come=()
+  for i in "${!R_PATH[@]}"; do
+    [ -f "$RUN/$i.touched" ] || continue
+    if [ -z "${R_UNDO_TREE[i]}" ]; then gone+=($i); elif [ -n "${R_TREE[i]}" ]; then stay+=($i); else come+=($i); fi
+  done
+  BACK=1
+  roots_of R_UNDO_TREE
+  in_order up put_back "${gone[@]}"
+  each put_back "${stay[@]}"
+  in_order down put_back "${come[@]}"
+  all_are back "${gone[@]}" "${stay[@]}" "${come[@]}"
+}
+
+main() {
+  local i outcome bad=0
+  HOME_DIR=$ROOT/.agent-shadow
+  take_lock "$HOME_DIR" "$LOCK_WAIT"
+  open_run || die SandboxUnavailable "Can not write to $HOME_DIR. Free some disk space, then call again."
+  IN=$HOME_DIR/in-$SESSION/$CALL
+  BACK='' UNSEEN_RULES=''
+  count_processors
+  read_umask
+  read_user_config
+  discover "$RUN/find"
+  FOUND=("${ROOTS[@]}")
+  # The roots as the capture just made knew them.
+  roots_of R_TREE
+  local targets=("${TARGET_ROOTS[@]}")
+  roots_of R_NOW_TREE
+  TARGET_ROOTS=("${targets[@]}")
+  local -A seen=()
+  for i in "${ROOTS[@]}"; do seen[$i]=1; done
+  for i in "${FOUND[@]}"; do [ -n "${seen[$i]-}" ] || ROOTS+=("$i"); done
+  [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root can not be put aside. Check its permissions."
+  fetch_bundles
+  each checked "${!R_PATH[@]}"
+  for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] || bad=1; done
+  if [ $bad = 1 ]; then
+    outcome=refused
+  elif [ "$DRY_RUN" = 1 ]; then
+    outcome=planned
+  elif go_there; then
+    outcome=applied
+  elif go_back; then
+    outcome=reverted
+  else
+    outcome=broken
+  fi
+  {
+    emit outcome "$outcome"
+    for i in "${!R_PATH[@]}"; do
+      emit repo "${R_PATH[i]}"
+      pass_on "$RUN/$i.plan" "$RUN/$i.problems"
+      [ -s "$RUN/$i.problems" ] || [ -f "$RUN/$i.plan" ] || { emit problem failed && emit problem-message "$(tail -3 "$RUN/$i.log" | tr '\n' ' ' | cut -c1-300)"; }
+      if [ "$outcome" = reverted ] || [ "$outcome" = broken ]; then
+        if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
+      fi
+      [ ! -s "$RUN/$i.warn" ] || emit warning "$(tr '\n' ' ' <"$RUN/$i.warn")"
+    done
+    emit end ''
+  } >"$RUN/report"
+  [ ! -e "$IN" ] || rm -rf -- "$IN"
+  exec 9>&-
+  finish <"$RUN/report"
+  rm -rf -- "$RUN"
+}
+
+# failed I: what went wrong in a repository, and what became of it.
+failed() {
+  local i=$1
+  [ -f "$RUN/$i.done" ] || { emit problem failed && emit problem-message "$(cat "$RUN/$i.why" "$RUN/$i.why.move" "$RUN/$i.log" 2>/dev/null | grep -v '^$' | head -8 | tr '\n' ' ' | cut -c1-500)"; }
+  [ -f "$RUN/$i.back" ] || [ ! -f "$RUN/$i.touched" ] || { emit problem failed && emit problem-message "could not be put back: $(cat "$RUN/$i.move" "$RUN/$i.err" 2>/dev/null | head -5 | tr '\n' ' ' | cut -c1-400)"; }
+  [ ! -s "$RUN/$i.late" ] || { emit problem failed && emit problem-message "kept, because it appeared meanwhile: $(head -z -n 5 "$RUN/$i.late" | tr '\0' ' ')"; }
+}
+
+main

@@ -1,0 +1,126 @@
+# The shadow repository of one repository: our own git dir, with our own configuration, rules and objects.
+# shellcheck shell=bash
+
+# pattern_for PATH: a gitignore pattern that matches exactly this path, anchored at the repository root.
+pattern_for() {
+  local path=$1 char i
+  PATTERN=/
+  for ((i = 0; i < ${#path}; i++)); do
+    char=${path:i:1}
+    case $char in
+      '\' | '*' | '?' | '[' | ']' | ' ' | '!' | '#') PATTERN+="\\$char" ;;
+      $'\n' | $'\r') PATTERN+='?' ;;
+      *) PATTERN+=$char ;;
+    esac
+  done
+}
+
+SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false
+\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor = false\n\tsplitindex = false\n\tsparsecheckout = false
+\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\texcludesfile = "%s"
+[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
+
+# open_shadow FORMAT: makes or repairs the shadow of the repository at $PWD and points git at it. Config and attributes
+# are written anew each time: whatever the agent put there does not last.
+open_shadow() {
+  local format=$1
+  SHADOW=$PWD/.agent-shadow/session-$SESSION
+  shadow_home "$PWD/.agent-shadow" || return 1
+  export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
+  if [ -L "$SHADOW" ]; then return 1; fi
+  if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
+    rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
+    printf '%s\n' "$format" >"$SHADOW/format" || return 1
+    printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
+  fi 2>/dev/null
+  # A restore that was killed leaves it on a commit of its own, or half written.
+  if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1; fi
+  local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
+  [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
+  global=${global//\\/\\\\}
+  printf "$config$SHADOW_CONFIG" "${global//\"/\\\"}" >"$SHADOW/config" || return 1
+  printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return 1
+  # A crash of ours or of the sandbox leaves these behind; we hold the lock, so nobody else uses them.
+  local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
+  [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}"
+}
+
+# borrow_host: lets the shadow read the host's objects, and see its shallow boundary.
+borrow_host() {
+  local path=$HC/objects
+  case $path in
+    *$'\n'*) return 0 ;;
+    '"'* | '#'*)
+      path=${path//\\/\\\\}
+      path="\"${path//\"/\\\"}\""
+      ;;
+  esac
+  printf '%s\n' "$path" >"$SHADOW/objects/info/alternates" || return 1
+  if [ -s "$HC/shallow" ]; then
+    slurp "$HC/shallow"
+    printf '%s' "$TEXT" >"$SHADOW/shallow"
+  elif [ -e "$SHADOW/shallow" ]; then
+    rm -f -- "$SHADOW/shallow"
+  fi
+}
+
+# write_excludes NESTED...: what the shadow ignores = what the host ignores, nested roots, the session's own patterns.
+# Sets RULES_NEW when that is not what it was.
+write_excludes() {
+  local nested file='' text rules=''
+  if [ -n "$HC" ]; then
+    slurp "$HC/info/exclude"
+    rules=$TEXT$'\n'
+  fi
+  for text in "${EXCLUDE[@]}"; do rules+=$text$'\n'; done
+  rules+='/.agent-shadow/'$'\n'
+  for nested in "$@"; do
+    pattern_for "$nested"
+    rules+=$PATTERN/$'\n'
+  done
+  # What a restore found ignored before it put older rules in place.
+  rules+=${UNSEEN_RULES-}
+  printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
+  # core.excludesFile as the user's own git would see it; asked only when some config mentions it.
+  text=${HOST_CONFIG,,}$USER_CONFIG
+  if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
+    file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
+      "${HOST_GIT[@]}" ${HG:+--git-dir="$HG"} config --path --get core.excludesFile 2>/dev/null) || file=
+  fi
+  slurp "${file:-$WB_XDG/ignore}"
+  printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return 1
+  rules+=$TEXT
+  slurp "$SHADOW/rules"
+  [ "$TEXT" = "$rules" ] || { RULES_NEW=1 && printf '%s' "$rules" >"$SHADOW/rules"; }
+}
+
+# read_user_config: USER_CONFIG is what the user's own git reads for every repository, in lower case. Once a call.
+read_user_config() {
+  local file
+  USER_CONFIG=''
+  for file in "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig; do
+    slurp "$file"
+    USER_CONFIG+=${TEXT,,}$'\n'
+  done
+}
+
+# has_object ID: whether the shadow can read it.
+has_object() { git cat-file -e "$1" 2>/dev/null; }
+
+# parents_of COMMIT: its parents, one a line; nothing when it is not there.
+parents_of() {
+  local line
+  while IFS= read -r line && [ -n "$line" ]; do
+    [[ $line != 'parent '* ]] || printf '%s\n' "${line#parent }"
+  done < <(git cat-file commit "$1" 2>/dev/null)
+}
+
+# objects_present TREE META [KNOWN...]: everything a restore reads can be read. The history of a partial clone never was whole.
+objects_present() {
+  [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
+  if [ -n "$PARTIAL_FLAG" ]; then
+    git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing"
+    return
+  fi
+  git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
+}
