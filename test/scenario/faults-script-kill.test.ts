@@ -45,16 +45,16 @@ test('a rollback whose script is killed is finished by the same call, and can be
   /** Runs a rollback and kills what runs in the sandbox some time after its `command`th command began. */
   const broken = async (requestId: string, command: number, afterMs: number): Promise<number> => {
     const before = e2b.count(START);
-    let ended = false;
+    const ended = new AbortController();
     const rollback = world
       .rollback(requestId, target.checkpointId)
       .catch(() => undefined)
-      .finally(() => (ended = true));
+      .finally(() => ended.abort());
     await e2b.reached(before + command, START);
     await delay(afterMs);
     let killed = killInside(world);
     // Its processes may not have begun yet.
-    while (killed === 0 && !ended) {
+    while (killed === 0 && !ended.signal.aborted) {
       await delay(1);
       killed = killInside(world);
     }
