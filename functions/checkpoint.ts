@@ -1,7 +1,7 @@
 import { checkpointInput } from '../core/checkpoint/schemas.ts';
 import { createTakeCheckpoint } from '../core/checkpoint/take-checkpoint.ts';
 import { createHandler } from './handler.ts';
-import { checkpointPorts } from './runtime.ts';
+import { checkpointPorts } from './sandbox-runtime.ts';
 
 export const handler = createHandler('checkpoint', checkpointInput, async (runtime) =>
   createTakeCheckpoint(await checkpointPorts(runtime)),

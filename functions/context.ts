@@ -1,7 +1,8 @@
 import { createContext } from '../core/checkpoint/context.ts';
 import { sessionInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
-import { e2bSandboxes, gitRepositories, sessionStore } from './runtime.ts';
+import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
+import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('context', sessionInput, async (runtime) =>
   createContext({

@@ -1,7 +1,8 @@
 import { createDiff } from '../core/checkpoint/diff.ts';
 import { diffInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
-import { e2bSandboxes, gitRepositories, sessionStore } from './runtime.ts';
+import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
+import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('diff', diffInput, async (runtime) =>
   createDiff({

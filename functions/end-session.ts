@@ -1,7 +1,7 @@
 import { createEndSession } from '../core/checkpoint/end-session.ts';
 import { sessionInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
-import { sessionStore } from './runtime.ts';
+import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('end-session', sessionInput, async (runtime) =>
   createEndSession({ ...runtime, store: sessionStore(runtime) }),

@@ -1,7 +1,8 @@
 import { type StreamRecord, toChange } from '../adapters/aws/stream-records.ts';
 import { createPublishChanges } from '../core/checkpoint/publish-changes.ts';
+import { eventBus } from './event-runtime.ts';
 import { createEventHandler } from './handler.ts';
-import { bundleStore, eventBus, sessionStore } from './runtime.ts';
+import { bundleStore, sessionStore } from './session-runtime.ts';
 
 interface StreamBatch {
   Records: StreamRecord[];

@@ -1,7 +1,7 @@
 import { type SagaStreamRecord, toHeadChange } from '../adapters/aws/saga-stream.ts';
 import { makePublishSagaChanges } from '../core/saga/publish.ts';
+import { eventBus } from './event-runtime.ts';
 import { createEventHandler } from './handler.ts';
-import { eventBus } from './runtime.ts';
 
 /** Internal: fed by the Sagas table's stream. Answers where in the batch to go on after a failure. */
 export const handler = createEventHandler('publish-saga-events', async (runtime) => {

@@ -1,7 +1,7 @@
 import { timelineInput } from '../core/checkpoint/schemas.ts';
 import { createTimeline } from '../core/checkpoint/timeline.ts';
 import { createHandler } from './handler.ts';
-import { sessionStore } from './runtime.ts';
+import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('timeline', timelineInput, async (runtime) =>
   createTimeline({ store: sessionStore(runtime) }),

@@ -1,48 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
-import { isEqual } from '../demo/fingerprint.ts';
-import { proofTable } from '../demo/proof-view.ts';
-import { type RefundProof, refundAct } from '../demo/refund-act.ts';
-import { createScreen, formatSeconds, type Screen, timed } from '../demo/screen.ts';
-import { type Proof, SESSION, tellStory } from '../demo/story.ts';
-import { GOOD_MESSAGE, NOT_CAPTURED } from '../demo/workspace.ts';
-import { CliError } from '../failure.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { shellWord } from '../options.ts';
-
-const showProof = (screen: Screen, { rehydrated, rolledBack }: Proof): void => {
-  const { paint } = screen;
-  screen.chapter('Proof: hashes made without Walkback, before and after');
-  screen.line('sandbox killed, then rehydrated');
-  screen.block(proofTable(rehydrated, paint));
-  screen.line();
-  screen.line(`at ${GOOD_MESSAGE}, then after the rollback in the other sandbox`);
-  screen.block(proofTable(rolledBack, paint));
-  screen.line(
-    paint.dim(`every path, mode, link and byte except ${NOT_CAPTURED.join(', ')}, which git ignores`),
-  );
-};
-
-const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof & { sagas: RefundProof }> => {
-  const { terminal, signal } = app;
-  const { progress, json } = screen;
-  const connection = await app.connect({ local: true, data: dataDir }, { json, progress });
-  try {
-    const { sandboxes, invoke } = connection;
-    if (sandboxes === undefined)
-      throw new CliError('InternalError', 'The embedded cloud names no E2B endpoint.');
-    const stage = { invoke, sandboxes, screen, now: terminal.now };
-    return await untilInterrupted(signal, async () => {
-      const proof = await tellStory(stage);
-      return { ...proof, sagas: await refundAct(stage) };
-    });
-  } finally {
-    await connection.close();
-  }
-};
 
 export const addDemo = (program: Command, app: App): void => {
   program
@@ -56,34 +13,8 @@ export const addDemo = (program: Command, app: App): void => {
     .option('--keep', 'keep the temporary directory, to look around in it')
     .action(async (options: { keep?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<GlobalOptions>();
-      const screen = createScreen(app, json === true);
-      const { paint } = screen;
-      const directory = await mkdtemp(join(tmpdir(), 'walkback-demo-'));
-      try {
-        screen.line(`${paint.bold('Walkback')}  ${paint.dim('real git, real functions, an embedded cloud')}`);
-        const { value: proof, ms } = await timed(() => play(app, screen, directory));
-        const comparisons = [...proof.rehydrated, ...proof.rolledBack];
-        const equal = comparisons.filter(isEqual).length;
-        showProof(screen, proof);
-        if (json === true) {
-          const answer = { equal: equal === comparisons.length, seconds: ms / 1000, ...proof };
-          app.terminal.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-        }
-        if (equal < comparisons.length) {
-          throw new CliError(
-            'ProofFailed',
-            `${comparisons.length - equal} of ${comparisons.length} comparisons differ.`,
-          );
-        }
-        screen.line();
-        screen.line(
-          `${paint.green('✔')} all ${comparisons.length} equal ${paint.dim(`in ${formatSeconds(ms)}`)}`,
-        );
-      } finally {
-        if (options.keep === true) {
-          screen.line();
-          screen.line(`kept: walkback log --session ${SESSION} --data ${shellWord(directory)}`);
-        } else await rm(directory, { recursive: true, force: true });
-      }
+      // Loaded only when it is needed: every other command would pay for it too.
+      const { performDemo } = await import('../demo/perform.ts');
+      await performDemo(app, { json: json === true, keep: options.keep === true });
     });
 };

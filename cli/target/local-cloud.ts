@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startCloud } from '../../local/cloud.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { CliError } from '../failure.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -31,6 +30,8 @@ const isHeld = (error: unknown): boolean =>
   'pid' in error.details;
 
 const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
+  // Loaded only when it is needed: a command beside `walkback up` would pay for it too.
+  const { startCloud } = await import('../../local/cloud.ts');
   try {
     // Not announced: others must not lean on a cloud that goes away with this command.
     return await startCloud({ dataDir, announce: false });

@@ -1,4 +1,4 @@
-import { E2B } from 'e2b';
+import type { E2B } from 'e2b';
 import * as z from 'zod';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
@@ -18,17 +18,27 @@ export interface E2bSettings {
 
 /** The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only it has. */
 export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
-  const { Sandbox } = new E2B(settings);
+  let client: E2B | undefined;
+  const load = async (): Promise<E2B['Sandbox']> => {
+    // Loaded only when it is needed: most commands touch no sandbox.
+    client ??= new (await import('e2b')).E2B(settings);
+    return client.Sandbox;
+  };
   return {
     createOver: async (directory, tags) => {
+      const Sandbox = await load();
       const sandbox = await Sandbox.create({
         volumeMounts: { [directory]: directory },
         metadata: tags,
       });
       return sandbox.sandboxId;
     },
-    create: async (tags) => (await Sandbox.create({ metadata: tags, timeoutMs: HOUR_MS })).sandboxId,
+    create: async (tags) => {
+      const Sandbox = await load();
+      return (await Sandbox.create({ metadata: tags, timeoutMs: HOUR_MS })).sandboxId;
+    },
     run: async (sandboxId, script, cwd) => {
+      const Sandbox = await load();
       const sandbox = await Sandbox.connect(sandboxId);
       await sandbox.commands.run(script, { timeoutMs: 60_000, ...(cwd === undefined ? {} : { cwd }) });
     },
@@ -46,6 +56,6 @@ export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
       }
       return placesSchema.parse(await response.json());
     },
-    kill: (sandboxId) => Sandbox.kill(sandboxId),
+    kill: async (sandboxId) => (await load()).kill(sandboxId),
   };
 };

@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/errors.ts';
 import { createHandler } from '../../functions/handler.ts';
-import { createRuntime, e2bSandboxes, sessionStore } from '../../functions/runtime.ts';
+import { createRuntime } from '../../functions/runtime.ts';
+import { e2bSandboxes } from '../../functions/sandbox-runtime.ts';
+import { sessionStore } from '../../functions/session-runtime.ts';
 
 const context = {
   functionName: 'walkback-test',

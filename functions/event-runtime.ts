@@ -1,0 +1,8 @@
+/** The part of the composition root that knows where events go. */
+import { createEventBus } from '../adapters/aws/event-bus.ts';
+import type { Events } from '../core/ports.ts';
+import { countingEvents } from './event-metrics.ts';
+import { type Runtime, required } from './runtime.ts';
+
+export const eventBus = ({ env, telemetry }: Runtime): Events =>
+  countingEvents(createEventBus({ busName: required(env, 'WALKBACK_EVENT_BUS') }), telemetry);

@@ -1,0 +1,45 @@
+/** The part of the composition root that knows what sandboxes are, and what works in them. */
+import { createSecret } from '../adapters/aws/secret.ts';
+import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
+import { createRepositories } from '../adapters/git/repositories.ts';
+import { WalkbackError } from '../core/errors.ts';
+import type { Repositories, Sandboxes } from '../core/ports.ts';
+import { optional, type Runtime } from './runtime.ts';
+import { bundleStore, sessionStore } from './session-runtime.ts';
+
+export const gitRepositories = (): Repositories => createRepositories();
+
+/** A key in the environment wins over one in Secrets Manager. */
+const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {
+  const given = optional(env, 'E2B_API_KEY');
+  if (given !== undefined) return async () => given;
+  const secret = optional(env, 'E2B_API_KEY_SECRET_ARN');
+  if (secret !== undefined) return createSecret(secret, { now: () => clock.now().getTime() });
+  throw new WalkbackError(
+    'ConfigurationError',
+    'Neither E2B_API_KEY nor E2B_API_KEY_SECRET_ARN is set in the environment.',
+    { details: { name: 'E2B_API_KEY' } },
+  );
+};
+
+/** Looks for the key at once, so that a missing one is told before anything begins. */
+export const e2bSandboxes = async (runtime: Runtime): Promise<Sandboxes> => {
+  const { env } = runtime;
+  const apiKey = e2bApiKey(runtime);
+  await apiKey();
+  return createRotatingSandboxes({
+    apiKey,
+    apiUrl: optional(env, 'E2B_API_URL'),
+    sandboxUrl: optional(env, 'E2B_SANDBOX_URL'),
+    domain: optional(env, 'E2B_DOMAIN'),
+  });
+};
+
+/** What the operations that capture and restore have in common. */
+export const checkpointPorts = async (runtime: Runtime) => ({
+  ...runtime,
+  store: sessionStore(runtime),
+  bundles: bundleStore(runtime),
+  repositories: gitRepositories(),
+  sandboxes: await e2bSandboxes(runtime),
+});
