@@ -22,7 +22,12 @@ test(
   async () => {
     await using outdir = await mkdtempDisposable(join(tmpdir(), 'walkback-embedded-'));
     const context = JSON.stringify({ 'aws:cdk:bundling-stacks': [] });
-    const env = { PATH: process.env['PATH'], CDK_OUTDIR: outdir.path, CDK_CONTEXT_JSON: context };
+    const env = {
+      PATH: process.env['PATH'],
+      CDK_OUTDIR: outdir.path,
+      CDK_CONTEXT_JSON: context,
+      CDK_VALIDATION: 'false',
+    };
     await promisify(execFile)(process.execPath, [APP], { cwd: PROJECT, env });
     const file = await readFile(join(outdir.path, 'Agents.template.json'), 'utf8');
     const template = JSON.parse(file) as Template;

@@ -3,6 +3,7 @@ import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
@@ -36,7 +37,7 @@ const everything = (stack: Stack): WalkbackProps => ({
 test(
   'every finding of AwsSolutions is fixed or justified, as it is deployed and with everything an embedder may choose',
   () => {
-    expect(findings(synthesise(readSettings).stack)).toEqual([]);
+    expect(findings(synthesise(readSettings, {}, { validate: true }).stack)).toEqual([]);
   },
   SYNTH_TIMEOUT_MS,
 );
@@ -44,7 +45,7 @@ test(
 test(
   'the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns',
   () => {
-    const { stack, template } = synthesise(everything);
+    const { stack, template } = synthesise(everything, {}, { validate: true });
     const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
     expect(ours).toEqual([]);
     const functions = entriesOf(template, 'AWS::Lambda::Function')
@@ -87,3 +88,15 @@ test('reserved concurrency for a function that is not there is refused', () => {
     synthesise((stack) => ({ ...readSettings(stack), reservedConcurrency: { checkpont: 1 } })),
   ).toThrow(/checkpont/);
 });
+
+test(
+  'what CloudFormation would refuse is refused by synthesis',
+  () => {
+    const wrong = (stack: Stack): WalkbackProps => {
+      new CfnBucket(stack, 'Wrong').addPropertyOverride('Nonsense', 1);
+      return readSettings(stack);
+    };
+    expect(() => synthesise(wrong, {}, { validate: true })).toThrow(/ERROR Nonsense: /);
+  },
+  SYNTH_TIMEOUT_MS,
+);

@@ -1,13 +1,15 @@
 /** Every choice of `cdk deploy -c walkback:<name>=<value>` reaches what it is about, and a mistake in one is told. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { expect, test } from 'vitest';
 import { readSettings, SETTING_NAMES } from '../../cdk/settings.ts';
 import { PROJECT } from '../../local/template.ts';
+import { createApp } from '../support/synthesise.ts';
 
-const read = (context: Record<string, unknown>) => readSettings(new Stack(new App({ context }), 'Walkback'));
+const read = (context: Record<string, unknown>) =>
+  readSettings(new Stack(createApp({ context }), 'Walkback'));
 
 const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';
 const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:theirs';

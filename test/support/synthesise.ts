@@ -1,16 +1,36 @@
-/** The construct in a stack of a test's own, with props of a test's own; functions are not bundled. */
-import { App, Aspects, Stack } from 'aws-cdk-lib';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, type AppProps, Aspects, Stack } from 'aws-cdk-lib';
+import { VALIDATE_AGAINST_DEFAULT_RULES } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { afterAll } from 'vitest';
 import { Walkback, type WalkbackProps } from '../../cdk/walkback.ts';
 import type { Template } from '../../local/template.ts';
 
 export const SYNTH_TIMEOUT_MS = 120_000;
 
+/** Kept until the test file ends: CDK reads what it wrote when it is asked for findings. */
+const temporary = mkdtempSync(join(tmpdir(), 'walkback-synth-'));
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** An app that leaves nothing behind. */
+export const createApp = (props: AppProps): App =>
+  new App({ ...props, outdir: mkdtempSync(join(temporary, 'out-')) });
+
+/**
+ * The construct in a stack of a test's own, with props of a test's own; functions are not bundled. With `validate`, a template
+ * that breaks CloudFormation's schemas is an error, as with `cdk synth`; it takes seconds.
+ */
 export const synthesise = (
   propsOf: (stack: Stack) => WalkbackProps,
   context: Record<string, unknown> = {},
+  { validate = false }: { validate?: boolean } = {},
 ): { stack: Stack; walkback: Walkback; template: Template } => {
-  const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+  const app = createApp({
+    context: { [VALIDATE_AGAINST_DEFAULT_RULES]: validate, ...context, 'aws:cdk:bundling-stacks': [] },
+    builtinCloudFormationValidation: validate,
+  });
   const stack = new Stack(app, 'Walkback');
   const walkback = new Walkback(stack, 'Walkback', propsOf(stack));
   Aspects.of(app).add(new AwsSolutionsChecks());
