@@ -7,6 +7,10 @@ import { createHarness, type Harness, type HarnessOptions } from './git-harness.
 /** One repository with one commit of one file. */
 export const ONE_FILE = 'git init -q -b main . && echo one > f.txt && git add -A && git commit -qm one';
 
+/** One repository with one commit of a file and of one in a folder. */
+export const TWO_FILES =
+  'git init -q -b main . && echo one > a.txt && mkdir -p src && echo code > src/main.c && git add -A && git commit -qm one';
+
 /** A harness in which `make`, bash, made each of these repositories. */
 export const withRepositories = async (
   names: string[],
@@ -20,6 +24,9 @@ export const withRepositories = async (
   }
   return harness;
 };
+
+export const withTwoFiles = (names: string[], options?: HarnessOptions): Promise<Harness> =>
+  withRepositories(names, options, TWO_FILES);
 
 /** All files, and the git state of these repositories. */
 export const world = (harness: Harness, names: string[]): string[] => [

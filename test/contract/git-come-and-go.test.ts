@@ -1,0 +1,100 @@
+/** Repositories that were made, deleted, renamed or damaged between a capture and the rollback to it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { files } from '../support/fingerprint.ts';
+import { createHarness } from '../support/git-harness.ts';
+import { TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+
+describe('repositories that come and go', () => {
+  test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(
+      `git init -q -b main new/deep; cd new/deep; echo n > n; git add n; git commit -qm n; git stash list; echo '*.log' > .gitignore; echo w > w; git tag keep`,
+    );
+    const after = world(harness, ['app', 'new/deep']);
+    const { undo, report } = await harness.rollback(first);
+    expect(report.outcome).toBe('applied');
+    expect(report.repositories.find((one) => one.path === 'new/deep')?.action).toBe('parked');
+    expect(world(harness, ['app'])).toEqual(before);
+    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
+    expect(world(harness, ['app', 'new/deep'])).toEqual(after);
+    expect(
+      harness.sh('git tag', 'new/deep').trim(),
+      'what no capture holds came back with the parked .git',
+    ).toBe('keep');
+  });
+
+  test('ignored files of a parked repository stay where they are', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh(`git init -q -b main new; echo '*.log' > new/.gitignore; echo precious > new/x.log`);
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(readFileSync(`${harness.root}/new/x.log`, 'utf8')).toBe('precious\n');
+  });
+
+  test('one deleted whole is made again from its bundles, with history, branches and remotes', async () => {
+    await using harness = await withTwoFiles(['app', 'web']);
+    harness.sh(
+      'git remote add origin https://user:secret@example.com/web.git; git branch topic; echo w >> a.txt; git add a.txt; echo u > u',
+      'web',
+    );
+    const before = world(harness, ['app', 'web']);
+    const first = await harness.capture();
+    harness.sh('rm -rf web; echo x > app/a.txt');
+    const second = await harness.capture();
+    expect(second.repositories.find((one) => one.path === 'web')?.state).toBe('absent');
+    const { undo, report } = await harness.rollback(first);
+    expect(report.problems).toEqual([]);
+    expect(report.outcome).toBe('applied');
+    expect(world(harness, ['app', 'web'])).toEqual(before);
+    expect(
+      harness.sh(
+        'git remote get-url origin; git fsck --connectivity-only 2>&1 | grep -v dangling || true',
+        'web',
+      ),
+    ).toBe('https://example.com/web.git\n');
+    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
+    expect(existsSync(`${harness.root}/web`)).toBe(false);
+  });
+
+  test('one whose .git was deleted keeps being captured, and gets its .git back', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('echo s > s; git add s; echo u > u', 'app');
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh('rm -rf .git; echo lost > u; echo n > n', 'app');
+    const after = files(harness.root);
+    const { undo, report } = await harness.rollback(first);
+    expect(report.problems).toEqual([]);
+    expect(report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(before);
+    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
+    expect(files(harness.root)).toEqual(after);
+  });
+
+  test('one renamed is the old one gone and a new one come', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh('mv app moved; echo m > moved/m');
+    const after = world(harness, ['moved']);
+    const { undo, report } = await harness.rollback(first);
+    expect(report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(before);
+    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
+    expect(world(harness, ['moved'])).toEqual(after);
+  });
+
+  test('the projects root itself may be the repository', async () => {
+    await using harness = await createHarness();
+    harness.sh(`${TWO_FILES}; git init -q -b main inner; cd inner; echo i > i`);
+    const before = world(harness, ['.', 'inner']);
+    const first = await harness.capture();
+    expect(first.repositories.map((one) => one.path).toSorted()).toEqual(['.', 'inner']);
+    harness.sh('rm -rf a.txt inner; echo x > x; git add -A; git commit -qm x');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(world(harness, ['.', 'inner'])).toEqual(before);
+  });
+});

@@ -1,0 +1,24 @@
+/** Many files and large ones. */
+import { describe, expect, test } from 'vitest';
+import { withTwoFiles } from '../support/git-repositories.ts';
+
+describe('size', () => {
+  test('50,000 files, and a 20 MiB file that is read as a file of its own', {
+    timeout: 120_000,
+  }, async () => {
+    await using harness = await withTwoFiles(['app'], { maxInlineBytes: 64 << 20 });
+    harness.sh(
+      'mkdir -p many; cd many; seq 1 50000 | split -l 1 -a 5 -d - f; cd ..; head -c 20971520 /dev/urandom > big.bin',
+      'app',
+    );
+    const first = await harness.capture();
+    expect(first.report.bundles.filter((bundle) => bundle.bytes === undefined)).toHaveLength(0);
+    harness.sh('rm -rf many/f?0??? big.bin', 'app');
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('applied');
+    expect(report.repositories[0]?.written).toBe(5_001);
+    expect(harness.sh('ls many | wc -l; stat -c %s big.bin; git status --short', 'app')).toBe(
+      '50000\n20971520\n?? big.bin\n?? many/\n',
+    );
+  });
+});
