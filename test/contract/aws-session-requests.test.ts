@@ -1,0 +1,107 @@
+/** The requests the store of sessions makes, and the answers only a broken DynamoDB gives. */
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { describe, expect, test } from 'vitest';
+import { failing } from '../support/fakes/failing.ts';
+import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
+import { sessionStoreAt } from '../support/sessions-table.ts';
+
+describe('what leaves, and what comes back', () => {
+  const mocked = () => {
+    const mock = mockClient(DynamoDBDocumentClient);
+    return { mock, store: sessionStoreAt('http://127.0.0.1:9').store };
+  };
+  const cancelled = (...codes: string[]) =>
+    new TransactionCanceledException({
+      $metadata: { httpStatusCode: 400 },
+      message: 'cancelled',
+      CancellationReasons: codes.map((Code) => ({ Code })),
+    });
+  const serviceError = (name: string, httpStatusCode?: number) =>
+    Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+
+  test('every read is consistent', async () => {
+    const { mock, store } = mocked();
+    mock.on(GetCommand).resolves({}).on(QueryCommand).resolves({});
+    await store.getSession('s');
+    await store.listLinks('s', 'c');
+    for (const call of mock.calls()) expect(call.args[0].input).toMatchObject({ ConsistentRead: true });
+  });
+
+  test('the transaction of a checkpoint names its conditions', async () => {
+    const { mock, store } = mocked();
+    mock.on(TransactWriteCommand).resolves({});
+    await store.commitCheckpoint({
+      session: sessionOf('s'),
+      expectedVersion: 7,
+      checkpoint: checkpointOf('s', 2),
+    });
+    const input = mock.commandCalls(TransactWriteCommand)[0]?.args[0].input;
+    const puts = input?.TransactItems?.map(({ Put }) => Put);
+    expect(puts?.map((put) => [put?.Item?.sk, put?.ConditionExpression])).toEqual([
+      ['META', '#version = :expectedVersion'],
+      ['CP#00000002', 'attribute_not_exists(pk)'],
+      ['TOOL#t2', 'attribute_not_exists(pk)'],
+    ]);
+    expect(puts?.every((put) => put?.ReturnValuesOnConditionCheckFailure === 'ALL_OLD')).toBe(true);
+    // An index key must not be null: a checkpoint without message has no such attribute.
+    expect(puts?.[1]?.Item).not.toHaveProperty('messageId');
+  });
+
+  test('a transaction that only collided is tried again', async () => {
+    const { mock, store } = mocked();
+    mock.on(TransactWriteCommand).rejectsOnce(cancelled('TransactionConflict', 'None')).resolves({});
+    const write = { session: sessionOf('s'), expectedVersion: 1, checkpoint: checkpointOf('s', 2) };
+    expect(await store.commitCheckpoint(write)).toEqual({ written: true });
+    expect(mock.commandCalls(TransactWriteCommand)).toHaveLength(2);
+  });
+
+  test('a put that met its own earlier try is written', async () => {
+    const { mock, store } = mocked();
+    const session = sessionOf('s', { version: 2 });
+    const Item = marshall({ pk: 'SESSION#s', sk: 'META', ...session }, { removeUndefinedValues: true });
+    const refused = new ConditionalCheckFailedException({ $metadata: {}, message: 'refused', Item });
+    mock.on(PutCommand).rejects(refused);
+    expect(await store.updateSession(session, 1)).toEqual({ written: true });
+    expect(await store.updateSession({ ...session, seq: 5 }, 1)).toMatchObject({ written: false });
+  });
+
+  test('links the service left over are sent again', async () => {
+    const { mock, store } = mocked();
+    const Item = { pk: 'SESSION#s', sk: 'LINK#left' };
+    mock
+      .on(BatchWriteCommand)
+      .resolvesOnce({ UnprocessedItems: { sessions: [{ PutRequest: { Item } }] } })
+      .resolves({});
+    await store.putLinks(Array.from({ length: 30 }, (_, at) => linkOf('s', at)));
+    const sizes = mock
+      .commandCalls(BatchWriteCommand)
+      .map(({ args }) => args[0].input.RequestItems?.sessions?.length);
+    expect(sizes).toEqual([25, 6]);
+  });
+
+  test.each([
+    ['ProvisionedThroughputExceededException', 400, 'Throttled', true],
+    ['ThrottlingException', 400, 'Throttled', true],
+    ['InternalServerError', 500, 'StorageUnavailable', true],
+    ['TimeoutError', undefined, 'StorageUnavailable', true],
+    ['ResourceNotFoundException', 400, 'ConfigurationError', false],
+    ['AccessDeniedException', 400, 'ConfigurationError', false],
+    ['ValidationException', 400, 'InternalError', false],
+  ] as const)('%s is %s %s', async (name, status, expected, retryable) => {
+    const { mock, store } = mocked();
+    mock.onAnyCommand().rejects(serviceError(name, status));
+    const error = await failing(store.getSession('s'), expected);
+    expect(error.retryable).toBe(retryable);
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+});

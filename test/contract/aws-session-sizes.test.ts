@@ -1,0 +1,162 @@
+/** The largest items and answers of the Sessions table, against a real DynamoDB engine. */
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkpointItem } from '../../adapters/aws/session-items.ts';
+import { createListSessions } from '../../core/checkpoint/list-sessions.ts';
+import type { Checkpoint } from '../../core/checkpoint/model.ts';
+import { rollbackResult } from '../../core/checkpoint/rollback-result.ts';
+import { createTimeline } from '../../core/checkpoint/timeline.ts';
+import type { SessionStore } from '../../core/ports.ts';
+import { failing } from '../support/fakes/failing.ts';
+import { checkpointOf, rollbackOf, sessionOf, wideCheckpointOf as wide } from '../support/session-items.ts';
+import { openSessionsTable, type SessionsTable } from '../support/sessions-table.ts';
+
+describe('what is as large as it may be', () => {
+  let table: SessionsTable;
+  let store: SessionStore;
+  let dynamodb: SessionsTable['dynamodb'];
+  let begin: SessionsTable['begin'];
+  beforeAll(async () => {
+    table = await openSessionsTable();
+    ({ store, dynamodb, begin } = table);
+  });
+  afterAll(() => table.close());
+
+  test('the largest checkpoint that is let through fits an item; a larger one says so and leaves nothing', async () => {
+    const session = await begin('large');
+    const commit = (count: number) =>
+      store.commitCheckpoint({
+        session: { ...session, version: 2, seq: 2, headSeq: 2 },
+        expectedVersion: 1,
+        checkpoint: wide('large', 2, count),
+        message: { messageId: 'm-large', order: 1, firstSeq: 2, lastSeq: 2 },
+      });
+    const error = await failing(commit(2000), 'CaptureFailed');
+    expect(error.message).toContain('2000 repositories');
+    expect(await store.getSession('large')).toMatchObject({ version: 1, seq: 1 });
+    expect(await store.getCheckpoint('large', 2)).toBeUndefined();
+    expect(await store.findCheckpointByTool('large', 't2')).toBeUndefined();
+    expect(await store.findMessage('large', 'm-large')).toBeUndefined();
+
+    // Found by halving: what the check lets through, the service takes.
+    let [fits, over] = [1, 2000];
+    const isLetThrough = (count: number): boolean => {
+      try {
+        checkpointItem(wide('large', 2, count));
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    while (over - fits > 1) {
+      const middle = Math.floor((fits + over) / 2);
+      if (isLetThrough(middle)) fits = middle;
+      else over = middle;
+    }
+    await failing(commit(over), 'CaptureFailed');
+    expect(await commit(fits)).toEqual({ written: true });
+    expect((await store.getCheckpoint('large', 2))?.repositories).toHaveLength(fits);
+  });
+
+  test('the timeline of 300 checkpoints, some as wide as an item, is answered page by page', async () => {
+    const COUNT = 300;
+    const WIDE = 24;
+    const put = async (checkpoints: Checkpoint[]) => {
+      const requests = checkpoints.map((one) => ({
+        PutRequest: { Item: marshall(checkpointItem(one), { removeUndefinedValues: true }) },
+      }));
+      await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [table.tableName]: requests } }));
+    };
+    const session = sessionOf('many', { seq: COUNT, headSeq: COUNT });
+    await store.createSession(session, checkpointOf('many', 1));
+    // The newest are wide: 6.5 MB together.
+    for (let from = 2; from <= COUNT; from += 25) {
+      const seqs = Array.from({ length: Math.min(25, COUNT - from + 1) }, (_, at) => from + at);
+      await put(
+        seqs.map((seq) => (seq > COUNT - WIDE ? wide('many', seq, 70, 4000) : checkpointOf('many', seq))),
+      );
+    }
+    const timeline = createTimeline({ store });
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await timeline({ sessionId: 'many', limit: 200, ...(cursor && { cursor }) });
+      expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(3_000_000);
+      seen.push(...answer.checkpoints.map(({ seq }) => seq));
+      ({ cursor } = answer);
+    } while (seen.length < 7);
+    expect(seen).toEqual(Array.from(seen, (_, at) => COUNT - at));
+    // Behind the wide ones, the limit is what ends a page.
+    const narrow = await timeline({ sessionId: 'many', limit: 200, cursor: `before-${COUNT - WIDE + 1}` });
+    expect(narrow.checkpoints.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 200 }, (_, at) => COUNT - WIDE - at),
+    );
+    expect(narrow.cursor).toBeDefined();
+  });
+
+  test('the journal of a rollback over 6,000 messages fits its item, and says what it leaves out', async () => {
+    const session = await begin('messages');
+    const undo = wide('messages', 6001, 300);
+    const tree = Array.from({ length: 6001 }, (_, at) => ({
+      ...checkpointOf('messages', at + 1),
+      messageId: at === 0 ? null : `${at}-`.padEnd(64, 'm'),
+      messageOrder: at === 0 ? null : at,
+    }));
+    const result = rollbackResult({
+      status: 'APPLIED',
+      journal: { epoch: 2 },
+      target: checkpointOf('messages', 1),
+      undo,
+      tree,
+      report: {
+        outcome: 'applied',
+        problems: [],
+        roundTrips: 1,
+        repositories: undo.repositories.map(({ path }) => ({
+          path,
+          written: 1,
+          deleted: 0,
+          action: 'restored' as const,
+          tree: null,
+          paths: [],
+        })),
+        warnings: [],
+      },
+      warnings: Array.from({ length: 500 }, (_, at) => `warning ${at}`),
+    });
+    expect(result.discardedMessageIds).toHaveLength(2000);
+    expect(result.warnings).toHaveLength(202);
+    expect(result.warnings.at(-1)).toContain('4000 more messages');
+    const journal = { ...rollbackOf('messages', 'r'), result };
+    const moved = { session: { ...session, version: 2 }, expectedVersion: 1 };
+    expect(await store.beginRollback(journal, moved)).toEqual({ written: true });
+    expect((await store.getRollback('messages', 'r'))?.result).toEqual(result);
+  });
+
+  test('sessions as large as they come are listed page by page; a larger one is refused', async () => {
+    const metadata = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [`key-${at}`, 'x'.repeat(1024)]),
+    );
+    const include = Array.from({ length: 200 }, () => 'y'.repeat(512));
+    const ids = Array.from({ length: 12 }, (_, at) => `bulky-${at}`);
+    for (const id of ids) {
+      await store.createSession(sessionOf(id, { metadata, include, exclude: include }), checkpointOf(id, 1));
+    }
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await createListSessions({ store })({ limit: 200, ...(cursor && { cursor }) });
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(2_000_000);
+      listed.push(...page.sessions.map(({ sessionId }) => sessionId));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    expect(listed.filter((id) => id.startsWith('bulky-')).sort()).toEqual(ids.toSorted());
+    expect(new Set(listed).size).toBe(listed.length);
+
+    const wider = sessionOf('bulkier', { include: include.map(() => 'é'.repeat(512)), exclude: include });
+    const full = { ...wider, metadata: { ...metadata, more: 'z'.repeat(50_000) } };
+    await failing(store.createSession(full, checkpointOf('bulkier', 1)), 'InvalidInput');
+    expect(await store.getSession('bulkier')).toBeUndefined();
+  });
+});
