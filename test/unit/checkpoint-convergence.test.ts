@@ -1,14 +1,7 @@
 /** C1, C3, C9 under every crash: at each port call of each operation, before and after it had its effect. */
 import { describe, expect, test } from 'vitest';
 import { createCounter, type Fault } from '../support/fakes/faults.ts';
-import {
-  createStage,
-  createWorkingStage,
-  REPOSITORIES,
-  SANDBOX,
-  SESSION,
-  type Stage,
-} from '../support/fakes/stage.ts';
+import { createNewStage, createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 type Run = (instance: ReturnType<Stage['instance']>) => Promise<unknown>;
 
@@ -84,13 +77,8 @@ const interruptEverywhere = async (
 
 describe('an interrupted operation that is called again', () => {
   test('starts a session once', async () => {
-    const prepare = async () => {
-      const stage = createStage();
-      stage.world.addSandbox(SANDBOX, REPOSITORIES);
-      return stage;
-    };
     const total = await interruptEverywhere(
-      prepare,
+      async () => createNewStage(),
       (instance) => instance.startSession(),
       (stage, plain, name) => expect(outcome(stage), name).toEqual(outcome(plain)),
     );

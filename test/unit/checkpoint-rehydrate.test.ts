@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { failing } from '../support/fakes/failing.ts';
 import { createCounter, Death } from '../support/fakes/faults.ts';
+import { failCapturesOf } from '../support/fakes/rollbacks.ts';
 import { createWorkingStage, SANDBOX, type Stage } from '../support/fakes/stage.ts';
 
 /** The working stage with its work checkpointed and its sandbox gone. */
@@ -157,13 +158,7 @@ describe('rehydrate', () => {
 
   test('what a checkpoint failed to capture comes back as it was last known, with a warning', async () => {
     const stage = await createWorkingStage();
-    stage.world.beforeAnswer = (report) => ({
-      ...report,
-      repositories: report.repositories.map((one) =>
-        one.path === 'web' ? { path: 'web', state: 'failed', changed: false } : one,
-      ),
-      failures: [{ path: 'web', reason: 'a disk error' }],
-    });
+    failCapturesOf(stage, 'web');
     await stage.instance().checkpoint('m3', 't3');
     const { sandboxId, warnings } = await stage.instance().rehydrate({});
     expect(warnings).toEqual([expect.stringContaining('web: older than the rest')]);

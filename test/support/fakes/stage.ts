@@ -93,16 +93,22 @@ export const createStage = () => {
 
 export type Stage = ReturnType<typeof createStage>;
 
-export const REPOSITORIES: Record<string, FakeRepository> = {
+const REPOSITORIES: Record<string, FakeRepository> = {
   api: { files: { 'a.txt': 'one' }, head: sha1('api') },
   web: { files: { 'w.txt': 'one' }, head: sha1('web') },
   notes: { files: { 'n.txt': 'one' } },
 };
 
-/** A session with two messages behind it and uncommitted work in the sandbox. */
-export const createWorkingStage = async (): Promise<Stage> => {
+/** A sandbox with repositories, and no session yet. */
+export const createNewStage = (): Stage => {
   const stage = createStage();
   stage.world.addSandbox(SANDBOX, REPOSITORIES);
+  return stage;
+};
+
+/** A session with two messages behind it and uncommitted work in the sandbox. */
+export const createWorkingStage = async (): Promise<Stage> => {
+  const stage = createNewStage();
   const { startSession, checkpoint } = stage.instance();
   await startSession();
   stage.edit('api', { 'a.txt': 'two' });

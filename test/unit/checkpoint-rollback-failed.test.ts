@@ -1,0 +1,143 @@
+/** Rollbacks that end without having been applied, over the model of the ports. */
+import { describe, expect, test } from 'vitest';
+import { WalkbackError } from '../../core/errors.ts';
+import { failing } from '../support/fakes/failing.ts';
+import { Death } from '../support/fakes/faults.ts';
+import { journalOf, nextRestore } from '../support/fakes/rollbacks.ts';
+import { createWorkingStage, SANDBOX, type Stage } from '../support/fakes/stage.ts';
+
+describe('a rollback that can not be applied', () => {
+  const conflict = {
+    outcome: 'refused',
+    problems: [{ path: 'api', kind: 'conflict', message: 'an ignored file stands in the way' }],
+  } as const;
+
+  test('ends as failed, stays failed for its request, and the session goes on', async () => {
+    const stage = await createWorkingStage();
+    nextRestore(stage, { ...conflict, problems: [...conflict.problems] });
+    const before = stage.world.filesOf(SANDBOX);
+    const { rollback, checkpoint } = stage.instance();
+    const first = await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'RestoreConflict');
+    const again = await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'RestoreConflict');
+    expect(again.message).toBe(first.message);
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+    expect(stage.session()).toMatchObject({ epoch: 2, headSeq: 4 });
+    expect(stage.session().busy).toBeUndefined();
+    await checkpoint('m3', 't3', { epoch: 2 });
+    expect(stage.checkpoints().at(-1)).toMatchObject({ parentSeq: 4 });
+    await rollback({ messageId: 'm1', requestId: 'r2' });
+  });
+
+  test('that was put back stands on its undo checkpoint', async () => {
+    const stage = await createWorkingStage();
+    nextRestore(stage, {
+      outcome: 'reverted',
+      problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
+    });
+    const error = await failing(
+      stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }),
+      'RestoreFailed',
+    );
+    expect(error.message).toContain('Everything was put back');
+    expect(stage.session().headSeq).toBe(journalOf(stage, 'r1')?.undoSeq);
+  });
+
+  test.each(['the same request', 'the next checkpoint'])(
+    'that could not even be put back stays open, and %s finishes it',
+    async (next) => {
+      const stage = await createWorkingStage();
+      nextRestore(stage, {
+        outcome: 'broken',
+        problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
+      });
+      const { rollback, checkpoint } = stage.instance();
+      await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'RollbackIncomplete');
+      expect(stage.session().busy).toMatchObject({ requestId: 'r1' });
+      if (next === 'the next checkpoint') await checkpoint('m3', 't3');
+      else await rollback({ messageId: 'm1', requestId: 'r1' });
+      expect(journalOf(stage, 'r1')?.phase).toBe('done');
+      expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': 'two' });
+      expect(stage.session().epoch).toBe(2);
+      expect(stage.session().busy).toBeUndefined();
+    },
+  );
+
+  test('a sandbox that changed in between is captured again', async () => {
+    const stage = await createWorkingStage();
+    nextRestore(stage, {
+      outcome: 'refused',
+      problems: [{ path: 'api', kind: 'changed', message: 'it changed' }],
+    });
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    expect(journalOf(stage, 'r1')).toMatchObject({ phase: 'done', captures: 2, undoSeq: 4 });
+  });
+
+  test('a sandbox that never stops changing ends it, with nothing lost', async () => {
+    const stage = await createWorkingStage();
+    const restore = stage.world.repositories.restore.bind(stage.world.repositories);
+    let writes = 0;
+    stage.world.repositories.restore = (sandbox, request) => {
+      stage.edit('api', { 'a.txt': `busy ${writes++}` });
+      return restore(sandbox, request);
+    };
+    await failing(stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }), 'SandboxChanged');
+    expect(stage.session().busy).toBeUndefined();
+    expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': `busy ${writes - 1}` });
+    // The session stands on the last capture, which the sandbox has moved on from.
+    expect(stage.session().headSeq).toBe(stage.checkpoints().at(-1)?.seq);
+  });
+
+  test('because the sandbox refuses the call for good: ends too, begun by now or before', async () => {
+    const refusal = new WalkbackError('InvalidInput', 'The sandbox refuses to be asked so.');
+    const stage = await createWorkingStage();
+    const before = stage.world.filesOf(SANDBOX);
+    const { rollback, checkpoint } = stage.instance();
+    const restore = stage.world.repositories.restore.bind(stage.world.repositories);
+    stage.world.repositories.restore = async () => {
+      throw refusal;
+    };
+    await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'InvalidInput');
+    expect(journalOf(stage, 'r1')).toMatchObject({ phase: 'failed', error: { name: 'InvalidInput' } });
+    await checkpoint('m3', 't3', { epoch: 2 });
+    stage.world.duringRestore = () => {
+      throw new Death('killed');
+    };
+    stage.world.repositories.restore = restore;
+    await rollback({ messageId: 'm1', requestId: 'r2' }).catch(() => undefined);
+    stage.world.duringRestore = () => undefined;
+    // The target is refused, the way back is not.
+    stage.world.repositories.restore = (sandbox, request) => {
+      if (request.repositories.some(({ path, target }) => path === 'late' && target === null)) throw refusal;
+      return restore(sandbox, request);
+    };
+    await failing(rollback({ messageId: 'm1', requestId: 'r2' }), 'InvalidInput');
+    expect(journalOf(stage, 'r2')?.phase).toBe('failed');
+    expect(stage.session().busy).toBeUndefined();
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+  });
+
+  test.each([
+    ['BundleMissing', (stage: Stage) => stage.bucket.objects.clear()],
+    [
+      'BundleCorrupt',
+      (stage: Stage) => {
+        for (const key of stage.bucket.objects.keys()) stage.bucket.objects.set(key, Buffer.from('damaged'));
+      },
+    ],
+  ] as const)('%s in the bucket changes nothing', async (name, damage) => {
+    const stage = await createWorkingStage();
+    stage.world.running.get(SANDBOX)?.commits.clear();
+    stage.world.running.get(SANDBOX)?.snapshots.clear();
+    const before = stage.world.filesOf(SANDBOX);
+    const putLinks = stage.store.putLinks.bind(stage.store);
+    // After the capture of now, which puts its own bundles there again.
+    stage.store.putLinks = async (links) => {
+      await putLinks(links);
+      damage(stage);
+    };
+    await failing(stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }), name);
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+    expect(stage.session().busy).toBeUndefined();
+    expect(journalOf(stage, 'r1')?.phase).toBe('failed');
+  });
+});

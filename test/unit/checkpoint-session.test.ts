@@ -1,0 +1,122 @@
+/** What starting, reading and ending a session promises, one sentence per test, over the model of the ports. */
+import { describe, expect, test } from 'vitest';
+import { failing } from '../support/fakes/failing.ts';
+import { sha1 } from '../support/fakes/fake-bundle.ts';
+import { createNewStage, createStage, createWorkingStage, SANDBOX, SESSION } from '../support/fakes/stage.ts';
+
+describe('start-session', () => {
+  test('answers the contract', async () => {
+    const answer = await createNewStage().instance().startSession();
+    expect(answer).toEqual({
+      sessionId: SESSION,
+      epoch: 1,
+      checkpointId: expect.stringMatching(/^cp-00000001-/),
+      repositories: [
+        { path: 'api', branch: 'main', head: sha1('api'), commits: 1 },
+        { path: 'notes', branch: 'main', head: null, commits: 0 },
+        { path: 'web', branch: 'main', head: sha1('web'), commits: 1 },
+      ],
+      warnings: [],
+    });
+  });
+
+  test('makes an id when none is given', async () => {
+    const { sessionId } = await createNewStage().instance().startSession({ sessionId: undefined });
+    expect(sessionId).toMatch(/^s-[0-9a-z]+-[0-9a-f]{10}$/);
+  });
+
+  test('gives the same answer to the same request, and SessionConflict to another', async () => {
+    const stage = createNewStage();
+    const first = await stage.instance().startSession();
+    expect(await stage.instance().startSession()).toEqual(first);
+    await failing(stage.instance().startSession({ exclude: ['*.log'] }), 'SessionConflict');
+  });
+
+  test('two starts at once make one session', async () => {
+    const stage = createNewStage();
+    const [a, b] = await Promise.all([stage.instance().startSession(), stage.instance().startSession()]);
+    expect(a).toEqual(b);
+    expect(stage.checkpoints()).toHaveLength(1);
+  });
+
+  test('says what to do where there is no repository', async () => {
+    const stage = createStage();
+    stage.world.addSandbox(SANDBOX, {});
+    const { message } = await failing(stage.instance().startSession(), 'NoRepositories');
+    expect(message).toContain('git init');
+    expect(stage.store.tables.sessions.size).toBe(0);
+  });
+
+  test('does not make a base again that another session has stored', async () => {
+    const stage = createNewStage();
+    await stage.instance().startSession();
+    const known: string[][] = [];
+    const capture = stage.world.repositories.capture.bind(stage.world.repositories);
+    stage.world.repositories.capture = (sandbox, request, upload) => {
+      known.push(request.knownBases);
+      return capture(sandbox, request, upload);
+    };
+    await stage.instance().startSession({ sessionId: 'other' });
+    expect(known).toEqual([[`sha1-${sha1('api')}`, `sha1-${sha1('web')}`]]);
+    expect([...stage.bucket.objects.keys()].filter((key) => key.startsWith('bases/'))).toHaveLength(2);
+  });
+});
+
+describe('timeline, context and end-session', () => {
+  test('the timeline answers pages, newest first, with what was left behind', async () => {
+    const stage = await createWorkingStage();
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    const { timeline } = stage.instance();
+    const first = await timeline({ sessionId: SESSION, limit: 3 });
+    expect(first.session).toMatchObject({ sessionId: SESSION, epoch: 2, headSeq: 2, busy: null });
+    expect(first.checkpoints.map(({ seq, onHeadPath }) => [seq, onHeadPath])).toEqual([
+      [4, false],
+      [3, false],
+      [2, true],
+    ]);
+    expect(first.messages).toMatchObject([
+      { messageId: 'm1', order: 1, discarded: false },
+      { messageId: 'm2', order: 2, discarded: true },
+    ]);
+    const second = await timeline({ sessionId: SESSION, limit: 3, cursor: first.cursor });
+    expect(second.checkpoints.map(({ seq }) => seq)).toEqual([1]);
+    expect(second.cursor).toBeUndefined();
+    await failing(timeline({ sessionId: SESSION, cursor: 'x' }), 'InvalidInput');
+  });
+
+  test('the context details three repositories and summarises the rest', async () => {
+    const stage = await createWorkingStage();
+    const { prompt, repositories, directories } = await stage.instance().context();
+    expect(repositories).toHaveLength(4);
+    expect(directories).toHaveLength(3);
+    expect(prompt.match(/^## \/projects\//gm)).toHaveLength(3);
+    expect(prompt).toContain('## Other repositories\n- /projects/web');
+    expect(prompt).toContain('You work in 4 git repositories below /projects.');
+  });
+
+  test('ending is idempotent and starts the retention', async () => {
+    const stage = await createWorkingStage();
+    const first = await stage.instance().endSession();
+    expect(first).toEqual({
+      sessionId: SESSION,
+      expiresAt: stage.clock.now().getTime() / 1000 + 30 * 86_400,
+    });
+    stage.passMs(1_000_000);
+    expect(await stage.instance().endSession()).toEqual(first);
+  });
+
+  test('the checkpoint an ended session stands on, and all it needs, is kept as long as the session', async () => {
+    const stage = await createWorkingStage();
+    stage.passMs(29 * 86_400_000);
+    const { expiresAt } = await stage.instance().endSession();
+    const head = stage.checkpoints().at(-1);
+    expect(head?.expiresAt).toBe(expiresAt);
+    expect(stage.session().expiresAt).toBe(expiresAt);
+    const { links, bases } = stage.store.tables;
+    const chains = new Set(head?.repositories.map(({ chainId }) => chainId));
+    const needed = [...links.values()].filter(({ chainId }) => chains.has(chainId));
+    expect(needed.length).toBeGreaterThan(0);
+    for (const item of [...needed, ...bases.values()])
+      expect(item.expiresAt).toBeGreaterThanOrEqual(expiresAt);
+  });
+});

@@ -1,0 +1,159 @@
+/** What a checkpoint promises, one sentence per test, over the model of the ports. */
+import { describe, expect, test } from 'vitest';
+import type { WalkbackError } from '../../core/errors.ts';
+import { failing } from '../support/fakes/failing.ts';
+import { createNewStage, createWorkingStage, SANDBOX } from '../support/fakes/stage.ts';
+
+describe('checkpoint', () => {
+  test('answers the contract', async () => {
+    const stage = createNewStage();
+    await stage.instance().startSession();
+    stage.edit('api', { 'a.txt': 'two' });
+    const answer = await stage.instance().checkpoint('m1', 't1', { epoch: 1 });
+    expect(answer).toMatchObject({ seq: 2, epoch: 1, complete: true, failures: [], skipped: [] });
+    expect(Object.keys(answer).toSorted()).toEqual([
+      'checkpointId',
+      'complete',
+      'epoch',
+      'failures',
+      'repositories',
+      'seq',
+      'skipped',
+    ]);
+    const [api, notes] = answer.repositories;
+    expect(api).toEqual({
+      path: 'api',
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+      changed: true,
+      bundleBytes: expect.any(Number),
+    });
+    expect(notes).toMatchObject({ path: 'notes', changed: false, bundleBytes: 0 });
+  });
+
+  test('is taken once per tool execution', async () => {
+    const stage = await createWorkingStage();
+    const first = await stage.instance().checkpoint('m3', 't3');
+    stage.edit('api', { 'a.txt': 'four' });
+    expect(await stage.instance().checkpoint('m3', 't3')).toEqual(first);
+    await failing(stage.instance().checkpoint('m9', 't3'), 'RequestConflict');
+  });
+
+  test('records a repository that vanished, and one that came', async () => {
+    const stage = await createWorkingStage();
+    stage.remove('web');
+    stage.edit('fresh', { 'f.txt': 'new' });
+    const { repositories, complete } = await stage.instance().checkpoint('m3', 't3');
+    expect(complete).toBe(true);
+    expect(repositories.find(({ path }) => path === 'web')).toMatchObject({ commit: null, changed: false });
+    expect(repositories.find(({ path }) => path === 'fresh')).toMatchObject({ changed: true });
+  });
+
+  test('refuses an older epoch, and one that never was', async () => {
+    const stage = await createWorkingStage();
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    const older = await failing(stage.instance().checkpoint('m3', 't3', { epoch: 1 }), 'StaleEpoch');
+    expect(older.message).toContain('current epoch 2');
+    await failing(stage.instance().checkpoint('m3', 't3', { epoch: 9 }), 'StaleEpoch');
+    await stage.instance().checkpoint('m3', 't3', { epoch: 2 });
+  });
+
+  test('says how to go on when the sandbox is gone', async () => {
+    const stage = await createWorkingStage();
+    stage.world.running.delete(SANDBOX);
+    const { message } = await failing(stage.instance().checkpoint('m3', 't3'), 'SandboxNotFound');
+    expect(message).toContain('mode "resume"');
+  });
+
+  test('carries on after the shadow was deleted, with a new chain', async () => {
+    const stage = await createWorkingStage();
+    stage.world.running.get(SANDBOX)?.commits.clear();
+    await stage.instance().checkpoint('m3', 't3');
+    const head = stage.checkpoints().at(-1);
+    const api = head?.repositories.find(({ path }) => path === 'api');
+    expect(api).toMatchObject({ changed: true, link: 0 });
+  });
+
+  test('unknown and ended sessions have their own errors', async () => {
+    const stage = await createWorkingStage();
+    await failing(stage.instance().checkpoint('m3', 't3', { sessionId: 'nobody' }), 'SessionNotFound');
+    await stage.instance().endSession();
+    await failing(stage.instance().checkpoint('m3', 't3'), 'SessionEnded');
+  });
+
+  test('sends large bundles straight to the bucket, and verifies them there', async () => {
+    const stage = await createWorkingStage();
+    stage.edit('api', { 'big.bin': 'x'.repeat(9 * 1024 ** 2) });
+    const { repositories, complete } = await stage.instance().checkpoint('m3', 't3');
+    expect(complete).toBe(true);
+    expect(repositories[0]?.bundleBytes).toBeGreaterThan(9 * 1024 ** 2);
+    const before = stage.world.filesOf(SANDBOX);
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    await stage.instance().rollback({ messageId: 'm3', requestId: 'r2' });
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+  });
+
+  test('two at once make two checkpoints, the second on top of the first', async () => {
+    const stage = await createWorkingStage();
+    const [a, b] = await Promise.all([
+      stage.instance().checkpoint('m3', 't3'),
+      stage.instance().checkpoint('m3', 't4'),
+    ]);
+    expect(new Set([a.seq, b.seq])).toEqual(new Set([4, 5]));
+    expect(stage.checkpoints().map(({ seq, parentSeq }) => [seq, parentSeq])).toEqual([
+      [1, null],
+      [2, 1],
+      [3, 2],
+      [4, 3],
+      [5, 4],
+    ]);
+    expect(stage.session()).toMatchObject({ messageCount: 3, headSeq: 5 });
+  });
+
+  test('one that lost the race looks again, and holds what is there then', async () => {
+    const stage = await createWorkingStage();
+    stage.world.duringCapture = async () => {
+      stage.world.duringCapture = async () => undefined;
+      stage.edit('api', { 'a.txt': 'written while the other was looking' });
+      await stage.instance().checkpoint('m3', 'faster');
+    };
+    const { seq, repositories } = await stage.instance().checkpoint('m3', 'slower');
+    expect(seq).toBe(5);
+    expect(repositories[0]).toMatchObject({ path: 'api', changed: false });
+  });
+
+  test('the same one twice at once is one checkpoint', async () => {
+    const stage = await createWorkingStage();
+    const [a, b] = await Promise.all([
+      stage.instance().checkpoint('m3', 't3'),
+      stage.instance().checkpoint('m3', 't3'),
+    ]);
+    expect(a).toEqual(b);
+    expect(stage.checkpoints()).toHaveLength(4);
+  });
+
+  test('a rollback that begins while it looks makes it stale', async () => {
+    const stage = await createWorkingStage();
+    let begun: Promise<unknown> | undefined;
+    stage.world.duringCapture = async () => {
+      stage.world.duringCapture = async () => undefined;
+      begun = stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+      await begun;
+    };
+    await failing(stage.instance().checkpoint('m3', 't3'), 'StaleEpoch');
+    await begun;
+    expect(stage.checkpoints().map(({ toolExecutionId }) => toolExecutionId)).not.toContain('t3');
+  });
+
+  test('is refused while a rollback runs, and says until when', async () => {
+    const stage = await createWorkingStage();
+    let refused: WalkbackError | undefined;
+    const rolling = stage.instance();
+    stage.world.duringCapture = async () => {
+      stage.world.duringCapture = async () => undefined;
+      refused = await failing(stage.instance().checkpoint('m3', 't3'), 'RollbackInProgress');
+    };
+    await rolling.rollback({ messageId: 'm1', requestId: 'r1' });
+    expect(refused?.retryable).toBe(true);
+    expect(refused?.details).toMatchObject({ requestId: 'r1', untilMs: expect.any(Number) });
+  });
+});
