@@ -1,6 +1,7 @@
 /** C1, C3, C9 under every crash: at each port call of each operation, before and after it had its effect. */
 import { describe, expect, test } from 'vitest';
 import { createCounter, type Fault } from '../support/fakes/faults.ts';
+import { journalOf } from '../support/fakes/rollbacks.ts';
 import { createNewStage, createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 type Run = (instance: ReturnType<Stage['instance']>) => Promise<unknown>;
@@ -101,8 +102,7 @@ describe('an interrupted operation that is called again', () => {
       (instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' }),
       async (stage, plain, name) => {
         expect(outcome(stage), name).toEqual(outcome(plain));
-        const journal = stage.store.tables.rollbacks.get(`${SESSION}\nr1`);
-        const checkpointId = journal?.result?.undoCheckpointId ?? '';
+        const checkpointId = journalOf(stage, 'r1')?.result?.undoCheckpointId ?? '';
         await stage.instance().rollback({ checkpointId, requestId: 'undo' });
         expect(stage.world.filesOf(SANDBOX), name).toEqual(before);
       },
@@ -156,53 +156,55 @@ describe('an interrupted operation that is called again', () => {
   });
 });
 
+/** Kills `run` at every call it makes, lets its time pass, takes the next checkpoint and hands each stage to `check`. */
+const killEverywhere = async (
+  run: Run,
+  /** What is known of the stage right after the death; `check` gets it back. */
+  look: (stage: Stage) => boolean,
+  check: (stage: Stage, seen: boolean, name: string) => void,
+) => {
+  for (const when of ['before', 'after'] as const) {
+    for (let at = 1; ; at++) {
+      const stage = await createWorkingStage();
+      const counter = createCounter({ at, when, kind: 'death' });
+      await run(stage.instance(counter)).catch(() => undefined);
+      if (!counter.fired) break;
+      const name = `${when} ${counter.calls[at - 1]} (${at})`;
+      const seen = look(stage);
+      stage.passMs(1_000_000);
+      await stage.instance().checkpoint('m4', 't4');
+      expect(stage.session().busy, name).toBeUndefined();
+      check(stage, seen, name);
+    }
+  }
+};
+
 describe('a rollback whose function died for good', () => {
   test('is driven to its end by the next checkpoint, wherever it died', async () => {
-    for (const when of ['before', 'after'] as const) {
-      for (let at = 1; ; at++) {
-        const stage = await createWorkingStage();
-        const counter = createCounter({ at, when, kind: 'death' });
-        await stage
-          .instance(counter)
-          .rollback({ messageId: 'm1', requestId: 'r1' })
-          .catch(() => undefined);
-        if (!counter.fired) break;
-        const name = `${when} ${counter.calls[at - 1]} (${at})`;
-        const begun = stage.store.tables.rollbacks.has(`${SESSION}\nr1`);
-        stage.passMs(1_000_000);
-        await stage.instance().checkpoint('m4', 't4');
-        expect(stage.session().busy, name).toBeUndefined();
-        const phase = stage.store.tables.rollbacks.get(`${SESSION}\nr1`)?.phase;
-        expect(phase, name).toBe(begun ? 'done' : undefined);
+    await killEverywhere(
+      (instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' }),
+      (stage) => journalOf(stage, 'r1') !== undefined,
+      (stage, begun, name) => {
+        expect(journalOf(stage, 'r1')?.phase, name).toBe(begun ? 'done' : undefined);
         const api = stage.world.filesOf(SANDBOX).api;
         expect(api, name).toEqual({ 'a.txt': begun ? 'two' : 'three' });
         const head = stage.checkpoints().find(({ seq }) => seq === stage.session().headSeq);
         expect(head?.toolExecutionId, name).toBe('t4');
         expectDurable(stage);
-      }
-    }
+      },
+    );
   });
 });
 
 describe('a resume whose function died for good', () => {
   test('is given up by the next checkpoint, and its sandbox is gone', async () => {
-    for (const when of ['before', 'after'] as const) {
-      for (let at = 1; ; at++) {
-        const stage = await createWorkingStage();
-        const counter = createCounter({ at, when, kind: 'death' });
-        await stage
-          .instance(counter)
-          .rehydrate({ mode: 'resume', requestId: 'h1' })
-          .catch(() => undefined);
-        if (!counter.fired) break;
-        const name = `${when} ${counter.calls[at - 1]} (${at})`;
-        const isDone = stage.store.tables.rehydrates.get(`${SESSION}\nh1`)?.phase === 'done';
-        stage.passMs(1_000_000);
-        await stage.instance().checkpoint('m4', 't4');
-        expect(stage.session().busy, name).toBeUndefined();
+    await killEverywhere(
+      (instance) => instance.rehydrate({ mode: 'resume', requestId: 'h1' }),
+      (stage) => stage.store.tables.rehydrates.get(`${SESSION}\nh1`)?.phase === 'done',
+      (stage, isDone, name) => {
         expect(stage.world.running.size, name).toBe(isDone ? 2 : 1);
         expect(stage.session().epoch, name).toBe(isDone ? 2 : 1);
-      }
-    }
+      },
+    );
   });
 });
