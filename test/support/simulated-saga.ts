@@ -1,0 +1,172 @@
+/** Any plan, and anything that happens to it, run through `decide` alone. */
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import { applyFacts, decide } from '../../core/saga/decide.ts';
+import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/events.ts';
+import { fold } from '../../core/saga/fold.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
+import type { EffectKind, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
+
+const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
+
+export const stepOf = (index: number, effect: EffectKind, more: Partial<PinnedStep> = {}): PinnedStep => ({
+  index,
+  id: `s${index}`,
+  tool: `tool_${effect}`,
+  version: '1',
+  functionName: 'fn',
+  arguments: {},
+  uses: [],
+  effect,
+  timeoutSeconds: 10,
+  retry: RETRY,
+  idempotencyWindowSeconds: 3600,
+  replaysErrors: false,
+  probe: true,
+  ...(effect === 'compensatable' || effect === 'partial'
+    ? { compensation: { name: 'undo', timeoutSeconds: 10, retry: RETRY } }
+    : {}),
+  ...more,
+});
+
+const kinds = fc.constantFrom<EffectKind>('read', 'compensatable', 'partial', 'irreversible');
+
+const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
+  fc.constant<Outcome>({ outcome: 'committed', result: { ok: true }, externalRef: 'ref' }),
+  fc.record({
+    outcome: fc.constant('rejected' as const),
+    error: fc.constant({ name: 'No', message: 'no' }),
+    retryable: fc.boolean(),
+  }),
+  fc.record({
+    outcome: fc.constant('unknown' as const),
+    error: fc.constant({ name: 'Lost', message: 'lost' }),
+    answered: fc.boolean(),
+  }),
+  fc.constant<Outcome>({ outcome: 'absent' }),
+);
+
+/** What the world does at each turn, drawn at random. */
+interface Turn {
+  outcome: Outcome;
+  cancel: boolean;
+  dies: boolean;
+  repeats: boolean;
+  approve: 'approve' | 'reject' | 'expire';
+}
+export const turns = fc.array(
+  fc.record({
+    outcome: outcomes,
+    cancel: fc.integer({ min: 0, max: 15 }).map((n) => n === 0),
+    dies: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+    repeats: fc.boolean(),
+    approve: fc.constantFrom('approve' as const, 'reject' as const, 'expire' as const),
+  }),
+  { minLength: 60, maxLength: 60 },
+);
+
+export const plans = fc.array(fc.record({ kind: kinds, approval: fc.boolean(), probe: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 6,
+});
+
+/** Runs a plan through `decide` alone, with the ledger kept beside it. */
+export const simulate = (
+  plan: { kind: EffectKind; approval: boolean; probe: boolean }[],
+  script: readonly Turn[],
+) => {
+  const steps = plan.map(({ kind, approval, probe }, index) =>
+    stepOf(index, kind, { probe, ...(approval ? { approval: { timeoutSeconds: 60 } } : {}) }),
+  );
+  let nowMs = 1_700_000_000_000;
+  const startFact: Fact = {
+    direction: 'saga',
+    status: 'started',
+    planHash: 'p',
+    inputHash: 'i',
+    stepCount: steps.length,
+  };
+  let ledger = chain('s', { seq: 0, tip: GENESIS_HASH }, [startFact], {
+    at: new Date(nowMs).toISOString(),
+    actor: 'me',
+  });
+  const entries = [...ledger.entries];
+  let state: SagaState = fold(entries);
+  const invoked: { key: string; direction: string; attempt: number }[] = [];
+
+  const tell = (event: SagaEvent) => {
+    const index = state.operation === null ? state.wait?.step : state.effects[state.operation.effect]?.step;
+    const currentStep = index === undefined ? undefined : steps[index];
+    const around: Surroundings = {
+      sagaId: 's',
+      nowMs,
+      ...(currentStep === undefined ? {} : { currentStep }),
+    };
+    const decision = decide(state, event, around, entries.length);
+    state = applyFacts(state, decision.facts, { sagaId: 's', seq: entries.length, nowMs });
+    ledger = chain('s', ledger.tip, decision.facts, { at: new Date(nowMs).toISOString(), actor: 'engine' });
+    entries.push(...ledger.entries);
+    return decision.next;
+  };
+
+  let next = tell({ type: 'begin' });
+  for (let turn = 0; turn < 2000; turn += 1) {
+    const draw = script[turn % script.length];
+    if (draw === undefined) break;
+    // Later on everything works, so that every run ends.
+    const outcome: Outcome = turn < script.length ? draw.outcome : { outcome: 'committed', result: null };
+    if (turn < script.length && draw.cancel) tell({ type: 'cancel' });
+    if (turn < script.length && draw.dies) {
+      tell({ type: 'resume', reason: 'its execution ended' });
+      next = tell({ type: 'begin' });
+    }
+    switch (next.next) {
+      case 'prepare': {
+        const step = steps[next.step];
+        if (step === undefined) throw new Error('no such step');
+        next = tell({ type: 'prepared', step, arguments: {}, argumentsHash: 'h' });
+        break;
+      }
+      case 'prepare-undo': {
+        const step = steps[state.effects[next.effect]?.step ?? -1];
+        if (step === undefined) throw new Error('no such effect');
+        next = tell({ type: 'undo-prepared', effect: next.effect, step });
+        break;
+      }
+      case 'invoke': {
+        const { operation } = next;
+        const effect = state.effects[operation.effect];
+        invoked.push({
+          key: String(effect?.step),
+          direction: operation.direction,
+          attempt: operation.attempt,
+        });
+        const event: SagaEvent = { type: 'outcome', operation, outcome };
+        next = tell(event);
+        // The same answer once more means nothing (S9).
+        if (draw.repeats) {
+          const before = entries.length;
+          next = tell(event);
+          expect(entries.length - before, 'a repeated answer adds no outcome').toBe(0);
+        }
+        break;
+      }
+      case 'await':
+        if (draw.approve === 'expire') nowMs = next.untilMs;
+        else tell({ type: 'answer', step: next.step, decision: draw.approve });
+        next = tell({ type: 'continue' });
+        break;
+      case 'pause':
+        nowMs = Math.max(nowMs + 1, next.untilMs);
+        next = tell({ type: 'continue' });
+        break;
+      case 'none':
+        next = tell({ type: 'continue' });
+        break;
+      case 'escalate':
+      case 'end':
+        return { state, entries, steps, invoked };
+    }
+  }
+  throw new Error('the saga does not end');
+};

@@ -1,0 +1,178 @@
+/** What people do while a refund saga runs: approve, reject, stay silent, cancel. */
+import { describe, expect, it } from 'vitest';
+import { fold } from '../../core/saga/fold.ts';
+import { type Observation, observe } from '../../core/saga/observation.ts';
+import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
+import { Crash } from '../support/saga-machine.ts';
+
+describe('people', () => {
+  const asking = (decide: (saga: Awaited<ReturnType<typeof refundSaga>>) => Promise<boolean>) => {
+    const holder: { saga?: Awaited<ReturnType<typeof refundSaga>> } = {};
+    const made = refundSaga({
+      definition: 'refund-approved',
+      onAwait: async () => (holder.saga === undefined ? false : decide(holder.saga)),
+    }).then((saga) => {
+      holder.saga = saga;
+      return saga;
+    });
+    return made;
+  };
+  const answer = (decision: 'approve' | 'reject') =>
+    ({ sagaId: SAGA_ID, stepId: 'refund', decision, by: 'ada' }) as const;
+
+  it('approve', async () => {
+    const saga = await asking(async ({ machine }) => {
+      await machine.answer(answer('approve'));
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPLETED');
+  });
+
+  it('see what they approve: tool, arguments and who wrote the question', async () => {
+    let seen: Observation | undefined;
+    const saga = await asking(async ({ machine, seen: look }) => {
+      seen = (await look()).observation;
+      await machine.answer(answer('approve'));
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    const call = { paymentIntent: 'pi_1', amount: 4200 };
+    expect(seen?.awaiting).toMatchObject({
+      step: 'refund',
+      tool: 'issue_refund',
+      version: '1.0.0',
+      arguments: call,
+      promptBy: 'template',
+    });
+    const { entries, head } = await saga.seen();
+    const [requested, started] = ['requested', 'started'].map((status) =>
+      entries.find((entry) => 'step' in entry && entry.step === 'refund' && entry.status === status),
+    );
+    expect(requested).toMatchObject({ arguments: call, argumentsHash: seen?.awaiting?.argumentsHash });
+    expect(started).toMatchObject({ arguments: call, argumentsHash: seen?.awaiting?.argumentsHash });
+    expect(head.state).not.toHaveProperty('approvedHash');
+    const { definition: _, ...oneOff } = head;
+    const asked = entries.slice(0, entries.findIndex((entry) => entry.status === 'requested') + 1);
+    expect(observe({ ...oneOff, state: fold(asked) }, asked).awaiting?.promptBy).toBe('agent');
+  });
+
+  it('approve these arguments and no others', async () => {
+    const saga = await asking(async ({ machine, memory }) => {
+      await machine.answer(answer('approve'));
+      // Somebody changes what the arguments are made of, behind the ledger's back.
+      const { store } = memory;
+      const original = { ...store };
+      store.getPinnedStep = async (...where) => {
+        const step = await original.getPinnedStep(...where);
+        return step.id === 'refund' ? { ...step, arguments: { ...step.arguments, amount: 9999 } } : step;
+      };
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    const { observation, effects } = await saga.seen();
+    expect(observation.failed).toMatchObject({ step: 'refund', error: { name: 'ArgumentsChanged' } });
+    expect(effects.refunds).toEqual([]);
+  });
+
+  it('die while waiting: the next execution waits on, and the answer that came meanwhile counts', async () => {
+    let died = false;
+    const saga = await asking(async ({ machine }) => {
+      if (!died) {
+        died = true;
+        throw new Crash('while waiting');
+      }
+      await machine.answer(answer('approve'));
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPLETED');
+  });
+
+  it('answer while the execution is dead', async () => {
+    const saga = await asking(async ({ machine }) => {
+      await machine.answer(answer('reject'));
+      throw new Crash('after the answer, before it was heard');
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPENSATED');
+  });
+
+  it('never answer: it expires, nothing happened, and a late answer is refused', async () => {
+    const saga = await asking(async () => false);
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPENSATED');
+    await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({ name: 'ApprovalExpired' });
+  });
+
+  it('answer twice: the same is fine, another is a conflict, a step that does not wait too', async () => {
+    const saga = await asking(async ({ machine }) => {
+      await machine.answer(answer('approve'));
+      await machine.answer(answer('approve'));
+      await expect(machine.answer(answer('reject'))).rejects.toMatchObject({ name: 'AnswerConflict' });
+      await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
+        name: 'AnswerConflict',
+      });
+      return true;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPLETED');
+  });
+
+  it.each(['verify', 'refund', 'ticket', 'booking', 'confirm'])(
+    'cancel during %s: what is in flight is settled, then all is undone',
+    async (step) => {
+      const holder: { saga?: Awaited<ReturnType<typeof refundSaga>> } = {};
+      const saga = await refundSaga({
+        around: (invoke) => async (payload) => {
+          if (payload.step === step && payload.operation === 'execute') {
+            await holder.saga?.machine.operate({ sagaId: SAGA_ID, action: 'cancel', by: 'ada' });
+          }
+          return invoke(payload);
+        },
+      });
+      holder.saga = saga;
+      await saga.start();
+      await saga.machine.settle();
+      const status = await expectInvariants(saga);
+      // A mail that went out can not be taken back.
+      expect(status).toBe(step === 'confirm' ? 'COMPENSATION_FAILED' : 'COMPENSATED');
+    },
+  );
+
+  it('cancel during compensation changes nothing', async () => {
+    const holder: { saga?: Awaited<ReturnType<typeof refundSaga>> } = {};
+    const saga = await refundSaga({
+      faults: { refuseMail: () => true },
+      around: (invoke) => async (payload) => {
+        if (payload.operation === 'compensate') {
+          await holder.saga?.machine.operate({ sagaId: SAGA_ID, action: 'cancel', by: 'ada' });
+        }
+        return invoke(payload);
+      },
+    });
+    holder.saga = saga;
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPENSATED');
+    expect((await saga.seen()).entries.some(({ status }) => status === 'cancel_requested')).toBe(false);
+  });
+
+  it('can not cancel what is completed', async () => {
+    const saga = await refundSaga();
+    await saga.start();
+    await saga.machine.settle();
+    await expect(
+      saga.machine.operate({ sagaId: SAGA_ID, action: 'cancel', by: 'ada' }),
+    ).rejects.toMatchObject({
+      name: 'OperationRefused',
+    });
+  });
+});

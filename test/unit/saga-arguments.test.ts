@@ -1,0 +1,91 @@
+/** Arguments made of inputs and results, and what an expression may cost. */
+import { describe, expect, it } from 'vitest';
+import { resolveArguments } from '../../core/saga/expressions.ts';
+import type { JsonObject } from '../../core/saga/model.ts';
+import type { Evaluate } from '../../core/saga/ports.ts';
+import { evaluate, rules, step } from '../support/plan-tools.ts';
+
+describe('arguments', () => {
+  it('are resolved deep, and keep what is no expression', async () => {
+    const scope = { input: { n: 2, list: [1, 2] }, steps: { a: { result: { x: 5 }, externalRef: 're' } } };
+    const template: JsonObject = {
+      sum: '{% input.n + steps.a.result.x %}',
+      ref: '{% steps.a.externalRef %}',
+      deep: [{ doubled: '{% input.list.($ * 2) %}' }],
+      text: 'costs {% 5 %}',
+      nothing: null,
+    };
+    expect(await resolveArguments(template, scope, evaluate)).toEqual({
+      sum: 7,
+      ref: 're',
+      deep: [{ doubled: [2, 4] }],
+      text: 'costs {% 5 %}',
+      nothing: null,
+    });
+  });
+
+  it.each(['{% input.missing %}', "{% $error('no') %}", '{% ($f := function($n){$f($n+1)}; $f(0)) %}'])(
+    '%s is an error, and ends',
+    async (source) => {
+      await expect(resolveArguments({ a: source }, { input: {}, steps: {} }, evaluate)).rejects.toMatchObject(
+        {
+          name: 'ArgumentsUnresolved',
+        },
+      );
+    },
+  );
+
+  const LETTERS = 'a'.repeat(36);
+  const DOUBLED = '($f := function($s, $n){$n = 0 ? $s : $f($s & $s, $n - 1)}; $f(steps.a.result, 23))';
+  it.each([
+    [
+      'a regular expression that runs for hours',
+      '$match(steps.a.result & "!", /^(a+)+$/)',
+      'longer than 1000 ms or more than 64 MB',
+    ],
+    [
+      'more text than there is memory',
+      '$pad(steps.a.result, 400000000)',
+      'longer than 1000 ms or more than 64 MB',
+    ],
+    ['text that doubles', DOUBLED, 'longer than 1000 ms or more than 64 MB'],
+    ['a value that is far too large', '$pad(steps.a.result, 2000000)', 'makes too much'],
+  ])('%s is an error, and the next expression is evaluated', async (_, source, reason) => {
+    const scope = { input: {}, steps: { a: { result: LETTERS, externalRef: null } } };
+    const costly = resolveArguments({ a: `{% ${source} %}` }, scope, evaluate);
+    await expect(costly).rejects.toMatchObject({
+      name: 'ArgumentsUnresolved',
+      message: expect.stringContaining(reason),
+    });
+    const next = { a: '{% $uppercase(steps.a.result) %}' };
+    expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
+  });
+
+  it('that are costly are refused with the plan, when the input is all they hang on', async () => {
+    const plan = { steps: [step('a', 'pay', { amount: 1, note: '{% $pad(input, 400000000) %}' })] };
+    expect(await rules(plan, 'x')).toEqual(['a: bad-expression']);
+  });
+
+  it('evaluate elsewhere only what may be costly', async () => {
+    const sent: string[] = [];
+    const recording: Evaluate = (sources, scope) => {
+      sent.push(...sources);
+      return evaluate(sources, scope);
+    };
+    const template = {
+      path: '{% steps.a.result.x %}',
+      text: "{% 'for ' & input.name & ': ' & (input.n > 0 ? -(input.n + 1) : 0) %}",
+      filter: '{% input.list[n > 1].n %}',
+      call: '{% $string(input.n) %}',
+    };
+    const input = { name: 'Ada', n: 1, list: [{ n: 1 }, { n: 2 }] };
+    const scope = { input, steps: { a: { result: { x: 5 }, externalRef: null } } };
+    expect(await resolveArguments(template, scope, recording)).toEqual({
+      path: 5,
+      text: 'for Ada: -2',
+      filter: 2,
+      call: '1',
+    });
+    expect(sent).toEqual(['input.list[n > 1].n', '$string(input.n)']);
+  });
+});

@@ -1,0 +1,136 @@
+/** The catalog: tools and definitions that are refused, and functions that may outlive their wait. */
+import { describe, expect, it } from 'vitest';
+import { parseDefinition, parsePlan, parseTool } from '../../core/saga/catalog.ts';
+import { HTTP_TOOL_FUNCTION } from '../../core/saga/http-endpoint.ts';
+import type { ToolManifest } from '../../core/saga/model.ts';
+import type { ToolFunctions } from '../../core/saga/ports.ts';
+import { makePutCatalog } from '../../core/saga/put-catalog.ts';
+import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { step, TOOLS, planTool as tool } from '../support/plan-tools.ts';
+import { endingAfter } from '../support/tool-functions.ts';
+
+const { compensation } = tool('pay', 'compensatable');
+
+describe('catalog entries are refused, naming the entry and the rule', () => {
+  it.each([
+    [
+      'mutating without a compensator',
+      { ...tool('pay', 'compensatable'), compensation: undefined },
+      'has no compensator',
+    ],
+    [
+      'irreversible with a compensator',
+      { ...tool('mail', 'irreversible'), compensation },
+      'has a compensator',
+    ],
+    ['read with a compensator', { ...tool('look', 'read'), compensation }, 'has a compensator'],
+    ['unknown member', { ...tool('pay', 'compensatable'), color: 'red' }, 'color'],
+    [
+      'not a schema',
+      {
+        ...tool('pay', 'compensatable'),
+        schemas: { input: { type: 'nonsense' }, output: {}, compensation: {} },
+      },
+      'not a JSON Schema',
+    ],
+    ['no timeout', { ...tool('pay', 'compensatable'), timeoutSeconds: 0 }, 'timeoutSeconds'],
+  ])('%s', (_, entry, words) => {
+    expect(() => parseTool(entry)).toThrow(
+      expect.objectContaining({ name: 'CatalogRefused', message: expect.stringContaining(words) }),
+    );
+  });
+
+  it('definitions need a review date', () => {
+    const definition = {
+      name: 'd',
+      version: '1',
+      description: '',
+      input: {},
+      plan: { steps: [step('a', 'pay')] },
+    };
+    expect(() => parseDefinition(definition)).toThrow(expect.objectContaining({ name: 'CatalogRefused' }));
+  });
+
+  it('a stored version never changes, and a bad template is not stored', async () => {
+    const { store } = memorySagaStore();
+    const put = makePutCatalog({ store, functions: endingAfter(30) });
+    const [, pay] = TOOLS;
+    await put({ tools: [pay], definitions: [] });
+    await expect(put({ tools: [pay], definitions: [] })).resolves.toMatchObject({
+      versions: [{ stored: false }],
+    });
+    await expect(put({ tools: [{ ...pay, description: 'other' }], definitions: [] })).rejects.toMatchObject({
+      name: 'CatalogRefused',
+    });
+    const definition = {
+      name: 'd',
+      version: '1',
+      description: '',
+      reviewBy: '2030-01-01',
+      input: {},
+      plan: { steps: [step('a', 'nothing')] },
+    };
+    await expect(put({ tools: [tool('look', 'read')], definitions: [definition] })).rejects.toMatchObject({
+      name: 'PlanRefused',
+    });
+    expect(await store.getTool('look')).toBeUndefined();
+  });
+
+  describe('the function of a tool', () => {
+    const look = tool('look', 'read');
+    const pay = tool('pay', 'compensatable');
+    const mail = tool('mail', 'irreversible');
+    const put = (functions: ToolFunctions, ...tools: ToolManifest[]) => {
+      const { store } = memorySagaStore();
+      return { answer: makePutCatalog({ store, functions })({ tools, definitions: [] }), store };
+    };
+
+    it.each([
+      ['ends before the state that waits for the longer call', 34, []],
+      ['ends before the deadline', 20, [expect.stringContaining('before the deadline of 30 s')]],
+    ])('that %s is taken', async (_, seconds, warnings) => {
+      await expect(put(endingAfter(seconds), pay).answer).resolves.toMatchObject({ warnings });
+    });
+
+    it.each([
+      [pay, 35, 'pay@1: function-timeout: its function fn may run 35 s, which must be less than 35 s'],
+      [mail, 16, 'mail@1: function-timeout: its function fn may run 16 s, which must be less than 15 s'],
+    ])('that may outlive the wait for $name is refused with both numbers', async (one, seconds, words) => {
+      const { answer, store } = put(endingAfter(seconds), tool('other', 'read', { timeoutSeconds: 60 }), one);
+      await expect(answer).rejects.toMatchObject({
+        name: 'CatalogRefused',
+        message: expect.stringContaining(words),
+      });
+      expect(await store.listTools()).toEqual([]);
+    });
+
+    it('of a tool that only reads may run on: nothing it does late matters', async () => {
+      await expect(put(endingAfter(900), look).answer).resolves.toMatchObject({ warnings: [] });
+    });
+
+    it.each([
+      ['missing', 'is not there yet'],
+      ['hidden', 'may not be looked at'],
+    ] as const)('that is %s is stored with a warning', async (state, words) => {
+      const { versions, warnings } = await put({ look: async () => ({ state }) }, look, pay).answer;
+      expect(versions.map(({ stored }) => stored)).toEqual([true, true]);
+      expect(warnings).toEqual([expect.stringContaining(words), expect.stringContaining(words)]);
+    });
+
+    it('behind an HTTP endpoint is not looked at: it ends each call at its own deadline', async () => {
+      const nobody: ToolFunctions = {
+        look: async () => {
+          throw new Error('looked');
+        },
+      };
+      const far = { ...look, functionName: HTTP_TOOL_FUNCTION, endpoint: 'https://far.example/' };
+      await expect(put(nobody, far).answer).resolves.toMatchObject({ warnings: [] });
+    });
+  });
+
+  it('plans of another shape say where', () => {
+    expect(() => parsePlan({ steps: [{ id: 'A b', tool: 'pay', arguments: {} }] })).toThrow(
+      expect.objectContaining({ name: 'PlanRefused', message: expect.stringContaining('step 0') }),
+    );
+  });
+});
