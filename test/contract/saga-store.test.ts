@@ -18,6 +18,7 @@ import { planCloud } from '../../local/plan.ts';
 import { provision } from '../../local/provision.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { scriptedTool } from '../support/scripted-saga.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
@@ -50,21 +51,7 @@ const engine: SagaEngine = {
 };
 const evaluate = createEvaluator();
 
-const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
-const tool = {
-  name: 'pay',
-  version: '1',
-  description: '',
-  effect: 'compensatable' as const,
-  functionName: 'fn',
-  timeoutSeconds: 10,
-  retry: RETRY,
-  idempotencyWindowSeconds: 3600,
-  replaysErrors: false,
-  probe: false,
-  compensation: { name: 'undo', timeoutSeconds: 10, retry: RETRY },
-  schemas: { input: {}, output: {}, compensation: {} },
-};
+const tool = scriptedTool('pay', 'compensatable');
 
 describe.each([
   { name: 'DynamoDB', open: () => dynamo },

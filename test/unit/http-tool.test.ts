@@ -4,10 +4,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { postJson } from '../../adapters/http/post.ts';
-import { endpointKey, signatureHeader } from '../../core/saga/http-signature.ts';
+import { endpointKey } from '../../core/saga/http-signature.ts';
 import { makeHttpTool } from '../../core/saga/http-tool.ts';
 import { makePutCatalog } from '../../core/saga/put-catalog.ts';
-import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
@@ -15,6 +14,7 @@ import { verifySignature } from '../../kit/verify-signature.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
 import { sagaMachine } from '../support/saga-machine.ts';
 import { endingAfter } from '../support/tool-functions.ts';
+import { requestOf } from '../support/tool-requests.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const SECRET = 'a secret of this test';
@@ -50,20 +50,6 @@ beforeEach(() => {
   answer = (_, response) => response.end('{"outcome":"committed","result":1}');
 });
 
-const request = (more: Partial<ToolRequest> = {}): ToolRequest => ({
-  operation: 'execute',
-  tool: 'act',
-  version: '1',
-  sagaId: 's',
-  step: 'a',
-  attempt: 1,
-  idempotencyKey: 's:0',
-  forwardKey: 's:0',
-  deadlineMs: Date.now() + 5000,
-  arguments: { n: 1 },
-  ...more,
-});
-
 const make = (more: Partial<Parameters<typeof makeHttpTool>[0]> = {}) =>
   makeHttpTool({
     post: postJson,
@@ -74,6 +60,16 @@ const make = (more: Partial<Parameters<typeof makeHttpTool>[0]> = {}) =>
     endInstance: () => expect.unreachable('the call did not stop'),
     ...more,
   });
+
+const look = defineTool({
+  name: 'look',
+  version: '1',
+  description: '',
+  effect: 'read',
+  input: z.strictObject({}),
+  output: z.null(),
+  execute: async () => null,
+});
 
 const sends =
   (status: number, body = '', headers = {}): Answer =>
@@ -127,14 +123,14 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
   ];
   it.each(cases)('%s', async (_, answering, expected) => {
     answer = answering;
-    expect(await make()({ ...request(), endpoint: url })).toMatchObject(expected);
+    expect(await make()({ ...requestOf(), endpoint: url })).toMatchObject(expected);
     expect(seen).toHaveLength(1);
   });
 
   it('silence until the deadline, and the connection is given up', async () => {
     const closed = Promise.withResolvers<void>();
     answer = (asked) => asked.socket.once('close', () => closed.resolve());
-    const outcome = await make()({ ...request({ deadlineMs: Date.now() + 250 }), endpoint: url });
+    const outcome = await make()({ ...requestOf({ deadlineMs: Date.now() + 250 }), endpoint: url });
     expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
     await closed.promise;
   });
@@ -143,7 +139,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     const gone = createTcpServer();
     const port = await listen(gone);
     await stop(gone);
-    const outcome = await make()({ ...request(), endpoint: `http://127.0.0.1:${port}/` });
+    const outcome = await make()({ ...requestOf(), endpoint: `http://127.0.0.1:${port}/` });
     expect(outcome).toMatchObject({
       outcome: 'rejected',
       retryable: true,
@@ -153,7 +149,10 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
 
   it('no TLS where it should be: nothing was sent', async () => {
     const endpoint = url.replace('http:', 'https:');
-    expect(await make()({ ...request(), endpoint })).toMatchObject({ outcome: 'rejected', retryable: true });
+    expect(await make()({ ...requestOf(), endpoint })).toMatchObject({
+      outcome: 'rejected',
+      retryable: true,
+    });
     expect(seen).toEqual([]);
   });
 
@@ -163,7 +162,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
       'http://localhost:9001/2018-06-01/runtime/invocation/next',
       'http://127.1/',
     ]) {
-      expect(await make({ loopback: false })({ ...request(), endpoint })).toMatchObject({
+      expect(await make({ loopback: false })({ ...requestOf(), endpoint })).toMatchObject({
         outcome: 'rejected',
         retryable: false,
       });
@@ -173,7 +172,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
 
   it('no secret: nothing was sent', async () => {
     const readSecret = () => Promise.reject(new Error('no such secret'));
-    const outcome = await make({ readSecret })({ ...request(), endpoint: url });
+    const outcome = await make({ readSecret })({ ...requestOf(), endpoint: url });
     expect(outcome).toMatchObject({ outcome: 'rejected', retryable: true });
     expect(seen).toEqual([]);
   });
@@ -181,7 +180,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
 
 describe('a call', () => {
   it('is the request without the endpoint, signed, with its key', async () => {
-    const asked = request();
+    const asked = requestOf();
     await make()({ ...asked, endpoint: url });
     const [call] = seen;
     expect(call?.request).toMatchObject({
@@ -197,7 +196,7 @@ describe('a call', () => {
   it('does not leave past its deadline, nor forward once its key is buried (S3, S4)', async () => {
     const tombstones = memoryTombstones();
     const call = make({ tombstones });
-    expect(await call({ ...request({ deadlineMs: Date.now() }), endpoint: url })).toMatchObject({
+    expect(await call({ ...requestOf({ deadlineMs: Date.now() }), endpoint: url })).toMatchObject({
       outcome: 'rejected',
       error: { name: 'DeadlinePassed' },
     });
@@ -209,10 +208,10 @@ describe('a call', () => {
         response.end('{"outcome":"committed","result":null}');
       });
     };
-    const undo = request({ operation: 'compensate', idempotencyKey: 's:0:undo' });
+    const undo = requestOf({ operation: 'compensate', idempotencyKey: 's:0:undo' });
     expect(await call({ ...undo, endpoint: url })).toMatchObject({ outcome: 'committed' });
     expect(buriedFirst).toBe(true);
-    expect(await call({ ...request(), endpoint: url })).toMatchObject({
+    expect(await call({ ...requestOf(), endpoint: url })).toMatchObject({
       outcome: 'rejected',
       retryable: false,
       error: { name: 'Fenced' },
@@ -221,64 +220,7 @@ describe('a call', () => {
   });
 });
 
-describe('a signature', () => {
-  const seconds = 1_700_000_000;
-  const here = 'https://tools.example/act?v=1';
-  const key = endpointKey(SECRET, here);
-  const header = signatureHeader(key, { seconds, url: here, body: '{"a":1}' });
-  const good = { url: here, headers: { 'Walkback-Signature': header }, body: '{"a":1}' };
-  const at = (offset: number) => ({ now: () => (seconds + offset) * 1000 });
-
-  it('holds for its URL, its body, its key and its time', () => {
-    expect(verifySignature(good, key, at(0))).toBe(true);
-    const bytes = { ...good, headers: new Headers(good.headers), body: Buffer.from(good.body) };
-    expect(verifySignature(bytes, key, at(300))).toBe(true);
-    expect(verifySignature(good, key, { ...at(900), toleranceSeconds: 1000 })).toBe(true);
-  });
-
-  it('holds for either key while it is changed', () => {
-    expect(verifySignature(good, ['the new one', key], at(0))).toBe(true);
-    expect(verifySignature(good, ['the new one', 'the one before'], at(0))).toBe(false);
-  });
-
-  it.each([
-    ['a tampered body', { body: '{"a":2}' }, 0],
-    ['another endpoint of the same origin', { url: 'https://tools.example/pay' }, 0],
-    ['an old call', {}, 301],
-    ['a call from the future', {}, -301],
-    ['a new time on it', { headers: { 'walkback-signature': header.replace('t=17', 't=18') } }, 100_000_000],
-    ['no header', { headers: {} }, 0],
-    ['half a header', { headers: { 'walkback-signature': header.slice(0, -1) } }, 0],
-    ['two headers', { headers: { 'walkback-signature': [header, header] } }, 0],
-    ['the scheme before', { headers: { 'walkback-signature': header.replace('v2=', 'v1=') } }, 0],
-  ])('does not hold for %s', (_, given, offset) => {
-    expect(verifySignature({ ...good, ...given }, key, at(offset))).toBe(false);
-  });
-
-  it('of one tool is worth nothing to another: every origin has its own key', () => {
-    expect(verifySignature(good, SECRET, at(0))).toBe(false);
-    for (const other of ['https://pay.example', 'http://tools.example', 'https://tools.example:8443']) {
-      expect(verifySignature(good, endpointKey(SECRET, other), at(0))).toBe(false);
-    }
-    expect(endpointKey(SECRET, 'https://TOOLS.example:443/else')).toBe(key);
-  });
-
-  it("an endpoint's key is what openssl makes of the secret and the origin", () => {
-    // printf %s https://tools.example | openssl dgst -sha256 -hmac 'a secret of this test'
-    expect(key).toBe('7b06874f3747052695dfcda133d8c9fc55ff625a9532c1568a4ba0e42da616ce');
-  });
-});
-
 describe('the catalog', () => {
-  const tool = defineTool({
-    name: 'look',
-    version: '1',
-    description: '',
-    effect: 'read',
-    input: z.strictObject({}),
-    output: z.null(),
-    execute: async () => null,
-  });
   const put = (manifest: object, loopbackTools = true) =>
     makePutCatalog({ store: memorySagaStore().store, functions: endingAfter(900), loopbackTools })({
       tools: [manifest],
@@ -291,7 +233,7 @@ describe('the catalog', () => {
     'http://localhost/x',
     'http://[::1]:1/',
   ])('takes %s', async (endpoint) => {
-    const manifest = manifestOf(tool, { endpoint });
+    const manifest = manifestOf(look, { endpoint });
     expect(manifest).toMatchObject({ functionName: 'walkback-http-tool', endpoint });
     await expect(put(manifest)).resolves.toMatchObject({ versions: [{ stored: true }] });
   });
@@ -305,7 +247,7 @@ describe('the catalog', () => {
     ['https://me:hunter2@tools.example', 'endpoint-credentials'],
     ['https://tools.example/#here', 'endpoint-fragment'],
   ])('refuses %s', async (endpoint, rule) => {
-    const refused = put(manifestOf(tool, { endpoint }));
+    const refused = put(manifestOf(look, { endpoint }));
     await expect(refused).rejects.toMatchObject({
       name: 'CatalogRefused',
       message: expect.stringContaining(`tool look@1: ${rule}: `),
@@ -314,9 +256,9 @@ describe('the catalog', () => {
   });
 
   it('refuses a loopback host where it is deployed', async () => {
-    await expect(put(manifestOf(tool, { endpoint: 'https://a.example' }), false)).resolves.toBeDefined();
+    await expect(put(manifestOf(look, { endpoint: 'https://a.example' }), false)).resolves.toBeDefined();
     for (const endpoint of ['http://localhost/x', 'http://127.0.0.1:9001/', 'https://[::1]:1/']) {
-      await expect(put(manifestOf(tool, { endpoint }), false)).rejects.toMatchObject({
+      await expect(put(manifestOf(look, { endpoint }), false)).rejects.toMatchObject({
         name: 'CatalogRefused',
         message: expect.stringContaining('tool look@1: endpoint-loopback: '),
       });
@@ -330,7 +272,7 @@ describe('the catalog', () => {
     ],
     ['the function without an endpoint', { functionName: 'walkback-http-tool' }],
   ])('refuses %s', async (_, more) => {
-    await expect(put({ ...manifestOf(tool, 'walkback-tool-x'), ...more })).rejects.toMatchObject({
+    await expect(put({ ...manifestOf(look, 'walkback-tool-x'), ...more })).rejects.toMatchObject({
       message: expect.stringContaining('tool look@1: endpoint-function: '),
     });
   });
@@ -339,15 +281,6 @@ describe('the catalog', () => {
 describe('in a saga', () => {
   it('its function is the one of the deployment, whatever that is called', async () => {
     const { store } = memorySagaStore();
-    const look = defineTool({
-      name: 'look',
-      version: '1',
-      description: '',
-      effect: 'read',
-      input: z.strictObject({}),
-      output: z.null(),
-      execute: async () => null,
-    });
     const endpoint = 'https://tools.example/look';
     await makePutCatalog({ functions: endingAfter(900), store })({
       tools: [manifestOf(look, { endpoint })],

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseTool } from '../../core/saga/catalog.ts';
-import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
 import { memoryTombstones, ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';
 import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
+import { requestOf } from '../support/tool-requests.ts';
 
 const run = promisify(execFile);
 
@@ -31,21 +31,7 @@ const make = (more: Partial<Definition> = {}) =>
     ...more,
   });
 
-const request = (more: Partial<ToolRequest> = {}): ToolRequest => ({
-  operation: 'execute',
-  tool: 'act',
-  version: '1',
-  sagaId: 's',
-  step: 'a',
-  attempt: 1,
-  idempotencyKey: 's:0',
-  forwardKey: 's:0',
-  deadlineMs: Date.now() + 5000,
-  arguments: { n: 1 },
-  ...more,
-});
-
-const call = (more: Partial<Definition>, event: unknown = request()) =>
+const call = (more: Partial<Definition>, event: unknown = requestOf()) =>
   toolHandler([make(more)], { tombstones: memoryTombstones() })(event);
 
 describe('what a tool does becomes one of three outcomes (S2)', () => {
@@ -96,7 +82,7 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
 
   it('a tool that is still at work at its deadline has an unknown outcome', async () => {
     const execute = () => new Promise<never>(() => undefined);
-    expect(await call({ execute }, request({ deadlineMs: Date.now() + 150 }))).toMatchObject({
+    expect(await call({ execute }, requestOf({ deadlineMs: Date.now() + 150 }))).toMatchObject({
       outcome: 'unknown',
       error: { name: 'DeadlinePassed' },
     });
@@ -110,7 +96,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
       ended += 1;
     };
     const handle = toolHandler([make({ execute })], { tombstones: memoryTombstones(), endInstance });
-    const outcome = await handle(request({ deadlineMs: Date.now() + 200 }));
+    const outcome = await handle(requestOf({ deadlineMs: Date.now() + 200 }));
     return { ended, outcome };
   };
 
@@ -156,11 +142,11 @@ describe('the edge refuses before anything acts', () => {
   const never = async () => expect.unreachable('it acted');
   it.each([
     ['what is no request', { hello: 1 }, 'InvalidArguments'],
-    ['a member it does not know', { ...request(), extra: 1 }, 'InvalidArguments'],
-    ['arguments that do not match', request({ arguments: { n: 'one' } }), 'InvalidArguments'],
-    ['another tool', request({ tool: 'other' }), 'ToolUnavailable'],
-    ['another version', request({ version: '2' }), 'ToolUnavailable'],
-    ['a deadline that passed (S3)', request({ deadlineMs: Date.now() - 1 }), 'DeadlinePassed'],
+    ['a member it does not know', { ...requestOf(), extra: 1 }, 'InvalidArguments'],
+    ['arguments that do not match', requestOf({ arguments: { n: 'one' } }), 'InvalidArguments'],
+    ['another tool', requestOf({ tool: 'other' }), 'ToolUnavailable'],
+    ['another version', requestOf({ version: '2' }), 'ToolUnavailable'],
+    ['a deadline that passed (S3)', requestOf({ deadlineMs: Date.now() - 1 }), 'DeadlinePassed'],
   ])('%s', async (_, event, name) => {
     expect(await call({ execute: never }, event)).toMatchObject({ outcome: 'rejected', error: { name } });
   });
@@ -168,8 +154,8 @@ describe('the edge refuses before anything acts', () => {
   it('a forward call after its compensator (S4), and a fence inside the tool sees a deadline that came meanwhile', async () => {
     const tombstones = memoryTombstones();
     const handle = toolHandler([make({ execute: never })], { tombstones });
-    await handle(request({ operation: 'compensate', idempotencyKey: 's:0:undo' }));
-    expect(await handle(request())).toMatchObject({
+    await handle(requestOf({ operation: 'compensate', idempotencyKey: 's:0:undo' }));
+    expect(await handle(requestOf())).toMatchObject({
       outcome: 'rejected',
       error: { name: 'Fenced' },
       retryable: false,
@@ -184,7 +170,7 @@ describe('the edge refuses before anything acts', () => {
       },
     });
     const late = toolHandler([slow], { tombstones: memoryTombstones(), now: () => now });
-    expect(await late(request({ deadlineMs: 31_000 }))).toMatchObject({
+    expect(await late(requestOf({ deadlineMs: 31_000 }))).toMatchObject({
       outcome: 'rejected',
       error: { name: 'DeadlinePassed' },
     });
@@ -196,7 +182,7 @@ describe('the edge refuses before anything acts', () => {
       name: 'undo_act',
       execute: async (undo) => void undos.push(undo),
     };
-    const undo = request({ operation: 'compensate', idempotencyKey: 's:0:undo', externalRef: 'x1' });
+    const undo = requestOf({ operation: 'compensate', idempotencyKey: 's:0:undo', externalRef: 'x1' });
     for (const result of [null, { id: 7 }, { id: 'x1' }]) {
       expect(await call({ compensate }, { ...undo, result })).toMatchObject({ outcome: 'committed' });
     }
@@ -215,7 +201,7 @@ describe('the edge refuses before anything acts', () => {
       },
     });
     const handle = toolHandler([failing], { tombstones });
-    await handle(request({ operation: 'compensate' }));
+    await handle(requestOf({ operation: 'compensate' }));
     expect(await tombstones.isBuried('s:0')).toBe(true);
   });
 });

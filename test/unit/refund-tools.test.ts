@@ -5,6 +5,7 @@ import { memoryTombstones, testToolIsSafe } from '../../kit/conformance.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
 import { effectsOf, refundFixture } from '../support/refund-fixture.ts';
+import { requestOf } from '../support/tool-requests.ts';
 
 const cases: Record<string, { [name: string]: string | number }> = {
   verify_return_eligibility: { orderId: 'order-1' },
@@ -35,18 +36,16 @@ describe('a booking that was written is never called refused', () => {
       return Response.json({ error: 'no' }, { status, headers: { 'retry-after': '1' } });
     });
     const handle = toolHandler(refundTools(fixture.services), { tombstones: memoryTombstones() });
-    const outcome = await handle({
-      operation: 'execute',
-      tool: 'post_ledger_adjustment',
-      version: '1.0.0',
-      sagaId: 's',
-      step: 'booking',
-      attempt: 1,
-      idempotencyKey: 's:3',
-      forwardKey: 's:3',
-      deadlineMs: Date.now() + 5000,
-      arguments: { memo: 'Refund', amount: -1000 },
-    });
+    const outcome = await handle(
+      requestOf({
+        tool: 'post_ledger_adjustment',
+        version: '1.0.0',
+        step: 'booking',
+        idempotencyKey: 's:3',
+        forwardKey: 's:3',
+        arguments: { memo: 'Refund', amount: -1000 },
+      }),
+    );
     expect(effectsOf(fixture).entries).toHaveLength(1);
     expect(outcome).toMatchObject({ outcome: 'unknown' });
   });

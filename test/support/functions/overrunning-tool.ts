@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { memoryTombstones } from '../../../kit/conformance.ts';
 import { defineTool } from '../../../kit/define-tool.ts';
 import { toolHandler } from '../../../kit/handler.ts';
+import { requestOf } from '../tool-requests.ts';
 
 const DEADLINE_MS = 400;
 
@@ -21,16 +22,7 @@ const tool = defineTool({
   },
 });
 
-const outcome = await toolHandler([tool], { tombstones: memoryTombstones() })({
-  operation: 'execute',
-  tool: 'act',
-  version: '1',
-  sagaId: 's',
-  step: 'a',
-  attempt: 1,
-  idempotencyKey: 's:0',
-  forwardKey: 's:0',
-  deadlineMs: Date.now() + DEADLINE_MS,
-  arguments: {},
-});
+const outcome = await toolHandler([tool], { tombstones: memoryTombstones() })(
+  requestOf({ deadlineMs: Date.now() + DEADLINE_MS, arguments: {} }),
+);
 process.stdout.write(`answers ${JSON.stringify(outcome)}\n`);
