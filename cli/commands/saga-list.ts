@@ -1,27 +1,17 @@
 import { type Command, Option } from 'commander';
 import type { SagaSummary } from '../../core/saga/list-sagas.ts';
-import type { SagaStatus } from '../../core/saga/model.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../core/saga/model.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';
 import { sagaTable } from '../view/saga-views.ts';
-
-const STATUSES: SagaStatus[] = [
-  'RUNNING',
-  'AWAITING',
-  'COMPENSATING',
-  'PAUSED',
-  'COMPLETED',
-  'COMPENSATED',
-  'COMPENSATION_FAILED',
-];
 
 export const addSagaList = (parent: Command, app: App): void => {
   parent
     .command('list')
     .alias('ls')
     .description('list sagas, those that need a person first')
-    .addOption(new Option('--status <status>', 'only of this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only of this status').choices(SAGA_STATUSES))
     .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, 1000), 50)
     .action((options: { status?: SagaStatus; limit: number }, command: Command) =>
       withConnection(app, command, async (run) => {

@@ -256,14 +256,16 @@ export interface Operation {
   error: SagaError | null;
 }
 
-export type SagaStatus =
-  | 'RUNNING'
-  | 'AWAITING'
-  | 'COMPENSATING'
-  | 'PAUSED'
-  | 'COMPLETED'
-  | 'COMPENSATED'
-  | 'COMPENSATION_FAILED';
+export const SAGA_STATUSES = [
+  'RUNNING',
+  'AWAITING',
+  'COMPENSATING',
+  'PAUSED',
+  'COMPLETED',
+  'COMPENSATED',
+  'COMPENSATION_FAILED',
+] as const;
+export type SagaStatus = (typeof SAGA_STATUSES)[number];
 
 export interface SagaState {
   status: SagaStatus;

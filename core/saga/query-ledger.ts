@@ -3,7 +3,7 @@ import { WalkbackError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { toCsv } from './csv.ts';
 import { type LedgerRow, toRow } from './ledger-row.ts';
-import type { LedgerEntry, SagaStatus } from './model.ts';
+import { type LedgerEntry, SAGA_STATUSES, type SagaStatus } from './model.ts';
 import type { SagaStore } from './ports.ts';
 
 export interface LedgerQuery {
@@ -25,15 +25,6 @@ export interface LedgerAnswer {
   tip?: { seq: number; hash: string };
 }
 
-const SAGA_STATUSES: readonly SagaStatus[] = [
-  'RUNNING',
-  'AWAITING',
-  'COMPENSATING',
-  'PAUSED',
-  'COMPLETED',
-  'COMPENSATED',
-  'COMPENSATION_FAILED',
-];
 const DAYS_BACK = 7;
 const DEFAULT_LIMIT = 200;
 

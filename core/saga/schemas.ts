@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { ID_PATTERN } from '../ids.ts';
 import { jsonValue } from './json-value.ts';
+import { SAGA_STATUSES } from './model.ts';
 
 const id = z
   .string()
@@ -69,17 +70,7 @@ export const putCatalogInput = z.strictObject({
 export type PutCatalogInput = z.infer<typeof putCatalogInput>;
 
 export const listSagasInput = z.strictObject({
-  status: z
-    .enum([
-      'RUNNING',
-      'AWAITING',
-      'COMPENSATING',
-      'PAUSED',
-      'COMPLETED',
-      'COMPENSATED',
-      'COMPENSATION_FAILED',
-    ])
-    .optional(),
+  status: z.enum(SAGA_STATUSES).optional(),
   limit: limit.optional(),
   cursor: cursor.optional(),
 });
