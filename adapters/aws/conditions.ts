@@ -28,3 +28,11 @@ export const and = (...conditions: Condition[]): Condition => ({
   names: Object.assign({}, ...conditions.map(({ names }) => names ?? {})),
   values: Object.assign({}, ...conditions.map(({ values }) => values ?? {})),
 });
+
+/** A condition as the members of a put. */
+export const conditionInput = (condition?: Condition) =>
+  condition && {
+    ConditionExpression: condition.expression,
+    ...(condition.names && { ExpressionAttributeNames: condition.names }),
+    ...(condition.values && { ExpressionAttributeValues: condition.values }),
+  };

@@ -1,6 +1,5 @@
 /** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { WalkbackError } from '../../core/errors.ts';
 import { hashJson } from '../../core/saga/json.ts';
 import type {
@@ -13,7 +12,8 @@ import type {
 } from '../../core/saga/model.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../core/saga/pinned-steps.ts';
 import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
-import { CLIENT_DEFAULTS } from './client-defaults.ts';
+import { hasVersion, isNew } from './conditions.ts';
+import { documentClient } from './document-client.ts';
 import {
   entryItem,
   entryKey,
@@ -29,18 +29,13 @@ import {
   tokenKey,
   versionKey,
 } from './saga-items.ts';
-import { createSagaTables, hasVersion, isNew, type SagaTables, type Write } from './saga-tables.ts';
+import { createSagaTables, type SagaTables, type Write } from './saga-tables.ts';
 
 export interface SagaStoreOptions {
   sagasTable: string;
   ledgerTable: string;
   client?: DynamoDBClient;
 }
-
-export const documentClient = (client?: DynamoDBClient): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(client ?? new DynamoDBClient(CLIENT_DEFAULTS), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
 
 const missing = (sagaId: string): WalkbackError =>
   new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });

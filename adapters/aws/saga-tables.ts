@@ -1,50 +1,26 @@
 /** The few ways sagas talk to their two tables: consistent reads, puts under a condition, and one transaction over both. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
   type QueryCommandInput,
-  TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { WalkbackError } from '../../core/errors.ts';
 import type { Page } from '../../core/saga/ports.ts';
-import { calling, toWalkbackError } from './errors.ts';
+import { type Condition, conditionInput } from './conditions.ts';
+import { calling } from './errors.ts';
 import type { Item, Key } from './saga-items.ts';
+import { putAllItems, transactPuts } from './table-writes.ts';
 
 const SERVICE = 'DynamoDB';
-const MAX_CONFLICTS = 6;
-const MAX_BATCH = 25;
 
 export interface Write {
   tableName: string;
   item: Item;
   /** Whatever is there, without one. */
-  condition?: { expression: string; names?: Record<string, string>; values?: Record<string, unknown> };
+  condition?: Condition;
 }
-
-type Condition = NonNullable<Write['condition']>;
-
-export const isNew: Condition = { expression: 'attribute_not_exists(pk)' };
-export const hasVersion = (version: number): Condition => ({
-  expression: '#version = :expected',
-  names: { '#version': 'version' },
-  values: { ':expected': version },
-});
-
-const putInput = ({ tableName, item, condition }: Write) => ({
-  TableName: tableName,
-  Item: item,
-  ...(condition && { ConditionExpression: condition.expression }),
-  ...(condition?.names && { ExpressionAttributeNames: condition.names }),
-  ...(condition?.values && { ExpressionAttributeValues: condition.values }),
-});
-
-const has = (error: TransactionCanceledException, ...codes: string[]): boolean =>
-  (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
 
 const cursorOf = (key: Record<string, unknown> | undefined): { cursor?: string } =>
   key === undefined ? {} : { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') };
@@ -115,55 +91,19 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     return { items: page.Items ?? [], ...cursorOf(page.LastEvaluatedKey) };
   };
 
-  /** All or none; false when a condition refused it. Repeats of the SDK carry one token: one transaction to the service. */
+  /** All or none; false when a condition refused it. */
   const transact = async (writes: readonly Write[]): Promise<boolean> => {
-    for (let attempt = 0; ; attempt++) {
-      const command = new TransactWriteCommand({
-        TransactItems: writes.map((write) => ({ Put: putInput(write) })),
-      });
-      try {
-        await client.send(command);
-        return true;
-      } catch (error) {
-        if (!(error instanceof TransactionCanceledException)) throw toWalkbackError(SERVICE, error);
-        if (has(error, 'ConditionalCheckFailed')) return false;
-        const collided = has(
-          error,
-          'TransactionConflict',
-          'ThrottlingError',
-          'ProvisionedThroughputExceeded',
-        );
-        if (!collided) throw toWalkbackError(SERVICE, error);
-        if (attempt >= MAX_CONFLICTS) {
-          const message = 'The saga is being written by others. Call again.';
-          throw new WalkbackError('Throttled', message, { cause: error, retryable: true });
-        }
-        await sleep(25 * 2 ** attempt * (0.5 + Math.random()));
-      }
-    }
+    const puts = writes.map(({ tableName, item, condition }) => ({
+      TableName: tableName,
+      Item: item,
+      ...conditionInput(condition),
+    }));
+    const refused = await transactPuts(client, puts, 'The saga is being written by others. Call again.');
+    return refused === undefined;
   };
 
-  /** Unconditional and repeatable; what the service left over is sent again. */
-  const putAll = async (tableName: string, items: readonly Item[]): Promise<void> => {
-    let left = items.map((item): Record<string, unknown> => item);
-    for (let attempt = 0; left.length > 0; attempt++) {
-      const requests = left.slice(0, MAX_BATCH).map((item) => ({ PutRequest: { Item: item } }));
-      const command = new BatchWriteCommand({ RequestItems: { [tableName]: requests } });
-      const answer = await calling(SERVICE, () => client.send(command));
-      const over = (answer.UnprocessedItems?.[tableName] ?? []).flatMap(
-        ({ PutRequest }) => PutRequest?.Item ?? [],
-      );
-      if (over.length > 0) {
-        if (attempt >= 50) {
-          throw new WalkbackError('Throttled', 'DynamoDB does not take all items. Call again.', {
-            retryable: true,
-          });
-        }
-        await sleep(25 * 2 ** Math.min(attempt, 6) * (0.5 + Math.random()));
-      }
-      left = [...over, ...left.slice(MAX_BATCH)];
-    }
-  };
+  const putAll = (tableName: string, items: readonly Item[]): Promise<void> =>
+    putAllItems(client, tableName, items);
 
   const overwrite = async (tableName: string, item: Item): Promise<void> => {
     await calling(SERVICE, () => client.send(new PutCommand({ TableName: tableName, Item: item })));

@@ -1,8 +1,8 @@
 /** Tombstones of compensated effects, in the Sagas table. They outlive every key a provider remembers. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Tombstones } from '../../core/saga/ports.ts';
+import { documentClient } from './document-client.ts';
 import { tombstoneKey } from './saga-items.ts';
-import { documentClient } from './saga-store.ts';
 import { createSagaTables } from './saga-tables.ts';
 
 const LIFETIME_SECONDS = 2 * 366 * 24 * 3600;

@@ -1,31 +1,26 @@
 /**
  * The few ways this project talks to the Sessions table: consistent reads, and conditional writes whose refusal is
  * an outcome, not an error. Keeps two promises: a write whose answer was lost and which the SDK repeated is still
- * reported as written, and a transaction that only collided with another is repeated here.
+ * reported as written, and a transaction that only collided with another is repeated.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
   type QueryCommandInput,
-  TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { WalkbackError } from '../../core/errors.ts';
-import type { Condition } from './conditions.ts';
+import { type Condition, conditionInput } from './conditions.ts';
 import { calling, toWalkbackError } from './errors.ts';
 import type { Item } from './session-items.ts';
 import type { Key } from './session-keys.ts';
+import { putAllItems, transactPuts } from './table-writes.ts';
 
 const SERVICE = 'DynamoDB';
-const MAX_CONFLICTS = 6;
-const MAX_BATCH = 25;
 
 export interface ConditionalPut {
   item: Item;
@@ -37,30 +32,17 @@ export type PutOutcome = { written: true } | { written: false; existing: Record<
 const putInput = (tableName: string, { item, condition }: ConditionalPut) => ({
   TableName: tableName,
   Item: item,
-  ...(condition && {
-    ConditionExpression: condition.expression,
-    ...(condition.names && { ExpressionAttributeNames: condition.names }),
-    ...(condition.values && { ExpressionAttributeValues: condition.values }),
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
-  }),
+  ...conditionInput(condition),
+  ...(condition && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
 });
 
 /** The item as the table gives it back: without what is undefined. */
 const stored = (item: unknown): unknown => JSON.parse(JSON.stringify(item));
 
-/** The items that stood in the way of a refused transaction; undefined when it was not a condition that refused it. */
-const refusedBy = (error: TransactionCanceledException): Record<string, unknown>[] | undefined => {
-  const reasons = error.CancellationReasons ?? [];
-  if (!reasons.some(({ Code }) => Code === 'ConditionalCheckFailed')) return undefined;
-  return reasons.flatMap(({ Item }) => {
-    if (Item === undefined) return [];
-    // The document client unmarshalls outputs, but not what an error carries.
-    return [unmarshall(Item)];
-  });
-};
-
-const cancelledBecause = (error: TransactionCanceledException, code: string): boolean =>
-  (error.CancellationReasons ?? []).some(({ Code }) => Code === code);
+/** The items that stood in the way of a refused transaction. */
+const standing = (error: TransactionCanceledException): Record<string, unknown>[] =>
+  // The document client unmarshalls outputs, but not what an error carries.
+  (error.CancellationReasons ?? []).flatMap(({ Item }) => (Item === undefined ? [] : [unmarshall(Item)]));
 
 export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: string) => {
   const get = async (key: Key): Promise<Record<string, unknown> | undefined> => {
@@ -126,58 +108,13 @@ export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: s
     }
   };
 
-  /** All or none. Repeats of the SDK carry one token, so they are one transaction to the service. */
   const transact = async (writes: ConditionalPut[]): Promise<PutOutcome> => {
-    for (let attempt = 0; ; attempt++) {
-      const command = new TransactWriteCommand({
-        TransactItems: writes.map((write) => ({ Put: putInput(tableName, write) })),
-      });
-      try {
-        await client.send(command);
-        return { written: true };
-      } catch (error) {
-        if (!(error instanceof TransactionCanceledException)) throw toWalkbackError(SERVICE, error);
-        const existing = refusedBy(error);
-        if (existing !== undefined) return { written: false, existing };
-        const collided =
-          cancelledBecause(error, 'TransactionConflict') ||
-          cancelledBecause(error, 'ThrottlingError') ||
-          cancelledBecause(error, 'ProvisionedThroughputExceeded');
-        if (!collided) throw toWalkbackError(SERVICE, error);
-        if (attempt >= MAX_CONFLICTS) {
-          throw new WalkbackError('Throttled', 'The session is being written by others. Call again.', {
-            cause: error,
-            retryable: true,
-          });
-        }
-        await sleep(25 * 2 ** attempt * (0.5 + Math.random()));
-      }
-    }
+    const puts = writes.map((write) => putInput(tableName, write));
+    const refused = await transactPuts(client, puts, 'The session is being written by others. Call again.');
+    return refused === undefined ? { written: true } : { written: false, existing: standing(refused) };
   };
 
-  /** Unconditional puts, each idempotent; what the service left over is sent again. */
-  const putAll = async (items: Item[]): Promise<void> => {
-    let left: { PutRequest: { Item: Record<string, unknown> } }[] = items.map((Item) => ({
-      PutRequest: { Item },
-    }));
-    for (let attempt = 0; left.length > 0; attempt++) {
-      const batch = left.slice(0, MAX_BATCH);
-      const command = new BatchWriteCommand({ RequestItems: { [tableName]: batch } });
-      const answer = await calling(SERVICE, () => client.send(command));
-      const unprocessed = (answer.UnprocessedItems?.[tableName] ?? []).flatMap(({ PutRequest }) =>
-        PutRequest?.Item === undefined ? [] : [{ PutRequest: { Item: PutRequest.Item } }],
-      );
-      if (unprocessed.length > 0) {
-        if (attempt >= 50) {
-          throw new WalkbackError('Throttled', 'DynamoDB does not take all items. Call again.', {
-            retryable: true,
-          });
-        }
-        await sleep(25 * 2 ** Math.min(attempt, 6) * (0.5 + Math.random()));
-      }
-      left = [...unprocessed, ...left.slice(MAX_BATCH)];
-    }
-  };
+  const putAll = (items: Item[]): Promise<void> => putAllItems(client, tableName, items);
 
   return { get, query, put, transact, putAll, client, tableName };
 };
