@@ -28,14 +28,16 @@ const act = (
     };
   });
 
-const BY = ['--by <who>', 'who acts (default: you)'] as const;
+/** One thing a person can do to a saga. */
+const operation = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .argument('<saga>', 'saga id', parseId)
+    .description(description)
+    .option('--by <who>', 'who acts (default: you)');
 
 export const addSagaOperations = (parent: Command, app: App): void => {
-  parent
-    .command('cancel')
-    .argument('<saga>', 'saga id', parseId)
-    .description('stop a saga; what is in flight is settled, then everything is undone')
-    .option(...BY)
+  operation(parent, 'cancel', 'stop a saga; what is in flight is settled, then everything is undone')
     .option('--reason <text>', 'goes into the ledger')
     .action((sagaId: string, { by, reason }: Options, command: Command) =>
       act(
@@ -45,31 +47,19 @@ export const addSagaOperations = (parent: Command, app: App): void => {
         by,
       ),
     );
-  parent
-    .command('retry')
-    .argument('<saga>', 'saga id', parseId)
+  operation(parent, 'retry', 'run failed compensators again')
     .argument('[step]', 'only this step (default: every failed compensation)')
-    .description('run failed compensators again')
-    .option(...BY)
     .action((sagaId: string, stepId: string | undefined, { by }: Options, command: Command) =>
       act(app, command, { sagaId, action: 'retry', ...(stepId === undefined ? {} : { stepId }) }, by),
     );
-  parent
-    .command('resolve')
-    .argument('<saga>', 'saga id', parseId)
+  operation(parent, 'resolve', 'record that a step was undone by hand')
     .argument('<step>', 'the step that was undone by hand')
-    .description('record that a step was undone by hand')
-    .option(...BY)
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')
     .action((sagaId: string, stepId: string, { by, evidence = '' }: Options, command: Command) =>
       act(app, command, { sagaId, action: 'resolve', stepId, evidence }, by),
     );
-  parent
-    .command('skip')
-    .argument('<saga>', 'saga id', parseId)
+  operation(parent, 'skip', 'leave the effect of a step standing')
     .argument('<step>', 'the step that stays as it is')
-    .description('leave the effect of a step standing')
-    .option(...BY)
     .requiredOption('--reason <text>', 'why it stays')
     .action((sagaId: string, stepId: string, { by, reason = '' }: Options, command: Command) =>
       act(app, command, { sagaId, action: 'skip', stepId, evidence: reason }, by),
