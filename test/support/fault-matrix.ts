@@ -3,7 +3,8 @@
  * calls of a clean run, and the cases that follow from it. `FAULT_EVERY=1` runs all cases instead of a sample,
  * `FAULT_SEED` chooses another sample.
  */
-import type { TestCloud } from './cloud.ts';
+import { expect } from 'vitest';
+import type { FunctionFailure, TestCloud } from './cloud.ts';
 import type { FaultAction } from './fault-actions.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 
@@ -58,6 +59,29 @@ export interface FaultLine {
     work: () => Promise<T>,
   ): Promise<{ met: boolean; outcome: PromiseSettledResult<T> }>;
 }
+
+/** What a caller may see of a service that fails: names that say the call can be made again. */
+const REPEATABLE = ['SandboxUnavailable', 'StorageUnavailable', 'Throttled'];
+
+/**
+ * Does `work` with one fault, and once more without. The first failed by a name that may be seen, or answered what
+ * the second answers.
+ */
+export const failAndRepeat = async <T>(
+  line: FaultLine,
+  fault: FaultCase,
+  work: () => Promise<T>,
+  alsoSeen: string[] = [],
+): Promise<{ met: boolean; answer: T }> => {
+  const name = describeCase(fault);
+  const { met, outcome } = await line.run(fault, work);
+  if (outcome.status === 'rejected' && fault.kind !== 'killed') {
+    expect([...REPEATABLE, ...alsoSeen], name).toContain((outcome.reason as FunctionFailure).errorType);
+  }
+  const answer = await work();
+  if (outcome.status === 'fulfilled') expect(answer, name).toEqual(outcome.value);
+  return { met, answer };
+};
 
 export const openFaultLine = async (cloud: TestCloud): Promise<FaultLine> => {
   const interpose = async (): Promise<Record<FaultedService, FaultProxy>> => ({
