@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 /** Every body the service got, in order. */
 let received: string[] = [];
@@ -22,10 +22,7 @@ beforeAll(async () => {
     service.once('go-on', () => response.end('second'));
   };
   service = createServer((request, response) => void answer(request, response));
-  service.listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  const address = service.address();
-  target = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  target = `http://127.0.0.1:${await listenOnLoopback(service)}`;
 });
 afterAll(() => {
   service.close();

@@ -22,6 +22,7 @@ import { planCloud } from '../../local/plan.ts';
 import { Sha256 } from '../../local/sigv4.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-cloud-test-'));
 
@@ -147,10 +148,7 @@ test('of two starting at once in one directory, one wins and the other is told',
 test('with a port, the services take it and the ones after it; a taken one is named and nothing is left', async () => {
   await using directory = await scratch();
   const blocker = createServer();
-  blocker.listen(0, '127.0.0.1');
-  await once(blocker, 'listening');
-  const address = blocker.address();
-  const taken = typeof address === 'object' && address !== null ? address.port : 0;
+  const taken = await listenOnLoopback(blocker);
   expect(await refusal(startCloud({ dataDir: directory.path, port: taken - 2 }))).toMatchObject({
     name: 'ConfigurationError',
     message: expect.stringContaining(`port ${taken} `),

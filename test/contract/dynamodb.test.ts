@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import type { Endpoint } from '../../local/listen.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 const credentials = { accessKeyId: 'LKIATEST', secretAccessKey: 'not a secret' };
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-dynamodb-'));
@@ -303,10 +304,7 @@ describe('the DynamoDB process', () => {
   test('refuses a taken port by its number', async () => {
     await using directory = await scratch();
     const taken = createServer();
-    taken.listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = await listenOnLoopback(taken);
     await expect(startDynamoDb({ dataDir: directory.path, credentials, port })).rejects.toMatchObject({
       name: 'ConfigurationError',
       message: expect.stringContaining(`port ${port}`),

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { openCliScene } from '../support/cli.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 const upSchema = z.object({
   dataDir: z.string(),
@@ -42,10 +42,8 @@ describe('walkback up', () => {
 
   it('refuses a port that is taken, by its number', async () => {
     await using scene = await openCliScene();
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const taken = createServer();
+    const port = await listenOnLoopback(taken);
     const { code, stdout, stderr } = await scene.run(['up', '--port', String(port)]);
     taken.close();
     expect(code).toBe(7);

@@ -4,24 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
-import { STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
+import { addOrder, STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
 
 const SAGAS = ['k1', 'k2', 'k3', 'k4'];
 const CHILD = join(import.meta.dirname, '../support/saga-cloud-child.ts');
-
-const addOrders = ({ world }: Awaited<ReturnType<typeof startSagaServices>>['server']) => {
-  for (const id of SAGAS) {
-    world.stripe.addPayment(`pi_${id}`, 10_000);
-    const order = {
-      id,
-      paymentIntent: `pi_${id}`,
-      amount: 2500,
-      customerEmail: 'ada@example.com',
-      daysSinceDelivery: 2,
-    };
-    world.shop.addOrder(order);
-  }
-};
 
 /** `KILLS=3` tries them all. */
 const POINTS = [4, 1, 3].slice(0, Number(process.env['KILLS'] ?? 1));
@@ -32,7 +18,7 @@ it.each(POINTS)(
     const { server, faults } = await startSagaServices();
     await using cleanup = new AsyncDisposableStack();
     cleanup.defer(() => server.close());
-    addOrders(server);
+    for (const id of SAGAS) addOrder(server, id);
     const dataDir = await mkdtemp(join(tmpdir(), 'walkback-kill-'));
     cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
     const env = { ...process.env, REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY };

@@ -1,6 +1,7 @@
 /** Stands between the functions and E2B, passes everything on, and keeps what went by and when. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { TestCloud } from './cloud.ts';
+import { listenOnLoopback } from './loopback.ts';
 
 export interface RecordedRequest {
   method: string;
@@ -70,11 +71,7 @@ export const recordE2b = async (
   const server = createServer((incoming, response) => {
     record(incoming, response).catch(() => response.destroy());
   });
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', () => listening.resolve());
-  await listening.promise;
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   cloud.reconfigure({ E2B_API_URL: url, E2B_SANDBOX_URL: url });
   return {
     requests: requests as readonly RecordedRequest[],

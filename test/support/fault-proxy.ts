@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { act, type FaultAction } from './fault-actions.ts';
+import { listenOnLoopback } from './loopback.ts';
 
 interface RequestMatch {
   method?: string;
@@ -101,11 +102,7 @@ export const startFaultProxy = async (options: { target: string; plan?: Fault[] 
     notify();
   });
   server.requestTimeout = 0;
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', () => listening.resolve());
-  await listening.promise;
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
 
   const close = async (): Promise<void> => {
     const closed = Promise.withResolvers<void>();

@@ -1,6 +1,5 @@
 /** Tools served over HTTP, beside an embedded cloud that calls them. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { readSecret } from '../../adapters/aws/secret.ts';
 import { endpointKey } from '../../core/saga/http-signature.ts';
@@ -10,6 +9,7 @@ import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { verifySignature } from '../../kit/verify-signature.ts';
 import type { TestCloud } from './cloud.ts';
+import { listenOnLoopback } from './loopback.ts';
 
 /** Serves them and puts them into the catalog. `unsigned` counts what came without the cloud's signature. */
 export const serveHttpTools = async (cloud: TestCloud, tools: readonly Tool[]) => {
@@ -29,8 +29,7 @@ export const serveHttpTools = async (cloud: TestCloud, tools: readonly Tool[]) =
       response.end(JSON.stringify(await serve(JSON.parse(body))));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tools`;
+  endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}/tools`;
   await cloud.invoke('put-catalog', {
     tools: tools.map((tool) => manifestOf(tool, { endpoint })),
     definitions: [],

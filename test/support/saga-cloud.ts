@@ -75,7 +75,8 @@ export const startSagaServices = async () => {
   return { server, faults };
 };
 
-const addOrder = ({ world }: RefundServicesServer, id: string): void => {
+/** An order, and its payment, for a saga of that id. */
+export const addOrder = ({ world }: RefundServicesServer, id: string): void => {
   world.stripe.addPayment(`pi_${id}`, 10_000);
   const order = {
     id,

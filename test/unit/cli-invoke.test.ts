@@ -3,16 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { describe, expect, it } from 'vitest';
 import { exitCodeFor } from '../../cli/exit-codes.ts';
 import { createInvoke } from '../../cli/target/invoke.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 /** A Lambda endpoint that answers as it is told, and the CLI's way to call it. */
 const openLambda = async (
   respond: (request: IncomingMessage, response: ServerResponse) => void,
   options: { namePrefix?: string; requestTimeout?: number } = {},
 ) => {
-  const server = createServer(respond).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const server = createServer(respond);
+  const port = await listenOnLoopback(server);
   const { invoke, close } = createInvoke(
     {
       endpoint: `http://127.0.0.1:${port}`,

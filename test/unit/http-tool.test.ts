@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -11,6 +11,7 @@ import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { verifySignature } from '../../kit/verify-signature.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
 import { sagaMachine } from '../support/saga-machine.ts';
 import { endingAfter } from '../support/tool-functions.ts';
@@ -32,14 +33,10 @@ const server = createServer((request, response) => {
   });
 });
 
-const listen = async (listener: Server): Promise<number> => {
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  return (listener.address() as AddressInfo).port;
-};
 const stop = (listener: Server) => new Promise((resolve) => listener.close(resolve));
 
 beforeAll(async () => {
-  url = `http://127.0.0.1:${await listen(server)}/tools?of=us`;
+  url = `http://127.0.0.1:${await listenOnLoopback(server)}/tools?of=us`;
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -137,7 +134,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
 
   it('nobody listens: nothing was sent', async () => {
     const gone = createTcpServer();
-    const port = await listen(gone);
+    const port = await listenOnLoopback(gone);
     await stop(gone);
     const outcome = await make()({ ...requestOf(), endpoint: `http://127.0.0.1:${port}/` });
     expect(outcome).toMatchObject({
