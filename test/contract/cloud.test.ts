@@ -22,7 +22,7 @@ import { planCloud } from '../../local/plan.ts';
 import { Sha256 } from '../../local/sigv4.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
-import { listenOnLoopback } from '../support/loopback.ts';
+import { freePortsInARow } from '../support/loopback.ts';
 
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-cloud-test-'));
 
@@ -147,9 +147,12 @@ test('of two starting at once in one directory, one wins and the other is told',
 
 test('with a port, the services take it and the ones after it; a taken one is named and nothing is left', async () => {
   await using directory = await scratch();
-  const blocker = createServer();
-  const taken = await listenOnLoopback(blocker);
-  expect(await refusal(startCloud({ dataDir: directory.path, port: taken - 2 }))).toMatchObject({
+  // More than there are services.
+  const first = await freePortsInARow(10);
+  const taken = first + 2;
+  const blocker = createServer().listen(taken, '127.0.0.1');
+  await once(blocker, 'listening');
+  expect(await refusal(startCloud({ dataDir: directory.path, port: first }))).toMatchObject({
     name: 'ConfigurationError',
     message: expect.stringContaining(`port ${taken} `),
   });
@@ -157,8 +160,8 @@ test('with a port, the services take it and the ones after it; a taken one is na
   await once(blocker, 'close');
   expect(() => execFileSync('pgrep', ['-f', directory.path])).toThrow();
 
-  await using cloud = await startCloud({ dataDir: directory.path, port: taken - 2 });
-  const ports = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port) - taken + 2);
+  await using cloud = await startCloud({ dataDir: directory.path, port: first });
+  const ports = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port) - first);
   expect(new Set(ports)).toEqual(new Set(ports.map((_, index) => index)));
 });
 
