@@ -1,83 +1,79 @@
 /** Journals of rollbacks and rehydrates in the Sessions table, against a real DynamoDB engine. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/model.ts';
-import type { SessionStore } from '../../core/ports.ts';
 import { checkpointOf, rehydrateOf, rollbackOf } from '../support/session-items.ts';
-import { openSessionsTable, type SessionsTable } from '../support/sessions-table.ts';
+import { useSessionsTable } from '../support/sessions-table.ts';
 
 describe('journals in the Sessions table', () => {
-  let table: SessionsTable;
-  let store: SessionStore;
-  let begin: SessionsTable['begin'];
-  beforeAll(async () => {
-    table = await openSessionsTable();
-    ({ store, begin } = table);
-  });
-  afterAll(() => table.close());
+  const table = useSessionsTable();
 
   test('a rollback begins once, ends once, and moves the session with it', async () => {
-    const session = await begin('rollback');
+    const session = await table.begin('rollback');
     const journal = rollbackOf('rollback', 'r1');
     const busy = { kind: 'rollback', requestId: 'r1', untilMs: 5 } as const;
     const begun = { session: { ...session, version: 2, epoch: 2, busy }, expectedVersion: 1 };
-    expect(await store.beginRollback(journal, begun)).toEqual({ written: true });
-    expect(await store.beginRollback(journal, { ...begun, expectedVersion: 2 })).toMatchObject({
+    expect(await table.store.beginRollback(journal, begun)).toEqual({ written: true });
+    expect(await table.store.beginRollback(journal, { ...begun, expectedVersion: 2 })).toMatchObject({
       written: false,
       existing: { requestId: 'r1' },
     });
-    expect(await store.getSession('rollback')).toMatchObject({ busy, epoch: 2 });
+    expect(await table.store.getSession('rollback')).toMatchObject({ busy, epoch: 2 });
     const done: RollbackJournal = { ...journal, phase: 'done' };
     const stale = { session: { ...session, version: 3 }, expectedVersion: 1 };
-    expect(await store.endRollback(done, stale)).toMatchObject({ written: false });
-    expect(await store.getRollback('rollback', 'r1')).toMatchObject({ phase: 'started' });
+    expect(await table.store.endRollback(done, stale)).toMatchObject({ written: false });
+    expect(await table.store.getRollback('rollback', 'r1')).toMatchObject({ phase: 'started' });
     const ended = { session: { ...session, version: 3, epoch: 2, busy: undefined }, expectedVersion: 2 };
-    expect(await store.endRollback(done, ended)).toEqual({ written: true });
-    expect((await store.getSession('rollback'))?.busy).toBeUndefined();
+    expect(await table.store.endRollback(done, ended)).toEqual({ written: true });
+    expect((await table.store.getSession('rollback'))?.busy).toBeUndefined();
     const again = { session: { ...session, version: 4 }, expectedVersion: 3 };
-    expect(await store.endRollback({ ...done, phase: 'failed' }, again)).toMatchObject({ written: false });
+    expect(await table.store.endRollback({ ...done, phase: 'failed' }, again)).toMatchObject({
+      written: false,
+    });
   });
 
   test('a journal that ended takes no more captures', async () => {
-    const session = await begin('ended');
+    const session = await table.begin('ended');
     const journal = rollbackOf('ended', 'r1');
-    await store.beginRollback(journal, { session: { ...session, version: 2 }, expectedVersion: 1 });
-    await store.endRollback(
+    await table.store.beginRollback(journal, { session: { ...session, version: 2 }, expectedVersion: 1 });
+    await table.store.endRollback(
       { ...journal, phase: 'failed' },
       { session: { ...session, version: 3 }, expectedVersion: 2 },
     );
-    const late = await store.commitCheckpoint({
+    const late = await table.store.commitCheckpoint({
       session: { ...session, version: 4 },
       expectedVersion: 3,
       checkpoint: checkpointOf('ended', 2),
       journal: { ...journal, phase: 'captured' },
     });
     expect(late.written).toBe(false);
-    expect(await store.getCheckpoint('ended', 2)).toBeUndefined();
+    expect(await table.store.getCheckpoint('ended', 2)).toBeUndefined();
   });
 
   test('a rehydrate is fenced by its attempt, and makes its copy once', async () => {
-    await begin('rehydrate');
+    await table.begin('rehydrate');
     const journal = rehydrateOf('rehydrate', 'h1');
-    expect(await store.createRehydrate(journal)).toEqual({ written: true });
+    expect(await table.store.createRehydrate(journal)).toEqual({ written: true });
     const other = { ...journal, requestHash: 'other' };
-    expect(await store.createRehydrate(other)).toMatchObject({
+    expect(await table.store.createRehydrate(other)).toMatchObject({
       written: false,
       existing: { requestHash: 'h' },
     });
     const taken = { ...journal, attempt: 2 };
-    expect(await store.moveRehydrate(taken, 1)).toEqual({ written: true });
-    expect(await store.moveRehydrate({ ...journal, phase: 'created' }, 1)).toMatchObject({ written: false });
+    expect(await table.store.moveRehydrate(taken, 1)).toEqual({ written: true });
+    expect(await table.store.moveRehydrate({ ...journal, phase: 'created' }, 1)).toMatchObject({
+      written: false,
+    });
     const copy = { sessionId: 'rehydrate', sandboxId: 'copy', headSeq: 1, version: 1, expiresAt: 9 };
     const done: RehydrateJournal = { ...taken, phase: 'done' };
-    expect(await store.moveRehydrate(done, 2, { copy })).toEqual({ written: true });
-    expect(await store.getCopy('rehydrate', 'copy')).toEqual(copy);
-    expect(await store.moveRehydrate(taken, 2)).toMatchObject({
+    expect(await table.store.moveRehydrate(done, 2, { copy })).toEqual({ written: true });
+    expect(await table.store.getCopy('rehydrate', 'copy')).toEqual(copy);
+    expect(await table.store.moveRehydrate(taken, 2)).toMatchObject({
       written: false,
       existing: { phase: 'done' },
     });
     const moved = { ...copy, headSeq: 2, version: 2 };
-    expect(await store.updateCopy(moved, 1)).toEqual({ written: true });
-    expect(await store.updateCopy({ ...copy, headSeq: 7, version: 2 }, 1)).toMatchObject({
+    expect(await table.store.updateCopy(moved, 1)).toEqual({ written: true });
+    expect(await table.store.updateCopy({ ...copy, headSeq: 7, version: 2 }, 1)).toMatchObject({
       written: false,
       existing: { headSeq: 2 },
     });

@@ -1,32 +1,23 @@
 /** The largest items and answers of the Sessions table, against a real DynamoDB engine. */
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkpointItem } from '../../adapters/aws/session-items.ts';
 import { createListSessions } from '../../core/checkpoint/list-sessions.ts';
 import type { Checkpoint } from '../../core/checkpoint/model.ts';
 import { rollbackResult } from '../../core/checkpoint/rollback-result.ts';
 import { createTimeline } from '../../core/checkpoint/timeline.ts';
-import type { SessionStore } from '../../core/ports.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, rollbackOf, sessionOf, wideCheckpointOf as wide } from '../support/session-items.ts';
-import { openSessionsTable, type SessionsTable } from '../support/sessions-table.ts';
+import { useSessionsTable } from '../support/sessions-table.ts';
 
 describe('what is as large as it may be', () => {
-  let table: SessionsTable;
-  let store: SessionStore;
-  let dynamodb: SessionsTable['dynamodb'];
-  let begin: SessionsTable['begin'];
-  beforeAll(async () => {
-    table = await openSessionsTable();
-    ({ store, dynamodb, begin } = table);
-  });
-  afterAll(() => table.close());
+  const table = useSessionsTable();
 
   test('the largest checkpoint that is let through fits an item; a larger one says so and leaves nothing', async () => {
-    const session = await begin('large');
+    const session = await table.begin('large');
     const commit = (count: number) =>
-      store.commitCheckpoint({
+      table.store.commitCheckpoint({
         session: { ...session, version: 2, seq: 2, headSeq: 2 },
         expectedVersion: 1,
         checkpoint: wide('large', 2, count),
@@ -34,10 +25,10 @@ describe('what is as large as it may be', () => {
       });
     const error = await failing(commit(2000), 'CaptureFailed');
     expect(error.message).toContain('2000 repositories');
-    expect(await store.getSession('large')).toMatchObject({ version: 1, seq: 1 });
-    expect(await store.getCheckpoint('large', 2)).toBeUndefined();
-    expect(await store.findCheckpointByTool('large', 't2')).toBeUndefined();
-    expect(await store.findMessage('large', 'm-large')).toBeUndefined();
+    expect(await table.store.getSession('large')).toMatchObject({ version: 1, seq: 1 });
+    expect(await table.store.getCheckpoint('large', 2)).toBeUndefined();
+    expect(await table.store.findCheckpointByTool('large', 't2')).toBeUndefined();
+    expect(await table.store.findMessage('large', 'm-large')).toBeUndefined();
 
     // Found by halving: what the check lets through, the service takes.
     let [fits, over] = [1, 2000];
@@ -56,7 +47,7 @@ describe('what is as large as it may be', () => {
     }
     await failing(commit(over), 'CaptureFailed');
     expect(await commit(fits)).toEqual({ written: true });
-    expect((await store.getCheckpoint('large', 2))?.repositories).toHaveLength(fits);
+    expect((await table.store.getCheckpoint('large', 2))?.repositories).toHaveLength(fits);
   });
 
   test('the timeline of 300 checkpoints, some as wide as an item, is answered page by page', async () => {
@@ -66,10 +57,10 @@ describe('what is as large as it may be', () => {
       const requests = checkpoints.map((one) => ({
         PutRequest: { Item: marshall(checkpointItem(one), { removeUndefinedValues: true }) },
       }));
-      await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [table.tableName]: requests } }));
+      await table.dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [table.tableName]: requests } }));
     };
     const session = sessionOf('many', { seq: COUNT, headSeq: COUNT });
-    await store.createSession(session, checkpointOf('many', 1));
+    await table.store.createSession(session, checkpointOf('many', 1));
     // The newest are wide: 6.5 MB together.
     for (let from = 2; from <= COUNT; from += 25) {
       const seqs = Array.from({ length: Math.min(25, COUNT - from + 1) }, (_, at) => from + at);
@@ -77,7 +68,7 @@ describe('what is as large as it may be', () => {
         seqs.map((seq) => (seq > COUNT - WIDE ? wide('many', seq, 70, 4000) : checkpointOf('many', seq))),
       );
     }
-    const timeline = createTimeline({ store });
+    const timeline = createTimeline({ store: table.store });
     const seen: number[] = [];
     let cursor: string | undefined;
     do {
@@ -96,7 +87,7 @@ describe('what is as large as it may be', () => {
   });
 
   test('the journal of a rollback over 6,000 messages fits its item, and says what it leaves out', async () => {
-    const session = await begin('messages');
+    const session = await table.begin('messages');
     const undo = wide('messages', 6001, 300);
     const tree = Array.from({ length: 6001 }, (_, at) => ({
       ...checkpointOf('messages', at + 1),
@@ -130,8 +121,8 @@ describe('what is as large as it may be', () => {
     expect(result.warnings.at(-1)).toContain('4000 more messages');
     const journal = { ...rollbackOf('messages', 'r'), result };
     const moved = { session: { ...session, version: 2 }, expectedVersion: 1 };
-    expect(await store.beginRollback(journal, moved)).toEqual({ written: true });
-    expect((await store.getRollback('messages', 'r'))?.result).toEqual(result);
+    expect(await table.store.beginRollback(journal, moved)).toEqual({ written: true });
+    expect((await table.store.getRollback('messages', 'r'))?.result).toEqual(result);
   });
 
   test('sessions as large as they come are listed page by page; a larger one is refused', async () => {
@@ -141,12 +132,18 @@ describe('what is as large as it may be', () => {
     const include = Array.from({ length: 200 }, () => 'y'.repeat(512));
     const ids = Array.from({ length: 12 }, (_, at) => `bulky-${at}`);
     for (const id of ids) {
-      await store.createSession(sessionOf(id, { metadata, include, exclude: include }), checkpointOf(id, 1));
+      await table.store.createSession(
+        sessionOf(id, { metadata, include, exclude: include }),
+        checkpointOf(id, 1),
+      );
     }
     const listed: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await createListSessions({ store })({ limit: 200, ...(cursor && { cursor }) });
+      const page = await createListSessions({ store: table.store })({
+        limit: 200,
+        ...(cursor && { cursor }),
+      });
       expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(2_000_000);
       listed.push(...page.sessions.map(({ sessionId }) => sessionId));
       ({ cursor } = page);
@@ -156,7 +153,7 @@ describe('what is as large as it may be', () => {
 
     const wider = sessionOf('bulkier', { include: include.map(() => 'é'.repeat(512)), exclude: include });
     const full = { ...wider, metadata: { ...metadata, more: 'z'.repeat(50_000) } };
-    await failing(store.createSession(full, checkpointOf('bulkier', 1)), 'InvalidInput');
-    expect(await store.getSession('bulkier')).toBeUndefined();
+    await failing(table.store.createSession(full, checkpointOf('bulkier', 1)), 'InvalidInput');
+    expect(await table.store.getSession('bulkier')).toBeUndefined();
   });
 });

@@ -1,9 +1,9 @@
-/** The Sessions table in a real DynamoDB engine, empty, for one test file. */
+/** The Sessions table in a real DynamoDB engine, for one test file. */
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { createSessionStore } from '../../adapters/aws/session-store.ts';
 import type { Session } from '../../core/checkpoint/model.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
@@ -25,7 +25,7 @@ export const sessionStoreAt = (endpoint: string) => {
   return { dynamodb, store: createSessionStore({ tableName: TABLE, client: dynamodb }) };
 };
 
-export const openSessionsTable = async () => {
+const openSessionsTable = async () => {
   await using opening = new AsyncDisposableStack();
   const directory = opening.use(await mkdtempDisposable(join(tmpdir(), 'walkback-store-')));
   const server = await startDynamoDb({ dataDir: directory.path, credentials });
@@ -59,4 +59,27 @@ export const openSessionsTable = async () => {
   };
 };
 
-export type SessionsTable = Awaited<ReturnType<typeof openSessionsTable>>;
+type SessionsTable = Awaited<ReturnType<typeof openSessionsTable>>;
+
+/** An empty table, there while the tests of this file or block run. */
+export const useSessionsTable = (): Omit<SessionsTable, 'close'> => {
+  let opened: SessionsTable | undefined;
+  const table = (): SessionsTable => {
+    if (opened === undefined) throw new Error('the table is not there yet');
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await openSessionsTable();
+  });
+  afterAll(() => opened?.close());
+  return {
+    tableName: TABLE,
+    get dynamodb() {
+      return table().dynamodb;
+    },
+    get store() {
+      return table().store;
+    },
+    begin: (sessionId) => table().begin(sessionId),
+  };
+};
