@@ -162,7 +162,7 @@ describe('the Sessions table', () => {
   });
 
   test('sessions are listed page by page', async () => {
-    const ids = ['page-a', 'page-b', 'page-c', 'page-d'];
+    const ids = Array.from({ length: 10 }, (_, at) => `page-${at}`);
     for (const id of ids) await table.begin(id);
     const all = new Set<string>();
     let cursor: string | undefined;
