@@ -18,7 +18,7 @@ import { sessionStoreAt } from '../support/sessions-table.ts';
 describe('what leaves, and what comes back', () => {
   const mocked = () => {
     const mock = mockClient(DynamoDBDocumentClient);
-    return { mock, store: sessionStoreAt('http://127.0.0.1:9').store };
+    return { mock, store: sessionStoreAt('http://127.0.0.1:9') };
   };
   const cancelled = (...codes: string[]) =>
     new TransactionCanceledException({

@@ -1,13 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** What the functions need of DynamoDB, and what it refuses, of the engine that stands for it here. */
 import {
   BatchWriteItemCommand,
-  CreateTableCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
@@ -15,67 +9,17 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
-import type { Endpoint } from '../../local/listen.ts';
-import { listenOnLoopback } from '../support/loopback.ts';
-
-const credentials = { accessKeyId: 'LKIATEST', secretAccessKey: 'not a secret' };
-const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-dynamodb-'));
-
-const clientFor = (url: string, keys = credentials): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint: url,
-    region: 'us-east-1',
-    credentials: keys,
-    maxAttempts: 1,
-  });
-
-const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' as const });
-const createTable = (dynamodb: DynamoDBClient) =>
-  dynamodb.send(
-    new CreateTableCommand({
-      TableName: 'sessions',
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [text('pk'), text('sk'), text('messageId')],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'gsi_message',
-          KeySchema: [
-            { AttributeName: 'messageId', KeyType: 'HASH' },
-            { AttributeName: 'sk', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'KEYS_ONLY' },
-        },
-      ],
-    }),
-  );
-
-const processesUsing = (marker: string): string[] => {
-  try {
-    return execFileSync('pgrep', ['-f', marker], { encoding: 'utf8' }).trim().split('\n');
-  } catch {
-    return [];
-  }
-};
+import { clientFor, createTable, credentials, openDynamoDb, scratch } from '../support/dynamodb.ts';
 
 describe('what the functions need of DynamoDB', () => {
-  let server: Endpoint;
+  let opened: Awaited<ReturnType<typeof openDynamoDb>>;
   let dynamodb: DynamoDBClient;
-  const disposal = new AsyncDisposableStack();
   beforeAll(async () => {
-    const directory = disposal.use(await scratch());
-    server = await startDynamoDb({ dataDir: directory.path, credentials });
-    disposal.defer(() => server.close());
-    dynamodb = clientFor(server.url);
-    disposal.defer(() => dynamodb.destroy());
-    await createTable(dynamodb);
+    opened = await openDynamoDb();
+    ({ dynamodb } = opened);
   });
-  afterAll(() => disposal.disposeAsync());
+  afterAll(() => opened.close());
 
   test('a transaction is all or nothing, and gives back the item that was in the way', async () => {
     const first = { pk: { S: 'a' }, sk: { S: '1' }, version: { N: '1' } };
@@ -153,19 +97,14 @@ describe('what the functions need of DynamoDB', () => {
 describe('what DynamoDB refuses', () => {
   const KIB = 1024;
   const MAX_ITEM = 400 * KIB;
-  let url: string;
+  let opened: Awaited<ReturnType<typeof openDynamoDb>>;
   let dynamodb: DynamoDBClient;
-  const disposal = new AsyncDisposableStack();
+  let url: string;
   beforeAll(async () => {
-    const directory = disposal.use(await scratch());
-    const server = await startDynamoDb({ dataDir: directory.path, credentials });
-    url = server.url;
-    disposal.defer(() => server.close());
-    dynamodb = clientFor(server.url);
-    disposal.defer(() => dynamodb.destroy());
-    await createTable(dynamodb);
+    opened = await openDynamoDb();
+    ({ dynamodb, url } = opened);
   });
-  afterAll(() => disposal.disposeAsync());
+  afterAll(() => opened.close());
 
   /** An item of exactly this size, as the service counts: names and values. */
   const item = (pk: string, sk: number, sizeBytes: number) => ({
@@ -262,98 +201,5 @@ describe('the door', () => {
     await expect(createTable(stranger)).rejects.toMatchObject({ name: 'InvalidSignatureException' });
     stranger.destroy();
     await server.close();
-  });
-});
-
-describe('the DynamoDB process', () => {
-  test('keeps its data across a restart and leaves no process', async () => {
-    await using directory = await scratch();
-    const first = await startDynamoDb({ dataDir: directory.path, credentials });
-    const before = clientFor(first.url);
-    await createTable(before);
-    const Item = { pk: { S: 'kept' }, sk: { S: '1' } };
-    await before.send(new PutItemCommand({ TableName: 'sessions', Item }));
-    before.destroy();
-    await first.close();
-    expect(processesUsing(directory.path)).toEqual([]);
-
-    const second = await startDynamoDb({ dataDir: directory.path, credentials });
-    const after = clientFor(second.url);
-    const found = await after.send(new GetItemCommand({ TableName: 'sessions', Key: Item }));
-    after.destroy();
-    await second.close();
-    expect(found.Item).toEqual(Item);
-  });
-
-  test('is gone soon after its parent was killed without warning', async () => {
-    await using directory = await scratch();
-    const script = `
-      import { startDynamoDb } from ${JSON.stringify(join(import.meta.dirname, '../../local/dynamodb/server.ts'))};
-      const server = await startDynamoDb({ dataDir: ${JSON.stringify(directory.path)}, credentials: ${JSON.stringify(credentials)} });
-      console.log(server.url);
-      setInterval(() => undefined, 1_000);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(parent.stdout, 'data');
-    expect(processesUsing(directory.path)).not.toEqual([]);
-    parent.kill('SIGKILL');
-    await expect.poll(() => processesUsing(directory.path), { timeout: 5_000 }).toEqual([]);
-  });
-
-  test('refuses a taken port by its number', async () => {
-    await using directory = await scratch();
-    const taken = createServer();
-    const port = await listenOnLoopback(taken);
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, port })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining(`port ${port}`),
-    });
-    taken.close();
-  });
-
-  test('that can not start says why', async () => {
-    await using directory = await scratch();
-    const source = { kind: 'binary', path: '/bin/false' } as const;
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining('ended with 1'),
-    });
-  });
-
-  test('takes another port when somebody has the one it found', async () => {
-    await using directory = await scratch();
-    const { path } = findDynamoDb(process.env) as { path: string };
-    const unlucky = join(directory.path, 'dynoxide');
-    const takenOnce = `if mkdir ${directory.path}/unlucky 2>/dev/null; then echo "error: port 7 is already in use" >&2; exit 1; fi`;
-    await writeFile(unlucky, `#!/bin/sh\n${takenOnce}\nexec ${path} "$@"\n`, { mode: 0o755 });
-    const source = { kind: 'binary', path: unlucky } as const;
-    const server = await startDynamoDb({ dataDir: directory.path, credentials, source });
-    await server.close();
-    expect(await readdir(directory.path)).toContain('unlucky');
-  });
-
-  test('can be somebody else’s endpoint, which must answer', async () => {
-    await using directory = await scratch();
-    const source = { kind: 'endpoint', url: 'http://127.0.0.1:1' } as const;
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining('http://127.0.0.1:1'),
-    });
-  });
-
-  test('comes from the npm package, else PATH, else an endpoint, else says what to install', async () => {
-    expect(findDynamoDb({}, '/bin/true')).toEqual({ kind: 'binary', path: '/bin/true' });
-
-    await using directory = await scratch();
-    const path = join(directory.path, 'dynoxide');
-    await writeFile(path, '#!/bin/sh\n', { mode: 0o755 });
-    const env = { PATH: `/nowhere:${directory.path}`, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000' };
-    expect(findDynamoDb(env, '')).toEqual({ kind: 'binary', path });
-    expect(findDynamoDb({ ...env, PATH: '/nowhere' }, '')).toEqual({
-      kind: 'endpoint',
-      url: env.AWS_ENDPOINT_URL_DYNAMODB,
-    });
-    expect(() => findDynamoDb({ PATH: '/nowhere' }, '')).toThrow(/install @dynoxide\//);
   });
 });

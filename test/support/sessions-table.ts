@@ -1,38 +1,21 @@
 /** The Sessions table in a real DynamoDB engine, for one test file. */
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createSessionStore } from '../../adapters/aws/session-store.ts';
 import type { Session } from '../../core/checkpoint/model.ts';
-import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import { clientFor, openDynamoDb, text } from './dynamodb.ts';
 import { checkpointOf, sessionOf } from './session-items.ts';
 
 const TABLE = 'sessions';
-const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
 
-const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' as const });
 const index = (IndexName: string, AttributeName: string) => ({
   IndexName,
   KeySchema: [{ AttributeName, KeyType: 'HASH' as const }],
   Projection: { ProjectionType: 'KEYS_ONLY' as const },
 });
 
-/** The store over whatever answers there, and the client below it. */
-export const sessionStoreAt = (endpoint: string) => {
-  const dynamodb = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
-  return { dynamodb, store: createSessionStore({ tableName: TABLE, client: dynamodb }) };
-};
-
-const openSessionsTable = async () => {
-  await using opening = new AsyncDisposableStack();
-  const directory = opening.use(await mkdtempDisposable(join(tmpdir(), 'walkback-store-')));
-  const server = await startDynamoDb({ dataDir: directory.path, credentials });
-  opening.defer(() => server.close());
-  const { dynamodb, store } = sessionStoreAt(server.url);
-  opening.defer(() => dynamodb.destroy());
-  await dynamodb.send(
+const createSessionsTable = (dynamodb: DynamoDBClient) =>
+  dynamodb.send(
     new CreateTableCommand({
       TableName: TABLE,
       BillingMode: 'PAY_PER_REQUEST',
@@ -44,7 +27,15 @@ const openSessionsTable = async () => {
       GlobalSecondaryIndexes: [index('gsi_checkpoint', 'checkpointId'), index('gsi_message', 'messageId')],
     }),
   );
-  const disposal = opening.move();
+
+const storeOver = (client: DynamoDBClient) => createSessionStore({ tableName: TABLE, client });
+
+/** The store over whatever answers there. */
+export const sessionStoreAt = (endpoint: string) => storeOver(clientFor(endpoint));
+
+const openSessionsTable = async () => {
+  const { dynamodb, close } = await openDynamoDb(createSessionsTable);
+  const store = storeOver(dynamodb);
   return {
     tableName: TABLE,
     dynamodb,
@@ -55,7 +46,7 @@ const openSessionsTable = async () => {
       expect(await store.createSession(session, checkpointOf(sessionId, 1))).toEqual({ written: true });
       return session;
     },
-    close: () => disposal.disposeAsync(),
+    close,
   };
 };
 

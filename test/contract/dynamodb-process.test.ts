@@ -1,0 +1,113 @@
+/** The DynamoDB process: its data, its port, its end, and where it comes from. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { findDynamoDb } from '../../local/dynamodb/binary.ts';
+import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import { clientFor, createTable, credentials, scratch } from '../support/dynamodb.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
+
+const processesUsing = (marker: string): string[] => {
+  try {
+    return execFileSync('pgrep', ['-f', marker], { encoding: 'utf8' }).trim().split('\n');
+  } catch {
+    return [];
+  }
+};
+
+describe('the DynamoDB process', () => {
+  test('keeps its data across a restart and leaves no process', async () => {
+    await using directory = await scratch();
+    const first = await startDynamoDb({ dataDir: directory.path, credentials });
+    const before = clientFor(first.url);
+    await createTable(before);
+    const Item = { pk: { S: 'kept' }, sk: { S: '1' } };
+    await before.send(new PutItemCommand({ TableName: 'sessions', Item }));
+    before.destroy();
+    await first.close();
+    expect(processesUsing(directory.path)).toEqual([]);
+
+    const second = await startDynamoDb({ dataDir: directory.path, credentials });
+    const after = clientFor(second.url);
+    const found = await after.send(new GetItemCommand({ TableName: 'sessions', Key: Item }));
+    after.destroy();
+    await second.close();
+    expect(found.Item).toEqual(Item);
+  });
+
+  test('is gone soon after its parent was killed without warning', async () => {
+    await using directory = await scratch();
+    const script = `
+      import { startDynamoDb } from ${JSON.stringify(join(import.meta.dirname, '../../local/dynamodb/server.ts'))};
+      const server = await startDynamoDb({ dataDir: ${JSON.stringify(directory.path)}, credentials: ${JSON.stringify(credentials)} });
+      console.log(server.url);
+      setInterval(() => undefined, 1_000);`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(parent.stdout, 'data');
+    expect(processesUsing(directory.path)).not.toEqual([]);
+    parent.kill('SIGKILL');
+    await expect.poll(() => processesUsing(directory.path), { timeout: 5_000 }).toEqual([]);
+  });
+
+  test('refuses a taken port by its number', async () => {
+    await using directory = await scratch();
+    const taken = createServer();
+    const port = await listenOnLoopback(taken);
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, port })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining(`port ${port}`),
+    });
+    taken.close();
+  });
+
+  test('that can not start says why', async () => {
+    await using directory = await scratch();
+    const source = { kind: 'binary', path: '/bin/false' } as const;
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('ended with 1'),
+    });
+  });
+
+  test('takes another port when somebody has the one it found', async () => {
+    await using directory = await scratch();
+    const { path } = findDynamoDb(process.env) as { path: string };
+    const unlucky = join(directory.path, 'dynoxide');
+    const takenOnce = `if mkdir ${directory.path}/unlucky 2>/dev/null; then echo "error: port 7 is already in use" >&2; exit 1; fi`;
+    await writeFile(unlucky, `#!/bin/sh\n${takenOnce}\nexec ${path} "$@"\n`, { mode: 0o755 });
+    const source = { kind: 'binary', path: unlucky } as const;
+    const server = await startDynamoDb({ dataDir: directory.path, credentials, source });
+    await server.close();
+    expect(await readdir(directory.path)).toContain('unlucky');
+  });
+
+  test('can be somebody else’s endpoint, which must answer', async () => {
+    await using directory = await scratch();
+    const source = { kind: 'endpoint', url: 'http://127.0.0.1:1' } as const;
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('http://127.0.0.1:1'),
+    });
+  });
+
+  test('comes from the npm package, else PATH, else an endpoint, else says what to install', async () => {
+    expect(findDynamoDb({}, '/bin/true')).toEqual({ kind: 'binary', path: '/bin/true' });
+
+    await using directory = await scratch();
+    const path = join(directory.path, 'dynoxide');
+    await writeFile(path, '#!/bin/sh\n', { mode: 0o755 });
+    const env = { PATH: `/nowhere:${directory.path}`, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000' };
+    expect(findDynamoDb(env, '')).toEqual({ kind: 'binary', path });
+    expect(findDynamoDb({ ...env, PATH: '/nowhere' }, '')).toEqual({
+      kind: 'endpoint',
+      url: env.AWS_ENDPOINT_URL_DYNAMODB,
+    });
+    expect(() => findDynamoDb({ PATH: '/nowhere' }, '')).toThrow(/install @dynoxide\//);
+  });
+});
