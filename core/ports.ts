@@ -306,10 +306,13 @@ export interface Repositories {
     upload: UploadTarget,
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureReport>;
-  /** Brings bundles in for a restore to come, in one round trip; answers what its request calls `carried`. */
+  /**
+   * Brings bundles in for a restore to come, those of each repository as its request will have them, in one round trip;
+   * answers what that request calls `carried`.
+   */
   carry(
     sandbox: ExecutionAdapter,
-    request: { sessionId: string; projectsRoot: string; bundles: BundleSource[] },
+    request: { sessionId: string; projectsRoot: string; chains: BundleSource[][] },
   ): Promise<string>;
   restore(sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport>;
   diff(

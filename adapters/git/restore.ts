@@ -9,6 +9,7 @@ import type {
 } from '../../core/ports.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
+import { joinLinks } from './join-links.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
@@ -36,7 +37,8 @@ const newCall = (): string => randomBytes(9).toString('hex');
 
 export const carry: Repositories['carry'] = async (sandbox, request) => {
   const call = newCall();
-  await sandbox.writeFiles(incomingFiles(incomingDirectory(request, call), request.bundles));
+  const bundles = request.chains.flatMap((chain) => joinLinks(chain));
+  await sandbox.writeFiles(incomingFiles(incomingDirectory(request, call), bundles));
   return call;
 };
 
@@ -44,7 +46,11 @@ export const carry: Repositories['carry'] = async (sandbox, request) => {
  * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, or much is to be said.
  * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
  */
-export const restore = async (sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport> => {
+export const restore = async (sandbox: ExecutionAdapter, asked: RestoreRequest): Promise<RestoreReport> => {
+  const request = {
+    ...asked,
+    repositories: asked.repositories.map((one) => ({ ...one, bundles: joinLinks(one.bundles) })),
+  };
   const call = request.carried ?? newCall();
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
   const script = restoreScript(request, call, mark);

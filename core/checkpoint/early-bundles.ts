@@ -46,7 +46,7 @@ export const createEarlyBundles = (deps: {
     const place = await deps.repositories.carry(sandbox, {
       sessionId: session.sessionId,
       projectsRoot: session.projectsRoot,
-      bundles: [...sources.values()].flat(),
+      chains: [...sources.values()],
     });
     return { states, sources, place };
   };

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { joinBundles, joinLinks } from '../../adapters/git/join-links.ts';
+import { checkBundle } from '../../core/checkpoint/bundle.ts';
+import type { BundleSource } from '../../core/ports.ts';
+
+const shell = (cwd: string, script: string): string =>
+  execFileSync('/bin/bash', ['-euc', script], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: cwd,
+      GIT_CONFIG_NOSYSTEM: '1',
+      ...Object.fromEntries(
+        ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+          [`GIT_${who}_NAME`, 'Test'],
+          [`GIT_${who}_EMAIL`, 'test@example.com'],
+        ]),
+      ),
+    },
+  }).trim();
+
+/** A repository with a growing file, as a base and a bundle for each later commit; deltas reach back over all of them. */
+const HISTORY = `
+  git init -q -b main --object-format="$FORMAT" from; cd from
+  seq 1 3000 > long.txt; git add .; git commit -qm base
+  git bundle create -q ../0.bundle main
+  for i in $(seq 1 20); do
+    echo "line $i" >> long.txt; head -c 64 /dev/urandom | base64 > "own $i"
+    git add .; git commit -qm "commit $i"
+    git rev-parse HEAD~1 HEAD
+    git bundle create -q ../$i.bundle main ^main~1
+  done`;
+
+describe.each(['sha1', 'sha256'] as const)('links of %s objects', (format) => {
+  test.each(['unpack-objects -q', 'index-pack --stdin --fix-thin'])(
+    'joined are one bundle, which git %s takes',
+    (how) => {
+      using directory = mkdtempDisposableSync(join(tmpdir(), 'walkback-join-'));
+      const at = (name: string) => join(directory.path, name);
+      const ids = shell(directory.path, `FORMAT=${format}${HISTORY}`).split('\n');
+      const links = Array.from({ length: 20 }, (_, index) => readFileSync(at(`${index + 1}.bundle`)));
+      const whole = joinBundles(links);
+      const [before = '', tip = ''] = [ids[0], ids.at(-1)];
+      checkBundle(whole, { commit: tip, prerequisites: [before] }, true);
+      writeFileSync(at('whole.bundle'), whole);
+      shell(
+        directory.path,
+        `git clone -q --bare 0.bundle to; cd to; git bundle verify -q ../whole.bundle
+         sed '1,/^$/d' ../whole.bundle | git ${how}
+         git update-ref refs/heads/main ${tip}; git fsck --strict --connectivity-only`,
+      );
+      const content = `git ls-tree -r main; git log --format=%H main; git show main:long.txt | sha256sum`;
+      expect(shell(at('to'), content)).toBe(shell(at('from'), content));
+    },
+  );
+});
+
+describe('the bundles of a repository', () => {
+  const source = (name: string, more: Partial<BundleSource> = {}): BundleSource => ({
+    kind: 'link',
+    commit: name.repeat(40),
+    sha256: name.repeat(64),
+    sizeBytes: 100,
+    ...more,
+  });
+  const carried = (name: string, before: string): BundleSource => {
+    const pack = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x01'), Buffer.from(`object ${name}`)]);
+    const bytes = Buffer.concat([
+      Buffer.from(`# v2 git bundle\n-${before.repeat(40)}\n${name.repeat(40)} refs/walkback/capture\n\n`),
+      pack,
+      createHash('sha1').update(pack).digest(),
+    ]);
+    return source(name, {
+      bytes,
+      sizeBytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    });
+  };
+
+  test('keep their order; only neighbouring links that the function carries become one', () => {
+    const base = source('0', { kind: 'base' });
+    const fetched = source('4', { url: 'https://bucket.example.com/4' });
+    const [a, b, c, d] = [carried('1', '0'), carried('2', '1'), carried('3', '2'), carried('5', '4')];
+    const joined = joinLinks([base, a, b, c, fetched, d]);
+    expect(joined).toEqual([
+      base,
+      expect.objectContaining({ kind: 'link', commit: '3'.repeat(40), bytes: expect.anything() }),
+      fetched,
+      d,
+    ]);
+    const [, { bytes, sha256, sizeBytes } = a] = joined;
+    checkBundle(bytes ?? Buffer.of(), { commit: '3'.repeat(40), prerequisites: ['0'.repeat(40)] }, true);
+    expect(sha256).toBe(
+      createHash('sha256')
+        .update(bytes ?? '')
+        .digest('hex'),
+    );
+    expect(sizeBytes).toBe(bytes?.byteLength);
+    expect(Buffer.from(bytes ?? '').toString('latin1')).toContain('object 1object 2object 3');
+  });
+
+  test('that are none, or one, stay as they are', () => {
+    expect(joinLinks([])).toEqual([]);
+    const one = carried('1', '0');
+    expect(joinLinks([one])).toEqual([one]);
+  });
+});
