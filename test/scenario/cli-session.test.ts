@@ -1,35 +1,16 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type CliScene, openCliScene } from '../support/cli.ts';
-
-const git = async (directory: string, ...args: string[]): Promise<string> => {
-  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-  return (await promisify(execFile)('git', [...identity, ...args], { cwd: directory })).stdout;
-};
-
-const makeRepository = async (directory: string, files: Record<string, string>): Promise<void> => {
-  await mkdir(directory);
-  await git(directory, 'init', '-q', '-b', 'main');
-  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
-  await git(directory, 'add', '-A');
-  await git(directory, 'commit', '-q', '-m', 'first');
-};
-
-const makeWork = async ({ work }: CliScene): Promise<void> => {
-  await makeRepository(join(work, 'api'), { 'a.txt': 'one\n', 'b.txt': 'one\n' });
-  await makeRepository(join(work, 'web'), { 'page.html': '<h1>one</h1>\n' });
-};
+import { openCliScene } from '../support/cli.ts';
+import { git, makeWork } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
-describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => {
+describe('walkback beside walkback up', { timeout: 180_000 }, () => {
   it('starts a session, takes checkpoints, shows them, rolls back and undoes that', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;
-    await makeWork(scene);
+    await makeWork(work);
     await scene.start(['up', '--json']);
 
     const started = await json(['session', 'start', '--root', '.', '--id', 'mine', '--metadata', 'by=test']);
@@ -81,40 +62,6 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
     expect(await readFile(join(work, 'web/new.txt'), 'utf8')).toBe('new\n');
     expect(await text(['log'])).toContain('undo point of a rollback');
-  });
-
-  it('works without walkback up, one command after the other, and keeps everything in between', async () => {
-    await using scene = await openCliScene();
-    const { work, text, json } = scene;
-    await makeWork(scene);
-    const started = await json(['session', 'start', '--root', work]);
-    const sessionId = String(started['sessionId']);
-    expect(sessionId).toMatch(/^work-[0-9a-f]{8}$/);
-    await writeFile(join(work, 'api/a.txt'), 'two\n');
-    await json(['checkpoint', '--message', 'msg-1']);
-
-    const copy = await json(['rehydrate', '--to', 'msg-1']);
-    const directory = String(copy['directory']);
-    expect(directory.startsWith(scene.dataDir)).toBe(true);
-    expect(await readFile(join(directory, 'api/a.txt'), 'utf8')).toBe('two\n');
-
-    expect(await text(['context'])).toContain('api');
-    await json(['session', 'end', sessionId]);
-    expect((await json(['session', 'list']))['sessions']).toEqual([]);
-    expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);
-    expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
-  });
-
-  it('lets commands that need a cloud of their own wait for each other', async () => {
-    await using scene = await openCliScene();
-    await makeWork(scene);
-    await scene.json(['session', 'start', '--root', '.', '--id', 'mine']);
-    const both = await Promise.all(
-      ['msg-1', 'msg-2'].map((message) =>
-        scene.json(['checkpoint', '--session', 'mine', '--message', message]),
-      ),
-    );
-    expect(both.map(({ seq }) => Number(seq)).sort((a, b) => a - b)).toEqual([2, 3]);
   });
 
   it('says what is wrong, in words and as JSON, by exit code', async () => {

@@ -1,0 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openCliScene } from '../support/cli.ts';
+import { makeWork } from '../support/cli-work.ts';
+
+// Every command is a process of its own, on a machine that may be busy.
+describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => {
+  it('works without walkback up, one command after the other, and keeps everything in between', async () => {
+    await using scene = await openCliScene();
+    const { work, text, json } = scene;
+    await makeWork(work);
+    const started = await json(['session', 'start', '--root', work]);
+    const sessionId = String(started['sessionId']);
+    expect(sessionId).toMatch(/^work-[0-9a-f]{8}$/);
+    await writeFile(join(work, 'api/a.txt'), 'two\n');
+    await json(['checkpoint', '--message', 'msg-1']);
+
+    const copy = await json(['rehydrate', '--to', 'msg-1']);
+    const directory = String(copy['directory']);
+    expect(directory.startsWith(scene.dataDir)).toBe(true);
+    expect(await readFile(join(directory, 'api/a.txt'), 'utf8')).toBe('two\n');
+
+    expect(await text(['context'])).toContain('api');
+    await json(['session', 'end', sessionId]);
+    expect((await json(['session', 'list']))['sessions']).toEqual([]);
+    expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);
+    expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
+  });
+
+  it('lets commands that need a cloud of their own wait for each other', async () => {
+    await using scene = await openCliScene();
+    await makeWork(scene.work);
+    await scene.json(['session', 'start', '--root', '.', '--id', 'mine']);
+    const both = await Promise.all(
+      ['msg-1', 'msg-2'].map((message) =>
+        scene.json(['checkpoint', '--session', 'mine', '--message', message]),
+      ),
+    );
+    expect(both.map(({ seq }) => Number(seq)).sort((a, b) => a - b)).toEqual([2, 3]);
+  });
+});
