@@ -1,11 +1,14 @@
 import { App, Aspects, Stack, Tags } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { printBundleSizes } from './bundle-sizes.ts';
-import { readSettings } from './settings.ts';
+import { readSettings, stackNameOf } from './settings.ts';
 import { Walkback } from './walkback.ts';
 
 const app = new App();
-const stack = new Stack(app, 'Walkback', { description: 'Walkback: the undo layer for AI agents' });
+const stack = new Stack(app, 'Walkback', {
+  stackName: stackNameOf(app),
+  description: 'Walkback: the undo layer for AI agents',
+});
 new Walkback(stack, 'Walkback', readSettings(stack));
 Tags.of(stack).add('application', 'walkback');
 // An unjustified finding is an error of `cdk synth`, and of test/infra/nag.test.ts.

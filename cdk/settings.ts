@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { type App, Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -24,6 +24,16 @@ export const SETTING_NAMES = [
   'examples',
 ] as const;
 type SettingName = (typeof SETTING_NAMES)[number];
+
+/**
+ * With another prefix it is another stack: the same one would replace every function, and the machine under sagas in flight,
+ * where a second deployment was meant.
+ */
+export const stackNameOf = (app: App): string => {
+  const namePrefix: unknown = app.node.tryGetContext(`${PREFIX}namePrefix`);
+  const isOther = typeof namePrefix === 'string' && namePrefix !== '' && namePrefix !== 'walkback';
+  return isOther ? `Walkback-${namePrefix}` : 'Walkback';
+};
 
 /** A name nobody knows would be left out in silence, and the default deployed in its place. */
 const checkNames = (stack: Stack): void => {

@@ -15,6 +15,7 @@ import { BundleBucket } from './constructs/bundle-bucket.ts';
 import { letServicesUse } from './constructs/encryption-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
 import { Monitoring } from './constructs/monitoring.ts';
+import { checkNamePrefix, checkToolFunction } from './constructs/names.ts';
 import { anyVersionOfOneFunction, bindEngine, SagaMachine } from './constructs/saga-machine.ts';
 import { bindStream, DeadLetterQueue } from './constructs/stream-consumer.ts';
 import { Tables } from './constructs/tables.ts';
@@ -22,7 +23,10 @@ import { arnOf, type FunctionDefaults, WalkbackFunction } from './constructs/wal
 import { FUNCTIONS, type FunctionRow } from './functions.ts';
 
 export interface WalkbackProps {
-  /** First part of the names of functions and machine. Default `walkback`; another for a second one in the account. */
+  /**
+   * First part of the names of functions, machine, bus and alarms. Default `walkback`; another for a second one in the account
+   * and region. Never change it where sagas are in flight: functions and machine would be replaced.
+   */
   namePrefix?: string;
   /** Holds the E2B API key as plain text. Made by the operator; its value never enters a template. */
   e2bApiKeySecret: ISecret;
@@ -103,6 +107,8 @@ export class Walkback extends Construct {
     super(scope, id);
     this.#props = props;
     this.#namePrefix = props.namePrefix ?? 'walkback';
+    checkNamePrefix(this.#namePrefix);
+    props.toolFunctions?.forEach(checkToolFunction);
     checkReserved(props.reservedConcurrency ?? {});
     const { encryptionKey, accessLogsBucket } = props;
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
@@ -116,6 +122,7 @@ export class Walkback extends Construct {
     // Under the same key it would refuse exactly what it is for.
     const unencrypted = encryptionKey && new DeadLetterQueue(this, 'EventDeadLetters', {});
     this.events = new WalkbackEventBus(this, 'Events', {
+      name: this.#namePrefix,
       archiveRetention: props.eventArchiveRetention ?? Duration.days(30),
       encryptionKey,
       deadLetters: unencrypted,

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, type IMetric, SingleValueWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { type MonitoringProps, ownMetric } from './metrics.ts';
@@ -17,7 +17,8 @@ export const createDashboard = (scope: Construct, props: MonitoringProps): Dashb
       .map(({ fn, functionId }) => fn.metricDuration({ statistic: 'p95', label: functionId }));
 
   return new Dashboard(scope, 'Dashboard', {
-    dashboardName: namePrefix,
+    // Dashboards are the account's, not a region's: the same name in two regions would be one dashboard.
+    dashboardName: `${namePrefix}-${Aws.REGION}`,
     defaultInterval: Duration.hours(24),
     widgets: [
       [

@@ -1,4 +1,4 @@
-import { CfnResource, type Duration, Names } from 'aws-cdk-lib';
+import { CfnResource, type Duration } from 'aws-cdk-lib';
 import { type Archive, EventBus } from 'aws-cdk-lib/aws-events';
 import { CfnRegistry, CfnSchema } from 'aws-cdk-lib/aws-eventschemas';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -9,6 +9,8 @@ import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type WalkbackFunction } from './walkback-function.ts';
 
 export interface WalkbackEventBusProps {
+  /** Of the bus. One that the CDK makes of the construct's path is the same in every deployment. */
+  name: string;
   archiveRetention: Duration;
   encryptionKey?: IKey;
   /** Gets events that the bus could not encrypt or decrypt, so it is not encrypted with the same key. */
@@ -19,11 +21,14 @@ export interface WalkbackEventBusProps {
  * an archive to replay from. */
 export class WalkbackEventBus extends Construct {
   readonly bus: EventBus;
+  readonly #name: string;
 
   constructor(scope: Construct, id: string, props: WalkbackEventBusProps) {
     super(scope, id);
     const { encryptionKey, deadLetters } = props;
+    this.#name = props.name;
     this.bus = new EventBus(this, 'Bus', {
+      eventBusName: props.name,
       description: 'Walkback: what happened to sessions and sagas',
       kmsKey: encryptionKey,
       deadLetterQueue: deadLetters?.queue,
@@ -68,7 +73,7 @@ export class WalkbackEventBus extends Construct {
 
   /** By its name, for policies of what the bus itself refers to. */
   #arn(): string {
-    return arnOf('events', `event-bus/${Names.uniqueId(this.bus)}`);
+    return arnOf('events', `event-bus/${this.#name}`);
   }
 
   #letLeave({ queue }: DeadLetterQueue): void {

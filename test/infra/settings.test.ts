@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { expect, test } from 'vitest';
-import { readSettings, SETTING_NAMES } from '../../cdk/settings.ts';
+import { readSettings, SETTING_NAMES, stackNameOf } from '../../cdk/settings.ts';
 import { PROJECT } from '../../local/template.ts';
 import { createApp } from '../support/synthesise.ts';
 
@@ -48,6 +48,12 @@ test.each([
   ['walkback:namePrefix', '', /walkback:namePrefix must be a text/],
 ])('%s=%s is refused', (name, value, words) => {
   expect(() => read({ [name]: value })).toThrow(words);
+});
+
+test('another prefix is another stack, so that it replaces nothing of the first', () => {
+  const named = (namePrefix?: string) =>
+    stackNameOf(createApp({ context: { 'walkback:namePrefix': namePrefix } }));
+  expect([named(), named('walkback'), named('second')]).toEqual(['Walkback', 'Walkback', 'Walkback-second']);
 });
 
 test('settings of others are none of ours', () => {

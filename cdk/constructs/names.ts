@@ -1,0 +1,19 @@
+/** Names that are made of what somebody chose: refused here, not halfway through a deployment. */
+import { FUNCTIONS } from '../functions.ts';
+
+const MAX_FUNCTION_NAME = 64;
+/** The strictest of all: a state machine has 80, an event bus 256, an alarm 255, a log group 512. */
+const MAX_PREFIX = MAX_FUNCTION_NAME - 1 - Math.max(...FUNCTIONS.map(({ name }) => name.length));
+
+export const checkNamePrefix = (namePrefix: string): void => {
+  if (/^[A-Za-z][A-Za-z0-9-]*$/.test(namePrefix) && namePrefix.length <= MAX_PREFIX) return;
+  throw new Error(
+    `namePrefix ${JSON.stringify(namePrefix)}: a letter, then letters, digits and hyphens, at most ${MAX_PREFIX} together`,
+  );
+};
+
+/** It stands in policies: a wildcard there would let sagas call everything. */
+export const checkToolFunction = (name: string): void => {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return;
+  throw new Error(`toolFunctions: ${JSON.stringify(name)} is not the name of a function`);
+};
