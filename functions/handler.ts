@@ -94,6 +94,8 @@ export const createEventHandler = <Input, Output>(
     const startedMs = Date.now();
     const deadlineMs = startedMs + context.getRemainingTimeInMillis();
     logger.addContext(context);
+    // As Lambda dates its own: an alarm takes refusals away from errors, minute by minute.
+    metrics.setTimestamp(startedMs);
     metrics.captureColdStartMetric();
     try {
       const output = await traced(async () => (await useCase())(event, { deadlineMs }));

@@ -22,7 +22,16 @@ interface AlarmOptions {
   /** Silence is a fault too: the metric is published every minute. */
   missingIsBad?: boolean;
   minutes?: number;
+  /** Fires on any minute of these, for a metric that is told late. */
+  lookBackMinutes?: number;
 }
+
+/** Until metrics of an invocation that ended can be read. */
+const DELIVERY_MINUTES = 5;
+
+/** Lambda dates what it tells of an invocation at its start, and tells it at its end: by then that minute is long past. */
+const lookBack = (timeout: Duration | undefined): number =>
+  Math.ceil((timeout?.toSeconds() ?? 0) / 60) + DELIVERY_MINUTES;
 
 /** Alarms, each with the runbook that says what to do, and a dashboard. */
 export class Monitoring extends Construct {
@@ -47,7 +56,7 @@ export class Monitoring extends Construct {
       metric: options.metric,
       threshold: options.threshold ?? 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: minutes,
+      evaluationPeriods: options.lookBackMinutes ?? minutes,
       datapointsToAlarm: minutes,
       treatMissingData:
         options.missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
@@ -118,6 +127,7 @@ export class Monitoring extends Construct {
           },
           ...period,
         }),
+        lookBackMinutes: lookBack(fn.timeout),
         what: `The function ${functionId} failed: crashed, ran out of time, or could not reach a service.`,
         runbook: 'function-errors',
       });

@@ -324,6 +324,18 @@ describe('alarms', () => {
     });
   });
 
+  test('see an error of an invocation that took as long as it may: Lambda dates it at its start', () => {
+    for (const { name, timeoutSeconds } of FUNCTIONS) {
+      const alarm = entriesOf(template, 'AWS::CloudWatch::Alarm')
+        .map(([, { Properties }]) => Properties)
+        .find(({ AlarmName }) => AlarmName === `walkback-errors-${name}`);
+      const { EvaluationPeriods, DatapointsToAlarm } = alarm ?? {};
+      // Of one minute each.
+      expect(Number(EvaluationPeriods) * 60, name).toBeGreaterThan(timeoutSeconds + 180);
+      expect(DatapointsToAlarm, name).toBe(1);
+    }
+  });
+
   test('are there for everything that needs a person', () => {
     const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
       String(Properties['AlarmName']).replace('walkback-', ''),

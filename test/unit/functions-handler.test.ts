@@ -1,6 +1,6 @@
 /** What every function has around it: input, errors as a caller sees them, and what it needs from outside. */
 import type { Context } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/errors.ts';
 import { createHandler } from '../../functions/handler.ts';
@@ -95,6 +95,58 @@ describe('a handler', () => {
     expect((await thrownBy(handler({ name: 'x' }, context))).name).toBe('ConfigurationError');
     expect(await handler({ name: 'x' }, context)).toBe(2);
     expect(await handler({ name: 'x' }, context)).toBe(2);
+  });
+});
+
+describe('metrics', () => {
+  /** The embedded metric format, as the function wrote it. */
+  const FORMAT = '_aws';
+  interface Written {
+    [FORMAT]?: { Timestamp: number; CloudWatchMetrics: { Namespace: string; Dimensions: string[][] }[] };
+    [name: string]: unknown;
+  }
+
+  const writtenBy = async (work: () => Promise<unknown>): Promise<Written[]> => {
+    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'second');
+    // Written where a test sees it.
+    vi.stubEnv('POWERTOOLS_DEV', 'true');
+    const spy = vi.spyOn(console, 'log').mockReturnValue();
+    await work();
+    const lines = spy.mock.calls.map(([line]) => JSON.parse(String(line)) as Written);
+    spy.mockRestore();
+    return lines;
+  };
+
+  test('have the name, namespace and dimensions that the alarms look at', async () => {
+    const [written] = await writtenBy(() =>
+      createHandler(
+        'test',
+        schema,
+        async ({ telemetry }) =>
+          async () =>
+            telemetry.measure('Open', 3),
+      )({ name: 'x' }, { ...context, functionName: 'second-test' }),
+    ).then((lines) => lines.filter((line) => 'Open' in line));
+    expect(written).toMatchObject({ service: 'walkback', function: 'test', Open: 3 });
+    expect(written?.[FORMAT]?.CloudWatchMetrics).toMatchObject([
+      { Namespace: 'second', Dimensions: [['service', 'function']] },
+    ]);
+  });
+
+  test('are dated at the start, as Lambda dates the error that a refusal is taken away from', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:30Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    const lines = await writtenBy(() =>
+      thrownBy(
+        createHandler('test', schema, async () => async () => {
+          vi.setSystemTime(new Date('2026-01-01T00:14:00Z'));
+          throw new WalkbackError('StaleEpoch', 'Epoch 1 is over.');
+        })({ name: 'x' }, context),
+      ),
+    );
+    const refused = lines.find((line) => 'Refused' in line);
+    expect(new Date(refused?.[FORMAT]?.Timestamp ?? 0).toISOString()).toBe('2026-01-01T00:00:30.000Z');
   });
 });
 
