@@ -1,5 +1,5 @@
 /** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
-import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -28,7 +28,10 @@ export interface WalkbackProps {
    * and region. Never change it where sagas are in flight: functions and machine would be replaced.
    */
   namePrefix?: string;
-  /** Holds the E2B API key as plain text. Made by the operator; its value never enters a template. */
+  /**
+   * Holds the E2B API key as plain text. Made by the operator; its value never enters a template. One under a key of its own
+   * comes with that key (`Secret.fromSecretAttributes`), which functions then may use to read it.
+   */
   e2bApiKeySecret: ISecret;
   /** What calls of HTTP tools are signed with; made by the operator. */
   httpToolSecret: ISecret;
@@ -78,10 +81,14 @@ const checkReserved = (reserved: Readonly<Record<string, number>>): void => {
 
 /** Lets a function read one secret, and tells it which. */
 const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): void => {
-  const { secretArn, secretFullArn } = secret;
+  const { secretArn, secretFullArn, encryptionKey } = secret;
   fn.fn.addEnvironment(variable, secretArn);
   // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
   fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
+  if (encryptionKey === undefined) return;
+  fn.allow(['kms:Decrypt'], [encryptionKey.keyArn], {
+    StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` },
+  });
 };
 
 /** Lets a function see how the function of a tool is configured, also a pinned version or alias of it. */

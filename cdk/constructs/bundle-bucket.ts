@@ -62,17 +62,22 @@ export class BundleBucket extends Construct {
   /** Reads, and signs URLs that read. */
   bindRestore(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:GetObject']);
+    this.#tellMissing(fn);
   }
 
   /** Reads and writes, and signs URLs that do; nothing may be deleted. */
   bindCapture(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:GetObject', 's3:PutObject']);
-    // Without it S3 answers 403 instead of 404 for an object that is not there.
-    fn.allow(['s3:ListBucket'], [this.bucket.bucketArn]);
+    this.#tellMissing(fn);
   }
 
   bindDelete(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:DeleteObject']);
+  }
+
+  /** Without it S3 answers 403 instead of 404 for an object that is not there: a fault of the service, not `BundleMissing`. */
+  #tellMissing(fn: WalkbackFunction): void {
+    fn.allow(['s3:ListBucket'], [this.bucket.bucketArn]);
   }
 
   #bind(fn: WalkbackFunction, actions: string[]): void {

@@ -4,15 +4,24 @@ import { join } from 'node:path';
 import type { Stack } from 'aws-cdk-lib';
 import { Template as CdkTemplate } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { FUNCTIONS } from '../../cdk/functions.ts';
 import { readSettings } from '../../cdk/settings.ts';
 import type { WalkbackProps } from '../../cdk/walkback.ts';
 import { planCloud } from '../../local/plan.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
 import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
-import { asArray, entriesOf, machineStatements, managedPolicy, type Statement } from '../support/template.ts';
+import {
+  asArray,
+  entriesOf,
+  machineStatements,
+  managedPolicy,
+  type Statement,
+  statementsOf,
+} from '../support/template.ts';
 
 const withKey = (stack: Stack): WalkbackProps => ({
   ...readSettings(stack),
@@ -126,6 +135,29 @@ test(
     expect(topics.map(([id]) => id)).toEqual([expect.stringMatching(/^Theirs/)]);
     const rights = JSON.stringify(machineStatements(given.template));
     expect(rights).toMatch(/"kms:GenerateDataKey"\][^}]*"TheirKey/);
+  },
+  SYNTH_TIMEOUT_MS,
+);
+
+test(
+  'a secret under a key of its own is decrypted by the functions that read it, and that key by nothing else',
+  () => {
+    const given = synthesise((inStack) => ({
+      ...readSettings(inStack),
+      e2bApiKeySecret: new Secret(inStack, 'Theirs', { encryptionKey: new Key(inStack, 'TheirKey') }),
+    })).template;
+    const [[theirs = ''] = []] = entriesOf(given, 'AWS::KMS::Key');
+    const reading = FUNCTIONS.filter(({ name, tool }) => {
+      if (tool === true) return false;
+      const rights = statementsOf(given, `walkback-${name}`);
+      const decrypt = rights.filter(({ Resource }) => JSON.stringify(Resource).includes(`"${theirs}"`));
+      for (const { Action, Condition } of decrypt) {
+        expect(Action).toBe('kms:Decrypt');
+        expect(JSON.stringify(Condition)).toMatch(/kms:ViaService.*secretsmanager\./);
+      }
+      return decrypt.length > 0;
+    });
+    expect(reading).toEqual(FUNCTIONS.filter(({ sandbox }) => sandbox === true));
   },
   SYNTH_TIMEOUT_MS,
 );

@@ -288,73 +288,15 @@ describe('permissions', () => {
     }
   });
 
+  test('of who reads bundles tell one that is gone from one that is forbidden', () => {
+    const having = (action: string) => FUNCTIONS.filter(({ name }) => actionsOf(name).includes(action));
+    expect(having('s3:GetObject').map(({ name }) => name)).toContain('rehydrate');
+    expect(having('s3:ListBucket')).toEqual(having('s3:GetObject'));
+  });
+
   test('to delete a bundle are with publish-events alone', () => {
     const deleting = FUNCTIONS.filter(({ name }) => actionsOf(name).includes('s3:DeleteObject'));
     expect(deleting.map(({ name }) => name)).toEqual(['publish-events']);
-  });
-});
-
-describe('alarms', () => {
-  test('each names a runbook that docs/operations.md has', async () => {
-    const text = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
-    const anchors = new Set(
-      [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-')),
-    );
-    for (const [id, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
-      const [, anchor = ''] = /Runbook: \S+#(\S+)$/.exec(String(Properties['AlarmDescription'])) ?? [];
-      expect(anchors, id).toContain(anchor);
-      expect(Properties['AlarmActions'], id).toHaveLength(1);
-    }
-  });
-
-  test('can reach the topic: its policy takes the place of the default, which let them in', () => {
-    const [[topic] = []] = entriesOf(template, 'AWS::SNS::Topic');
-    const { PolicyDocument } = only('AWS::SNS::TopicPolicy').Properties;
-    expect(PolicyDocument).toMatchObject({
-      Statement: expect.arrayContaining([
-        {
-          Sid: 'AlarmsOfTheAccount',
-          Effect: 'Allow',
-          Principal: { Service: 'cloudwatch.amazonaws.com' },
-          Action: 'sns:Publish',
-          Resource: { Ref: topic },
-          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-        },
-      ]),
-    });
-  });
-
-  test('see an error of an invocation that took as long as it may: Lambda dates it at its start', () => {
-    for (const { name, timeoutSeconds } of FUNCTIONS) {
-      const alarm = entriesOf(template, 'AWS::CloudWatch::Alarm')
-        .map(([, { Properties }]) => Properties)
-        .find(({ AlarmName }) => AlarmName === `walkback-errors-${name}`);
-      const { EvaluationPeriods, DatapointsToAlarm } = alarm ?? {};
-      // Of one minute each.
-      expect(Number(EvaluationPeriods) * 60, name).toBeGreaterThan(timeoutSeconds + 180);
-      expect(DatapointsToAlarm, name).toBe(1);
-    }
-  });
-
-  test('are there for everything that needs a person', () => {
-    const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
-      String(Properties['AlarmName']).replace('walkback-', ''),
-    );
-    expect(names).toEqual(
-      expect.arrayContaining([
-        'compensation-failed',
-        'execution-failed',
-        'execution-timed-out',
-        'execution-aborted',
-        'saga-unfinished',
-        'await-near-timeout',
-        'checkpoint-incomplete',
-        'dead-letters-SessionEvents',
-        'dead-letters-SagaEvents',
-        'dead-letters-Sweeper',
-        ...FUNCTIONS.flatMap(({ name }) => [`errors-${name}`, `throttles-${name}`]),
-      ]),
-    );
   });
 });
 

@@ -1,0 +1,76 @@
+/** Alarms ring for what they are about, reach somebody, and say what to do. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { FUNCTIONS } from '../../cdk/functions.ts';
+import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
+import { entriesOf } from '../support/template.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await loadTemplate();
+});
+
+describe('alarms', () => {
+  test('each names a runbook that docs/operations.md has', async () => {
+    const text = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
+    const anchors = new Set(
+      [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-')),
+    );
+    for (const [id, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
+      const [, anchor = ''] = /Runbook: \S+#(\S+)$/.exec(String(Properties['AlarmDescription'])) ?? [];
+      expect(anchors, id).toContain(anchor);
+      expect(Properties['AlarmActions'], id).toHaveLength(1);
+    }
+  });
+
+  test('can reach the topic: its policy takes the place of the default, which let them in', () => {
+    const [[topic] = []] = entriesOf(template, 'AWS::SNS::Topic');
+    const [[, policy] = []] = entriesOf(template, 'AWS::SNS::TopicPolicy');
+    expect(policy?.Properties['PolicyDocument']).toMatchObject({
+      Statement: expect.arrayContaining([
+        {
+          Sid: 'AlarmsOfTheAccount',
+          Effect: 'Allow',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Action: 'sns:Publish',
+          Resource: { Ref: topic },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        },
+      ]),
+    });
+  });
+
+  test('see an error of an invocation that took as long as it may: Lambda dates it at its start', () => {
+    for (const { name, timeoutSeconds } of FUNCTIONS) {
+      const alarm = entriesOf(template, 'AWS::CloudWatch::Alarm')
+        .map(([, { Properties }]) => Properties)
+        .find(({ AlarmName }) => AlarmName === `walkback-errors-${name}`);
+      const { EvaluationPeriods, DatapointsToAlarm } = alarm ?? {};
+      // Of one minute each.
+      expect(Number(EvaluationPeriods) * 60, name).toBeGreaterThan(timeoutSeconds + 180);
+      expect(DatapointsToAlarm, name).toBe(1);
+    }
+  });
+
+  test('are there for everything that needs a person', () => {
+    const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
+      String(Properties['AlarmName']).replace('walkback-', ''),
+    );
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'compensation-failed',
+        'execution-failed',
+        'execution-timed-out',
+        'execution-aborted',
+        'saga-unfinished',
+        'await-near-timeout',
+        'checkpoint-incomplete',
+        'dead-letters-SessionEvents',
+        'dead-letters-SagaEvents',
+        'dead-letters-Sweeper',
+        ...FUNCTIONS.flatMap(({ name }) => [`errors-${name}`, `throttles-${name}`]),
+      ]),
+    );
+  });
+});
