@@ -146,7 +146,7 @@ test(
       ...readSettings(inStack),
       e2bApiKeySecret: new Secret(inStack, 'Theirs', { encryptionKey: new Key(inStack, 'TheirKey') }),
     })).template;
-    const [[theirs = ''] = []] = entriesOf(given, 'AWS::KMS::Key');
+    const [[theirs] = ['']] = entriesOf(given, 'AWS::KMS::Key');
     const reading = FUNCTIONS.filter(({ name, tool }) => {
       if (tool === true) return false;
       const rights = statementsOf(given, `walkback-${name}`);
