@@ -1,6 +1,6 @@
 /** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
 import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
-import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -43,6 +43,7 @@ export interface WalkbackProps {
   /** Functions run here; it needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
   vpc?: IVpc;
   vpcSubnets?: SubnetSelection;
+  /** Of all functions. Default: one that lets everything out and nothing in. */
   securityGroups?: ISecurityGroup[];
   /** Told of every alarm and of every failed compensation. Default: a topic of its own. */
   alarmTopic?: ITopic;
@@ -108,6 +109,7 @@ export class Walkback extends Construct {
   readonly monitoring: Monitoring;
   readonly #props: WalkbackProps;
   readonly #namePrefix: string;
+  readonly #securityGroups: ISecurityGroup[] | undefined;
   readonly #catalogKeepers: readonly WalkbackFunction[];
 
   constructor(scope: Construct, id: string, props: WalkbackProps) {
@@ -117,7 +119,11 @@ export class Walkback extends Construct {
     checkNamePrefix(this.#namePrefix);
     props.toolFunctions?.forEach(checkToolFunction);
     checkReserved(props.reservedConcurrency ?? {});
-    const { encryptionKey, accessLogsBucket } = props;
+    const { encryptionKey, accessLogsBucket, vpc } = props;
+    // Left to itself each function makes one, and Lambda a network interface for each of them in each subnet.
+    this.#securityGroups =
+      props.securityGroups ??
+      (vpc && [new SecurityGroup(this, 'Network', { vpc, description: 'Functions of Walkback' })]);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     this.tables = new Tables(this, 'Tables', { removalPolicy, encryptionKey });
     this.bundles = new BundleBucket(this, 'Bundles', {
@@ -201,7 +207,7 @@ export class Walkback extends Construct {
   }
 
   #functionDefaults(): FunctionDefaults {
-    const { encryptionKey, vpc, vpcSubnets, securityGroups } = this.#props;
+    const { encryptionKey, vpc, vpcSubnets } = this.#props;
     return {
       namePrefix: this.#namePrefix,
       logRetention: this.#props.logRetention ?? RetentionDays.ONE_MONTH,
@@ -210,7 +216,7 @@ export class Walkback extends Construct {
       encryptionKey,
       vpc,
       vpcSubnets,
-      securityGroups,
+      securityGroups: this.#securityGroups,
     };
   }
 

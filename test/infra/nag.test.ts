@@ -56,6 +56,10 @@ test(
       expect(properties).toMatchObject({ VpcConfig: {}, KmsKeyArn: {} });
       expect(properties['TracingConfig']).toBeUndefined();
     }
+    const groups = functions.map(({ VpcConfig }) =>
+      JSON.stringify((VpcConfig as Record<string, unknown>)['SecurityGroupIds']),
+    );
+    expect(new Set(groups).size).toBe(1);
     expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
       ReservedConcurrentExecutions: 20,
     });
