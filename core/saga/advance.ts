@@ -7,7 +7,15 @@ import { applyFacts, decide, MAX_FACTS } from './decide.ts';
 import type { EngineState } from './engine-protocol.ts';
 import type { Decision, Next, SagaEvent } from './events.ts';
 import { chain } from './hash-chain.ts';
-import type { Fact, LedgerEntry, PinnedStep, SagaHead, SagaState } from './model.ts';
+import {
+  type Fact,
+  type LedgerEntry,
+  MOVING_STATUSES,
+  type PinnedStep,
+  type SagaHead,
+  type SagaState,
+  type SagaStatus,
+} from './model.ts';
 import type { AdvanceDependencies, Evaluate } from './ports.ts';
 import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
 import { render } from './render.ts';
@@ -120,6 +128,11 @@ export const move = async (
   });
 };
 
+const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
+
+const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
+  before === after || (isMoving(before) && isMoving(after));
+
 /** The head after these facts, with the entries that move it. */
 const advanceHead = (
   head: SagaHead,
@@ -138,7 +151,7 @@ const advanceHead = (
     state,
     historyEvents: newExecution ? 0 : head.historyEvents + EVENTS_PER_ROUND,
     updatedAt: at,
-    statusSince: state.status === head.state.status ? head.statusSince : at,
+    statusSince: isSameTurn(head.state.status, state.status) ? head.statusSince : at,
   };
   return { entries, moved };
 };

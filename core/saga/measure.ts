@@ -1,10 +1,7 @@
 /** What the alarms look at: how many sagas are open, the oldest of them, and what waits for people. Reads only. */
 import type { Clock } from '../ports.ts';
-import type { SagaHead, SagaStatus } from './model.ts';
+import { MOVING_STATUSES, type SagaHead, type SagaStatus } from './model.ts';
 import type { SagaStore } from './ports.ts';
-
-/** Driven by an execution: they move by themselves, or something is wrong. */
-const MOVING: SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
 
 /** A wait is near its end when less than this part of it is left. */
 const NEAR = 0.2;
@@ -13,7 +10,7 @@ const PAGE = 100;
 
 export interface SagaGauges {
   UnfinishedSagas: number;
-  /** Since the oldest of them entered its status; waits for people do not count. */
+  /** Since the oldest of them was started or last waited for a person. */
   OldestUnfinishedSeconds: number;
   AwaitingSagas: number;
   AwaitsNearTimeout: number;
@@ -41,7 +38,7 @@ export const makeMeasureSagas =
       } while (cursor !== undefined);
       return heads;
     };
-    const moving = (await Promise.all(MOVING.map(all))).flat();
+    const moving = (await Promise.all(MOVING_STATUSES.map(all))).flat();
     const [awaiting, failed] = await Promise.all([all('AWAITING'), all('COMPENSATION_FAILED')]);
     const ages = moving.map(({ statusSince }) => (nowMs - Date.parse(statusSince)) / 1000);
     return {

@@ -294,6 +294,9 @@ export interface SagaState {
 
 export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED'] as const;
 
+/** Driven by an execution: such a saga moves by itself, or something is wrong. */
+export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
+
 /** One item per saga: the folded state, and the tip of the chain. */
 export interface SagaHead {
   sagaId: string;
@@ -315,7 +318,7 @@ export interface SagaHead {
   historyEvents: number;
   createdAt: string;
   updatedAt: string;
-  /** When the status last changed. */
+  /** When the status last changed; from one in which it moves to another it stays, or a saga that pauses would never grow old. */
   statusSince: string;
 }
 
