@@ -92,6 +92,8 @@ describe('the ledger', () => {
     expect(new Set(allowed)).toEqual(new Set(reads.map((action) => `dynamodb:${action}`)));
 
     const { ResourcePolicy } = template.Resources[ledger]?.Properties ?? {};
+    // Without exception: to any condition there is somebody who does not meet it.
+    expect(JSON.stringify(ResourcePolicy).match(/"Condition"/g)).toHaveLength(1);
     expect(ResourcePolicy).toMatchObject({
       PolicyDocument: {
         Statement: [
@@ -106,7 +108,12 @@ describe('the ledger', () => {
               'dynamodb:PartiQLDelete',
             ]),
           },
-          { Effect: 'Deny', Principal: { AWS: '*' }, Action: 'dynamodb:PutItem' },
+          {
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Action: 'dynamodb:PutItem',
+            Condition: { ArnNotEquals: { 'aws:PrincipalArn': expect.any(Array) } },
+          },
         ],
       },
     });
