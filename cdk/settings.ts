@@ -85,6 +85,10 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   };
 
   const keyArn = optionalText('kmsKeyArn');
+  // Policies name it, and rights on an alias are none on its key: everything would deploy, and nothing could be read.
+  if (keyArn !== undefined && !/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/.test(keyArn)) {
+    throw new Error('context walkback:kmsKeyArn must be the ARN of a key, not of an alias');
+  }
   const topicArn = optionalText('alarmTopicArn');
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');

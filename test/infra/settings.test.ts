@@ -45,6 +45,11 @@ test.each([
   ['walkback:tracing', 'no', /walkback:tracing must be true or false/],
   ['walkback:eventArchiveDays', 'many', /walkback:eventArchiveDays must be a number of days/],
   ['walkback:logRetentionDays', '31', /does not keep logs for 31 days/],
+  [
+    'walkback:kmsKeyArn',
+    'arn:aws:kms:eu-west-1:111122223333:alias/ours',
+    /kmsKeyArn must be the ARN of a key/,
+  ],
   ['walkback:namePrefix', '', /walkback:namePrefix must be a text/],
 ])('%s=%s is refused', (name, value, words) => {
   expect(() => read({ [name]: value })).toThrow(words);
