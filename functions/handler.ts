@@ -98,18 +98,18 @@ export const createEventHandler = <Input, Output>(
     metrics.setTimestamp(startedMs);
     metrics.captureColdStartMetric();
     try {
-      const output = await traced(async () => (await useCase())(event, { deadlineMs }));
-      metrics.addMetric('Succeeded', MetricUnit.Count, 1);
-      return output;
+      return await traced(async () => (await useCase())(event, { deadlineMs }));
     } catch (error) {
       const shown = publicError(error, context.awsRequestId);
-      metrics.addMetric(isRefusal(shown.name) ? 'Refused' : 'Failed', MetricUnit.Count, 1);
-      metrics.addMetadata('error', shown.name);
+      if (isRefusal(shown.name)) {
+        metrics.addMetric('Refused', MetricUnit.Count, 1);
+        metrics.addMetadata('error', shown.name);
+      }
       logger[shown.name === 'InternalError' ? 'error' : 'warn'](`${name} failed`, { error });
       throw shown;
     } finally {
-      metrics.addMetric('DurationMs', MetricUnit.Milliseconds, Date.now() - startedMs);
-      metrics.publishStoredMetrics();
+      // Calls, errors and durations are Lambda's own metrics; each of ours has its price.
+      if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
     }
   };
 };
