@@ -45,7 +45,8 @@ const shapeOf = (table: TablePlan | TableDescription): string[] => [
   `stream ${table.StreamSpecification?.StreamViewType ?? 'none'}`,
   ...(table.AttributeDefinitions ?? []).map((one) => `attribute ${one.AttributeName}:${one.AttributeType}`),
   ...(table.GlobalSecondaryIndexes ?? []).map(
-    (index) => `index ${index.IndexName} ${keyText(index.KeySchema)} ${index.Projection?.ProjectionType}`,
+    ({ IndexName, KeySchema, Projection }) =>
+      `index ${IndexName} ${keyText(KeySchema)} ${[Projection?.ProjectionType, ...(Projection?.NonKeyAttributes ?? [])].join(' ')}`,
   ),
 ];
 

@@ -4,6 +4,7 @@ import { fromRow, type LedgerRow, toRow } from '../../core/saga/ledger-row.ts';
 import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../core/saga/model.ts';
 import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../core/saga/pinned-steps.ts';
+import type { SagaOutline } from '../../core/saga/ports.ts';
 
 export interface Key {
   pk: string;
@@ -46,6 +47,7 @@ export const headItem = (head: SagaHead): Item => {
     ...headKey(sagaId),
     ...rest,
     status: state.status,
+    waitUntilMs: state.wait?.untilMs,
     state: JSON.stringify(small),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
@@ -57,13 +59,20 @@ const bytesOf = (value: unknown): Uint8Array => {
 };
 
 export const readHead = (item: Record<string, unknown>): SagaHead => {
-  const { pk, sk: _, status: __, state, effects, ...rest } = item;
+  const { pk, sk: _, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
   const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
   const unpacked = unpackEffects(inflateRawSync(bytesOf(effects)).toString());
   const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state: { ...small, effects: unpacked } };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by headItem
   return head as SagaHead;
 };
+
+/** From the index by status. */
+export const readOutline = ({ pk, statusSince, waitUntilMs }: Record<string, unknown>): SagaOutline => ({
+  sagaId: String(pk).slice('SAGA#'.length),
+  statusSince: String(statusSince),
+  waitUntilMs: typeof waitUntilMs === 'number' ? waitUntilMs : null,
+});
 
 /** Only outcomes are found by day: a start of a call says nothing that its outcome does not. */
 const dayOf = (entry: LedgerEntry): { day?: string } =>

@@ -24,6 +24,7 @@ import {
   readChunk,
   readEntry,
   readHead,
+  readOutline,
   stepItems,
   stepsKey,
   tokenKey,
@@ -102,6 +103,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return { written, ...(existing === undefined ? {} : { existing }) };
   };
 
+  const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
+    const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
+    const { items, ...rest } = await tables.index(by, status, limit, cursor);
+    return { items: items.map(readOutline), ...rest };
+  };
+
   return {
     getHead,
     putPinned: async ({ sagaId, planHash, inputHash, input, steps }) => {
@@ -138,11 +145,11 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       const last = items.at(-1);
       return { items, ...(page.hasMore && last !== undefined ? { next: last.seq + 1 } : {}) };
     },
+    listByStatus,
     listHeadsByStatus: async (status, limit, cursor) => {
-      const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
-      const { items, ...rest } = await tables.index(by, status, limit, cursor);
-      const heads = await Promise.all(items.map(({ pk }) => getHead(String(pk).slice('SAGA#'.length))));
-      // The index holds keys only and may be behind.
+      const { items, ...rest } = await listByStatus(status, limit, cursor);
+      const heads = await Promise.all(items.map(({ sagaId }) => getHead(sagaId)));
+      // The index may be behind.
       return {
         items: heads.filter((head) => head !== undefined).filter((head) => head.state.status === status),
         ...rest,

@@ -81,7 +81,9 @@ export class Tables extends Construct {
       partitionKey: text('status'),
       // Not the time of the last write: the index is written only when the status changes.
       sortKey: text('statusSince'),
-      projectionType: ProjectionType.KEYS_ONLY,
+      // What sweeping and measuring ask of every open saga each minute; it changes with the status only.
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: ['waitUntilMs'],
     });
     this.#sagaIndexArns = indexArns(this.sagas, ['gsi_status']);
 

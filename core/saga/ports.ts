@@ -24,6 +24,14 @@ export interface Page<Item> {
   cursor?: string;
 }
 
+/** What the index by status knows of a saga. */
+export interface SagaOutline {
+  sagaId: string;
+  statusSince: string;
+  /** When its wait for a person ends; null when it waits for nobody. */
+  waitUntilMs: number | null;
+}
+
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
@@ -45,7 +53,9 @@ export interface SagaStore {
   /** The same from `from` on, at most `limit` and about 1 MB; `next` is where the rest begins. */
   pageEntries(sagaId: string, from: number, limit: number): Promise<{ items: LedgerEntry[]; next?: number }>;
 
-  /** Longest in this status first. */
+  /** Longest in this status first, as the index has them: it may be a moment behind, and reads no head. */
+  listByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaOutline>>;
+  /** The same with their heads, without those that moved on meanwhile. */
   listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
   /** Outcomes of one day (`YYYY-MM-DD`, UTC), oldest first; starts of calls are not indexed. */
   listEntriesByDay(day: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;

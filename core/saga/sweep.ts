@@ -2,6 +2,7 @@
 import { sha256Hex } from '../ids.ts';
 import type { Log } from '../ports.ts';
 import type { SagaHead, SagaStatus } from './model.ts';
+import type { SagaOutline } from './ports.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
 const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
@@ -24,7 +25,7 @@ const AWAITING_EVERY_MINUTES = 15;
 /** The engine describes 15 executions a second and has a reserve: few at a time. */
 const LOOKS_AT_ONCE = 4;
 
-const PAGE = 50;
+const PAGE = 1000;
 
 export interface SweepReport {
   looked: number;
@@ -48,8 +49,8 @@ const isDue = (head: SagaHead, nowMs: number): boolean => {
 };
 
 /** Waits of people are looked at in turn, and all of them when their time is about up. */
-const isTurnOf = ({ sagaId, state }: SagaHead, nowMs: number): boolean => {
-  if (state.wait === null || state.wait.untilMs - nowMs < MINUTE_MS) return true;
+const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, nowMs: number): boolean => {
+  if (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS) return true;
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
   return (Math.floor(nowMs / MINUTE_MS) + place) % AWAITING_EVERY_MINUTES === 0;
 };
@@ -101,27 +102,28 @@ export const makeSweep =
   async (only?: { sagaId: string; asked: boolean }): Promise<SweepReport> => {
     const { store, clock, log } = dependencies;
     const report: SweepReport = { looked: 0, resumed: [], woken: [], stuck: [], failed: [] };
-    const look = async (head: SagaHead, asked: boolean) => {
+    const look = async (sagaId: string, asked: boolean) => {
+      const head = await store.getHead(sagaId);
+      if (head === undefined || !OPEN.includes(head.state.status)) return;
       report.looked += 1;
       await sweepOne(dependencies, head, report, asked);
     };
     if (only !== undefined) {
-      const head = await store.getHead(only.sagaId);
-      if (head !== undefined && OPEN.includes(head.state.status)) await look(head, only.asked);
+      await look(only.sagaId, only.asked);
       return report;
     }
-    const attempt = async (head: SagaHead) => {
+    const attempt = async (outline: SagaOutline) => {
       try {
-        if (isTurnOf(head, clock.now().getTime())) await look(head, false);
+        if (isTurnOf(outline, clock.now().getTime())) await look(outline.sagaId, false);
       } catch (error) {
-        log.warn('saga could not be swept', { sagaId: head.sagaId, reason: String(error) });
-        report.failed.push(head.sagaId);
+        log.warn('saga could not be swept', { sagaId: outline.sagaId, reason: String(error) });
+        report.failed.push(outline.sagaId);
       }
     };
     for (const status of OPEN) {
       let cursor: string | undefined;
       do {
-        const page = await store.listHeadsByStatus(status, PAGE, cursor);
+        const page = await store.listByStatus(status, PAGE, cursor);
         await someAtOnce(page.items, attempt);
         cursor = page.cursor;
       } while (cursor !== undefined);

@@ -53,6 +53,16 @@ const evaluate = createEvaluator();
 
 const tool = scriptedTool('pay', 'compensatable');
 
+const startedHead = async (store: SagaStore, sagaId: string) => {
+  await store.putTool(tool);
+  const plan = { steps: [{ id: 's', tool: 'pay', arguments: {} }] };
+  const start = makeStartSaga({ store, engine, clock: virtualClock(), evaluate });
+  await start({ sagaId, plan, input: {}, requestedBy: 'me' });
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new Error('no head');
+  return head;
+};
+
 describe.each([
   { name: 'DynamoDB', open: () => dynamo },
   { name: 'the fake of the tests', open: () => memorySagaStore().store },
@@ -108,6 +118,41 @@ describe.each([
       (entry) => entry.direction === 'forward',
     );
     expect(outcomes).toEqual([entries[2]]);
+  });
+
+  it('lists sagas by status from the index alone, longest in it first, with the end of their waits', async () => {
+    const store = open();
+    const head = await startedHead(store, 'model');
+    for (const n of [3, 1, 2]) {
+      const state = {
+        ...head.state,
+        status: 'AWAITING' as const,
+        wait: { kind: 'approval' as const, step: 0, untilMs: 1_000 * n },
+      };
+      const statusSince = `2026-01-0${n}T00:00:00.000Z`;
+      const waiting = { ...head, sagaId: `waits-${n}`, state, statusSince };
+      expect(await store.createSaga(waiting, [])).toEqual({ written: true });
+      expect(await store.getHead(waiting.sagaId)).toEqual(waiting);
+    }
+    const seen: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.listByStatus('AWAITING', 2, cursor);
+      seen.push(...page.items);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(
+      [1, 2, 3].map((n) => ({
+        sagaId: `waits-${n}`,
+        statusSince: `2026-01-0${n}T00:00:00.000Z`,
+        waitUntilMs: 1_000 * n,
+      })),
+    );
+    expect((await store.listByStatus('RUNNING', 100)).items).toContainEqual({
+      sagaId: 'model',
+      statusSince: head.statusSince,
+      waitUntilMs: null,
+    });
   });
 
   it.each([

@@ -5,9 +5,10 @@ import type {
   PinnedSaga,
   SagaDefinition,
   SagaHead,
+  SagaStatus,
   ToolManifest,
 } from '../../core/saga/model.ts';
-import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
+import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
 
 /** The two tables in memory, with their conditions. What goes in and out is copied, as over a wire. */
 export const memorySagaStore = () => {
@@ -47,6 +48,15 @@ export const memorySagaStore = () => {
   const toolVersions = versions(tools);
   const definitionVersions = versions(definitions);
   const all = (): LedgerEntry[] => [...ledger.values()].flat();
+
+  /** A page, longest in this status first; the cursor is where the next one begins. */
+  const inStatus = (status: SagaStatus, limit: number, cursor = '0'): Page<SagaHead> => {
+    const all = [...heads.values()]
+      .filter(({ state }) => state.status === status)
+      .toSorted((one, other) => one.statusSince.localeCompare(other.statusSince));
+    const end = Number(cursor) + limit;
+    return { items: all.slice(Number(cursor), end), ...(end < all.length ? { cursor: String(end) } : {}) };
+  };
 
   const store: SagaStore = {
     getHead: async (sagaId) => structuredClone(heads.get(sagaId)),
@@ -90,9 +100,16 @@ export const memorySagaStore = () => {
         ...(next < all.length ? { next } : {}),
       };
     },
-    listHeadsByStatus: async (status, limit) => ({
-      items: [...heads.values()].filter(({ state }) => state.status === status).slice(0, limit),
-    }),
+    listByStatus: async (...asked) => {
+      const { items, ...rest } = inStatus(...asked);
+      const outlines = items.map(({ sagaId, statusSince, state }) => ({
+        sagaId,
+        statusSince,
+        waitUntilMs: state.wait?.untilMs ?? null,
+      }));
+      return { items: outlines, ...rest };
+    },
+    listHeadsByStatus: async (...asked) => inStatus(...asked),
     listEntriesByDay: async (day) => ({
       items: all().filter((entry) => entry.at.startsWith(day) && entry.status !== 'started'),
     }),
