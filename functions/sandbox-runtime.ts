@@ -3,7 +3,8 @@ import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
 import { WalkbackError } from '../core/errors.ts';
-import type { Repositories, Sandboxes } from '../core/ports.ts';
+import type { Repositories } from '../core/ports/repositories.ts';
+import type { Sandboxes } from '../core/ports/sandbox.ts';
 import { optional, type Runtime } from './runtime.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 

@@ -13,7 +13,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { StoredBundle } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/ids.ts';
-import type { BundleStore } from '../../core/ports.ts';
+import type { BundleStore } from '../../core/ports/stores.ts';
 import { BULK_DEFAULTS } from './client-defaults.ts';
 import { calling, isNamed, statusOf, toWalkbackError } from './errors.ts';
 

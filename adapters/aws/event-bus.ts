@@ -2,7 +2,7 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import type { WalkbackEvent } from '../../core/checkpoint/events.ts';
 import { WalkbackError } from '../../core/errors.ts';
-import type { Events } from '../../core/ports.ts';
+import type { Events } from '../../core/ports/surroundings.ts';
 import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { calling } from './errors.ts';
 

@@ -1,6 +1,6 @@
 /** The Sessions table behind its port: DynamoDB, one item per noun, one transaction per move (C1). */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { SessionStore } from '../../core/ports.ts';
+import type { SessionStore } from '../../core/ports/stores.ts';
 import { documentClient } from './document-client.ts';
 import { createSessionsTable } from './sessions-table.ts';
 import { createBundleMethods } from './store-bundles.ts';

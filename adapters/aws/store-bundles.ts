@@ -2,7 +2,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ChainLink, StoredBase } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
-import type { SessionStore } from '../../core/ports.ts';
+import type { SessionStore } from '../../core/ports/stores.ts';
 import { calling } from './errors.ts';
 import { fromItem, linkItem } from './session-items.ts';
 import { baseKey, linkPrefix, sessionKey } from './session-keys.ts';

@@ -1,7 +1,7 @@
 /** Checkpoints, the tool executions that name them, and messages. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Session } from '../../core/checkpoint/model.ts';
-import type { SessionStore, TreeNode } from '../../core/ports.ts';
+import type { SessionStore, TreeNode } from '../../core/ports/stores.ts';
 import { hasVersion, isNew, isOpen } from './conditions.ts';
 import { isNamed, toWalkbackError } from './errors.ts';
 import {

@@ -1,6 +1,6 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
 import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/model.ts';
-import type { SessionStore, TimelineMove } from '../../core/ports.ts';
+import type { SessionStore, TimelineMove } from '../../core/ports/stores.ts';
 import { and, hasAttempt, hasVersion, isNew, isOpen } from './conditions.ts';
 import { copyItem, fromItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
 import { rehydrateKey, rollbackKey } from './session-keys.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { createPage } from '../../core/answer-size.ts';
 import type { ReviewCopy, Session } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
-import type { SessionStore, WriteOutcome } from '../../core/ports.ts';
+import type { SessionStore, WriteOutcome } from '../../core/ports/stores.ts';
 import { hasVersion, isNew } from './conditions.ts';
 import { calling } from './errors.ts';
 import { checkpointItem, copyItem, fromItem, sessionItem, toolItem } from './session-items.ts';

@@ -3,7 +3,7 @@
  * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
  */
 import { type ErrorName, WalkbackError } from '../../core/errors.ts';
-import type { CommandResult } from '../../core/ports.ts';
+import type { CommandResult } from '../../core/ports/sandbox.ts';
 
 export type Pair = readonly [key: string, value: string];
 

@@ -6,9 +6,9 @@ import type {
   CaptureOutline,
   CaptureReport,
   CaptureRequest,
-  ExecutionAdapter,
   UploadTarget,
-} from '../../core/ports.ts';
+} from '../../core/ports/capture.ts';
+import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
 import { findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
 import {
   type AnnouncedBundle,

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type {
   DirectoryListing,
-  ExecutionAdapter,
   Repositories,
   RepositoryDiff,
   RepositoryInfo,
-} from '../../core/ports.ts';
+} from '../../core/ports/repositories.ts';
+import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
 import { type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { buildScript, type Command } from './script.ts';

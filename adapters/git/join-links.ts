@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type BundleHeader, parseBundleHeader } from '../../core/checkpoint/bundle.ts';
-import type { BundleSource } from '../../core/ports.ts';
+import type { BundleSource } from '../../core/ports/restore.ts';
 
 const PACK_HEADER_BYTES = 12;
 const HASH_BYTES = { sha1: 20, sha256: 32 };

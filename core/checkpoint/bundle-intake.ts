@@ -4,7 +4,9 @@
  */
 import { WalkbackError } from '../errors.ts';
 import { sha256Hex } from '../ids.ts';
-import type { BundleStore, CapturedBundle, Clock, SessionStore, UploadTarget } from '../ports.ts';
+import type { CapturedBundle, UploadTarget } from '../ports/capture.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { checkBundle, type ExpectedBundle, HEADER_BYTES } from './bundle.ts';
 import { bundleProblem } from './capture-claims.ts';
 import { bundleKey } from './keys.ts';

@@ -1,7 +1,8 @@
 /** The bundles a restore has to bring into a sandbox. Every one is known to be there before anything is written. */
 import pLimit from 'p-limit';
 import { WalkbackError } from '../errors.ts';
-import type { BundleSource, BundleStore, SessionStore } from '../ports.ts';
+import type { BundleSource } from '../ports/restore.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { linksTo } from './chain.ts';
 import type { RepositoryState, StoredBundle } from './model.ts';
 import { DEFAULTS } from './schemas.ts';

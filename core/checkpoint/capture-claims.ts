@@ -1,6 +1,6 @@
 /** What the sandbox claims about a capture, checked before anything is built on it (C10). Pure. */
 import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../ids.ts';
-import type { CapturedBundle, CapturedRepository, KnownRepository } from '../ports.ts';
+import type { CapturedBundle, CapturedRepository, KnownRepository } from '../ports/capture.ts';
 import { prerequisitesOf } from './chain.ts';
 import { GIB } from './schemas.ts';
 

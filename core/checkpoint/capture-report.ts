@@ -1,6 +1,6 @@
 /** What came of a capture: the sandbox's report, and what became of it, as a checkpoint says it. Pure. */
 import { WalkbackError } from '../errors.ts';
-import type { CapturedRepository, CaptureReport } from '../ports.ts';
+import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
 import { isRepositoryPath } from './capture-claims.ts';
 import type { Checkpoint, RepositoryState, Uncaptured } from './model.ts';
 

@@ -1,5 +1,7 @@
 /** What the capture script is asked to do. Pure. */
-import type { CaptureOutline, CaptureRequest, Clock, ExecutionAdapter } from '../ports.ts';
+import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { knownFrom } from './chain.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
 import type { Checkpoint, Session } from './model.ts';

@@ -4,7 +4,10 @@
  */
 import pLimit from 'p-limit';
 import { isWalkbackError } from '../errors.ts';
-import type { BundleStore, CapturedRepository, Clock, Log, Repositories, SessionStore } from '../ports.ts';
+import type { CapturedRepository } from '../ports/capture.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import type { Clock, Log } from '../ports/surroundings.ts';
 import { createBundleIntake } from './bundle-intake.ts';
 import { type Captured, concluded, notCaptured, reported } from './capture-report.ts';
 import { type CaptureInput, captureRequest } from './capture-request.ts';

@@ -3,7 +3,7 @@
  * bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
  */
 import { WalkbackError } from '../errors.ts';
-import type { KnownRepository } from '../ports.ts';
+import type { KnownRepository } from '../ports/capture.ts';
 import type { ChainLink, RepositoryState } from './model.ts';
 import { MIB } from './schemas.ts';
 

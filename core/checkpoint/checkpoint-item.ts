@@ -1,6 +1,6 @@
 /** Builds the items of one checkpoint. Pure: the same input gives the same items. */
 import { checkpointId } from '../ids.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import type { Captured } from './capture-report.ts';
 import type { Checkpoint, Message, Session } from './model.ts';
 import { expiryOf } from './retention.ts';

@@ -1,5 +1,5 @@
 /** The text that tells an agent's model which repositories it works in. Pure. */
-import type { DirectoryListing, RepositoryInfo, SurveyReport } from '../ports.ts';
+import type { DirectoryListing, RepositoryInfo, SurveyReport } from '../ports/repositories.ts';
 
 /** More repositories than this are only summarised. */
 const MAX_DETAILED = 3;

@@ -1,12 +1,8 @@
 /** Tells an agent where it works, from its live sandbox. Reads only. */
-import type {
-  Clock,
-  DirectoryListing,
-  Repositories,
-  RepositoryInfo,
-  Sandboxes,
-  SessionStore,
-} from '../ports.ts';
+import type { DirectoryListing, Repositories, RepositoryInfo } from '../ports/repositories.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { chooseDetailed, contextPrompt } from './context-prompt.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
 import { DEFAULTS, type SessionInput } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { WalkbackError } from '../errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 
 /** Kept back from the invocation's time for what follows a sandbox command: verifying, storing, one transaction. */
 const RESERVE_MS = 10_000;

@@ -4,15 +4,10 @@
  */
 import { WalkbackError } from '../errors.ts';
 import { checkpointSeq, RESERVED_ID_PREFIX } from '../ids.ts';
-import type {
-  Clock,
-  DiffPair,
-  ExecutionAdapter,
-  Repositories,
-  RepositoryDiff,
-  Sandboxes,
-  SessionStore,
-} from '../ports.ts';
+import type { DiffPair, Repositories, RepositoryDiff } from '../ports/repositories.ts';
+import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { createDryCapture } from './capture.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';
 import type { RepositoryState } from './model.ts';

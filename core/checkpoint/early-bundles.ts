@@ -2,14 +2,11 @@
  * Bundles that a restore will need, brought in while those of the capture before it are read out: two round trips at
  * the same time. They only lie in the sandbox; nothing is overwritten before the capture is durable (C3).
  */
-import type {
-  BundleSource,
-  BundleStore,
-  CaptureOutline,
-  ExecutionAdapter,
-  Repositories,
-  SessionStore,
-} from '../ports.ts';
+import type { CaptureOutline } from '../ports/capture.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import type { BundleSource } from '../ports/restore.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import type { RepositoryState, Session } from './model.ts';
 import { statesToBring } from './restore-plan.ts';

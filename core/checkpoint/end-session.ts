@@ -3,7 +3,8 @@
  * kept as long as the session is; older ones live as long as they would have anyway.
  */
 import { WalkbackError } from '../errors.ts';
-import type { Clock, SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { requireFree } from './abandoned.ts';
 import { touch } from './checkpoint-item.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';

@@ -1,6 +1,7 @@
 /** Ends an abandoned rollback that nobody can finish any more, because its sandbox is being left behind. */
 import { isWalkbackError, WalkbackError } from '../errors.ts';
-import type { Clock, Log, SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock, Log } from '../ports/surroundings.ts';
 import type { Session } from './model.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
 

@@ -1,6 +1,6 @@
 /** Object keys and chain ids. Both come from content, so a repeated step names the same thing. */
 import { repositoryKey } from '../ids.ts';
-import type { CapturedBundle } from '../ports.ts';
+import type { CapturedBundle } from '../ports/capture.ts';
 
 /** Named by commit, not by base name: a large base needs its key before its name has been checked. */
 export const bundleKey = (sessionId: string, bundle: CapturedBundle): string =>

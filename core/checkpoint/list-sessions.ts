@@ -1,5 +1,5 @@
 /** Lists sessions, a page at a time and in no order: for people and tools that look for one. */
-import type { SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
 import { type SessionAnswer, sessionAnswer } from './answers.ts';
 import type { ListSessionsInput } from './schemas.ts';
 

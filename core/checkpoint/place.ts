@@ -1,6 +1,7 @@
 /** The timeline a rollback works on: the session's own, or a review copy's, behind one face. */
 import { WalkbackError } from '../errors.ts';
-import type { Clock, SessionStore, TimelineMove } from '../ports.ts';
+import type { SessionStore, TimelineMove } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { touch } from './checkpoint-item.ts';
 import type { Busy, ReviewCopy, Session } from './model.ts';
 import { requireSession } from './session-rules.ts';

@@ -1,5 +1,6 @@
 /** Works through changes of the table in their order: tells the outside, and deletes bundles nobody names any more. */
-import type { BundleStore, Events, Log, SessionStore } from '../ports.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import type { Events, Log } from '../ports/surroundings.ts';
 import { eventsOf, type ItemChange, removedBundle } from './events.ts';
 
 export const createPublishChanges = (deps: {

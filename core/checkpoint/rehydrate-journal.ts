@@ -3,7 +3,8 @@
  * from then on the one before can neither finish the request nor kill its sandbox.
  */
 import { WalkbackError } from '../errors.ts';
-import type { Clock, SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { touch } from './checkpoint-item.ts';
 import type { Invocation } from './deadline.ts';
 import type { RehydrateJournal, RehydrateResult } from './model.ts';

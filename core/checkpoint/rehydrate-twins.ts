@@ -2,7 +2,8 @@
  * Sandboxes beside the one a rehydrate works in: a create that was delivered twice makes one that nobody was told
  * of. Looking for them and killing them never fails the rehydrate; what stays behind ends with its own timeout.
  */
-import type { Log, Sandboxes } from '../ports.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
+import type { Log } from '../ports/surroundings.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';
 
 export const createTwins = ({ sandboxes, log }: { sandboxes: Sandboxes; log: Log }) => ({

@@ -4,7 +4,7 @@
  */
 import { isWalkbackError, WalkbackError } from '../errors.ts';
 import { timeSortableId } from '../ids.ts';
-import type { ExecutionAdapter } from '../ports.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { commandTimeout, type Invocation } from './deadline.ts';

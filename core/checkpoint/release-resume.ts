@@ -1,5 +1,7 @@
 /** Gives up a resume whose invocation died: its journal fails, the session is free again, its sandbox is killed. */
-import type { Clock, Log, Sandboxes, SessionStore } from '../ports.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock, Log } from '../ports/surroundings.ts';
 import { touch } from './checkpoint-item.ts';
 import type { Session } from './model.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';

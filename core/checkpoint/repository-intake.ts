@@ -1,6 +1,9 @@
 /** Turns one captured repository into what a checkpoint says about it, with its bundles durable (C1, C10). */
 import { WalkbackError } from '../errors.ts';
-import type { CapturedBundle, CapturedRepository, Clock, RepositoryInfo, SessionStore } from '../ports.ts';
+import type { CapturedBundle, CapturedRepository } from '../ports/capture.ts';
+import type { RepositoryInfo } from '../ports/repositories.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import type { BundleIntake } from './bundle-intake.ts';
 import { claimProblem, linkPrerequisites } from './capture-claims.ts';
 import { knownFrom } from './chain.ts';

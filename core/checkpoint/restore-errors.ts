@@ -1,6 +1,6 @@
 /** What a restore that did not happen is called. Pure. */
 import { type ErrorName, WalkbackError } from '../errors.ts';
-import type { RestoreReport } from '../ports.ts';
+import type { RestoreReport } from '../ports/restore.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];
 

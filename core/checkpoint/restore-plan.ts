@@ -1,13 +1,13 @@
 /** What a restore is asked to do per repository, from three captures: target, now and undo. Pure. */
 import { WalkbackError } from '../errors.ts';
+import type { CaptureTarget } from '../ports/capture.ts';
 import type {
   BundleSource,
   CapturedState,
-  CaptureTarget,
   RestoreReport,
   RestoreRepository,
   RestoreRequest,
-} from '../ports.ts';
+} from '../ports/restore.ts';
 import type { Captured } from './capture-report.ts';
 import type { Checkpoint, RepositoryState, Session } from './model.ts';
 import { DEFAULTS } from './schemas.ts';

@@ -3,7 +3,8 @@
  * are written to live twice as long, so every checkpoint that appends to a chain finds it alive for all its own
  * life; a chain older than one retention is prolonged once.
  */
-import type { Clock, SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import type { Checkpoint, RepositoryState, Session } from './model.ts';
 
 const DAY_SECONDS = 86_400;

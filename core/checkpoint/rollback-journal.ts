@@ -4,7 +4,8 @@
  */
 import { WalkbackError } from '../errors.ts';
 import { rollbackToolId } from '../ids.ts';
-import type { Clock, Log, SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { Clock, Log } from '../ports/surroundings.ts';
 import type { Captured } from './capture-report.ts';
 import { makeCheckpoint, touch } from './checkpoint-item.ts';
 import type { Invocation } from './deadline.ts';

@@ -1,5 +1,6 @@
 /** A rollback's answer, from what was decided and what the sandbox reported. Pure. */
-import type { RestoreReport, TreeNode } from '../ports.ts';
+import type { RestoreReport } from '../ports/restore.ts';
+import type { TreeNode } from '../ports/stores.ts';
 import type { Checkpoint, RollbackResult } from './model.ts';
 import { discardedBetween } from './tree.ts';
 

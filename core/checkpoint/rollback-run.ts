@@ -7,7 +7,8 @@
  */
 import { isWalkbackError, WalkbackError } from '../errors.ts';
 import { rollbackToolId } from '../ids.ts';
-import type { ExecutionAdapter, RestoreReport, Sandboxes } from '../ports.ts';
+import type { RestoreReport } from '../ports/restore.ts';
+import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';

@@ -1,6 +1,6 @@
 /** The questions every operation asks a session before it acts, each with the error that says what to do. */
 import { isWalkbackError, WalkbackError } from '../errors.ts';
-import type { SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
 import type { Busy, Session } from './model.ts';
 
 export const requireSession = async (store: SessionStore, sessionId: string): Promise<Session> => {

@@ -4,7 +4,7 @@
  */
 import { WalkbackError } from '../errors.ts';
 import { BASELINE_TOOL_ID, timeSortableId } from '../ids.ts';
-import type { ExecutionAdapter, Sandboxes } from '../ports.ts';
+import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import { type StartSessionAnswer, startSessionAnswer } from './answers.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import { makeCheckpoint } from './checkpoint-item.ts';

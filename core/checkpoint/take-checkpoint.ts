@@ -3,7 +3,7 @@
  * (nothing in the sandbox is relied upon), C9 (an older epoch is refused) and idempotency by `toolExecutionId`.
  */
 import { WalkbackError } from '../errors.ts';
-import type { Sandboxes } from '../ports.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from './abandoned.ts';
 import { type CheckpointAnswer, checkpointAnswer } from './answers.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';

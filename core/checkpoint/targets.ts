@@ -1,7 +1,7 @@
 /** Which checkpoint a caller means, and whether it may be gone back to. */
 import { WalkbackError } from '../errors.ts';
 import { checkpointSeq } from '../ids.ts';
-import type { SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
 import type { Checkpoint } from './model.ts';
 import { nearestIds, newestRestorable } from './tree.ts';
 

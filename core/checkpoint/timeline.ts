@@ -1,7 +1,7 @@
 /** Reads a session's timeline: a page of checkpoints, newest first, and every message with what it means now. */
 import { createPage, MAX_PAGE_BYTES } from '../answer-size.ts';
 import { WalkbackError } from '../errors.ts';
-import type { SessionStore } from '../ports.ts';
+import type { SessionStore } from '../ports/stores.ts';
 import { type SessionAnswer, sessionAnswer, type TimelineCheckpoint, timelineCheckpoint } from './answers.ts';
 import { DEFAULTS, type TimelineInput } from './schemas.ts';
 import { requireSession } from './session-rules.ts';

@@ -1,5 +1,5 @@
 /** The timeline as a tree: pure questions about the bones `SessionStore.listTree` gives. */
-import type { TreeNode } from '../ports.ts';
+import type { TreeNode } from '../ports/stores.ts';
 
 type Bone = Pick<TreeNode, 'seq' | 'parentSeq'>;
 type Placed = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'messageOrder'>;

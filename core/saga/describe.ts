@@ -1,5 +1,5 @@
 import { WalkbackError } from '../errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { type SagaHead, TERMINAL_STATUSES } from './model.ts';
 import { type Observation, observe } from './observation.ts';
 import type { SagaStore } from './ports.ts';

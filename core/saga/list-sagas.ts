@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { daysToReview } from './catalog.ts';
 import type { SagaHead, SagaStatus } from './model.ts';
 import type { SagaStore } from './ports.ts';

@@ -1,5 +1,5 @@
 /** What the alarms look at: how many sagas are open, the oldest of them, and what waits for people. Reads only. */
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { MOVING_STATUSES, type SagaStatus } from './model.ts';
 import type { SagaOutline, SagaStore } from './ports.ts';
 

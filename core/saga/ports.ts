@@ -1,5 +1,6 @@
 /** What sagas ask of the outside. One implementation each, in `adapters/aws`. Methods throw `WalkbackError` only. */
-import type { Clock, WriteOutcome } from '../ports.ts';
+import type { WriteOutcome } from '../ports/stores.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import type {
   Json,
   LedgerEntry,

@@ -1,6 +1,6 @@
 /** What the outside is told of sagas, derived from changes of their heads: no event without its row. */
 import type { EventName, WalkbackEvent } from '../checkpoint/events.ts';
-import type { Events, Log } from '../ports.ts';
+import type { Events, Log } from '../ports/surroundings.ts';
 import type { SagaHead, SagaStatus } from './model.ts';
 
 /** One change of a head, as the table's stream tells it. */

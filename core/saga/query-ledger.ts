@@ -1,6 +1,6 @@
 import { type AnswerPage, createPage } from '../answer-size.ts';
 import { WalkbackError } from '../errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { toCsv } from './csv.ts';
 import { type LedgerRow, toRow } from './ledger-row.ts';
 import { type LedgerEntry, SAGA_STATUSES, type SagaStatus } from './model.ts';

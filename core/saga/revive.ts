@@ -1,5 +1,5 @@
 /** Starts a saga again whose execution is gone (S11). Doing it twice at once is harmless: one of the two records it (S9). */
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { move } from './advance.ts';
 import type { SagaHead } from './model.ts';
 import type { SagaEngine, SagaStore } from './ports.ts';

@@ -1,6 +1,6 @@
 /** Starts a saga: everything that can be wrong with it is found before anything is written (S8). */
 import { WalkbackError } from '../errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/surroundings.ts';
 import { daysToReview, parsePlan } from './catalog.ts';
 import { initialState } from './fold.ts';
 import { chain, GENESIS_HASH } from './hash-chain.ts';

@@ -1,6 +1,6 @@
 /** Finds sagas whose execution died, and starts them again from the ledger (S11). */
 import { sha256Hex } from '../ids.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/surroundings.ts';
 import type { SagaHead, SagaStatus } from './model.ts';
 import type { SagaOutline } from './ports.ts';
 import { type ReviveDependencies, revive } from './revive.ts';

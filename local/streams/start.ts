@@ -2,7 +2,7 @@
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { WalkbackError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/ports/surroundings.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan, StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';

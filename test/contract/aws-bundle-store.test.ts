@@ -13,7 +13,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBundleStore } from '../../adapters/aws/bundle-store.ts';
 import { sha256Hex } from '../../core/ids.ts';
-import type { BundleStore } from '../../core/ports.ts';
+import type { BundleStore } from '../../core/ports/stores.ts';
 import { startS3 } from '../../local/s3/server.ts';
 import { failing } from '../support/fakes/failing.ts';
 

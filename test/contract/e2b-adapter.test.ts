@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
 import { WalkbackError } from '../../core/errors.ts';
-import type { ExecutionAdapter, Sandboxes } from '../../core/ports.ts';
+import type { ExecutionAdapter, Sandboxes } from '../../core/ports/sandbox.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { apiKey, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 

@@ -7,7 +7,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
-import type { BundleSource, CapturedRepository, CaptureReport, RestoreReport } from '../../core/ports.ts';
+import type { CapturedRepository, CaptureReport } from '../../core/ports/capture.ts';
+import type { BundleSource, RestoreReport } from '../../core/ports/restore.ts';
 import { processSandbox } from './process-sandbox.ts';
 
 const IDENTITY = {

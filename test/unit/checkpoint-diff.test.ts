@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDiff } from '../../core/checkpoint/diff.ts';
 import { diffInput, parseInput } from '../../core/checkpoint/schemas.ts';
-import type { Repositories, RepositoryDiff } from '../../core/ports.ts';
+import type { Repositories, RepositoryDiff } from '../../core/ports/repositories.ts';
 import { createWorkingStage, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 type Request = Parameters<Repositories['diff']>[1];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import { restoreError } from '../../core/checkpoint/restore-errors.ts';
 import { planRestore } from '../../core/checkpoint/restore-plan.ts';
-import type { RestoreReport } from '../../core/ports.ts';
+import type { RestoreReport } from '../../core/ports/restore.ts';
 
 const held = (path: string): RepositoryState =>
   ({ path, state: 'captured', commit: 'c', tree: 't', meta: 'm' }) as RepositoryState;

@@ -7,7 +7,7 @@ import {
   newestRestorable,
   pathTo,
 } from '../../core/checkpoint/tree.ts';
-import type { TreeNode } from '../../core/ports.ts';
+import type { TreeNode } from '../../core/ports/stores.ts';
 
 const node = (seq: number, parentSeq: number | null, message: number | null, complete = true): TreeNode => ({
   seq,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { joinBundles, joinLinks } from '../../adapters/git/join-links.ts';
 import { checkBundle } from '../../core/checkpoint/bundle.ts';
-import type { BundleSource } from '../../core/ports.ts';
+import type { BundleSource } from '../../core/ports/restore.ts';
 
 const shell = (cwd: string, script: string): string =>
   execFileSync('/bin/bash', ['-euc', script], {

@@ -7,19 +7,14 @@ import { sha256Hex } from '../../../core/ids.ts';
 import type {
   CapturedBundle,
   CapturedRepository,
-  CapturedState,
   CaptureReport,
   CaptureRequest,
-  ExecutionAdapter,
   KnownRepository,
-  Repositories,
-  RepositoryInfo,
-  RestoreReport,
-  RestoreRequest,
-  Sandboxes,
-  SandboxTags,
   UploadTarget,
-} from '../../../core/ports.ts';
+} from '../../../core/ports/capture.ts';
+import type { Repositories, RepositoryInfo } from '../../../core/ports/repositories.ts';
+import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/ports/restore.ts';
+import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/ports/sandbox.ts';
 import type { FakeBucket } from './fake-bucket.ts';
 import { makeBundle, readBundle, sha1 } from './fake-bundle.ts';
 

@@ -1,0 +1,85 @@
+/** What a restore is asked, and what it answers. */
+
+/** One bundle a restore needs, in the order given: first the base, then the links. */
+export interface BundleSource {
+  sha256: string;
+  sizeBytes: number;
+  kind: 'base' | 'link';
+  commit: string;
+  /** Presigned GET, for large bundles. */
+  url?: string;
+  /** The bytes, for small ones. */
+  bytes?: Uint8Array;
+}
+
+/** The two ids that say where one repository stands: its working files, and its host state with sidecar. */
+export interface CapturedState {
+  tree: string;
+  meta: string;
+}
+
+export interface RestoreRepository {
+  path: string;
+  /** State to restore; null: the repository did not exist then, so it is parked. */
+  target: CapturedState | null;
+  /** State the sandbox must stand on (from the capture made just before); null when the repository is not there. */
+  now: CapturedState | null;
+  /** State to put back if anything fails: where the repository was when the rollback began; null: it was not there. */
+  undo: CapturedState | null;
+  /** Capture commit of the target; names the state for a person in the sandbox. */
+  commit: string | null;
+  baseCommit?: string;
+  objectFormat: 'sha1' | 'sha256';
+  /** Came from a partial clone: its history is not whole and need not be. */
+  partial?: boolean;
+  /** Bundles to bring in first, base first; empty when the sandbox has every object. */
+  bundles: BundleSource[];
+}
+
+export interface RestoreRequest {
+  sessionId: string;
+  projectsRoot: string;
+  requestId: string;
+  repositories: RestoreRepository[];
+  /** Every bundle of the request is in the sandbox: what `carry` answered. Good for one restore. */
+  carried?: string;
+  /** Working files only: host HEAD, branches and index stay. */
+  filesOnly: boolean;
+  /** Plan and check, change nothing. */
+  dryRun: boolean;
+  /** The sandbox was made for this: what its template holds where a repository comes is put aside. */
+  fresh?: boolean;
+  /** Tool execution of the target: tells files that were there without a repository from those made since. */
+  targetTag?: string;
+  include: string[];
+  exclude: string[];
+  maxFileBytes: number;
+  maxDepth: number;
+  timeoutMs: number;
+}
+
+export interface RestoredRepository {
+  path: string;
+  action: 'unchanged' | 'restored' | 'created' | 'parked';
+  written: number;
+  deleted: number;
+  tree: string | null;
+  paths: { path: string; change: 'write' | 'delete' }[];
+}
+
+export interface RestoreReport {
+  /**
+   * `applied`: every repository verified at the target. `planned`: dryRun. `refused`: a preflight check failed,
+   * nothing was written. `reverted`: applying failed and every repository was put back. `broken`: putting back
+   * failed as well; `problems` says where.
+   */
+  outcome: 'applied' | 'planned' | 'refused' | 'reverted' | 'broken';
+  repositories: RestoredRepository[];
+  problems: {
+    path: string;
+    kind: 'conflict' | 'changed' | 'missing-objects' | 'unsafe-path' | 'failed';
+    message: string;
+  }[];
+  warnings: string[];
+  roundTrips: number;
+}

@@ -1,0 +1,51 @@
+/** Sandboxes, and what can be done inside one (`adapters/e2b`). Every method throws a `WalkbackError`, never a vendor's. */
+
+export interface CommandResult {
+  exitCode: number;
+  /** Everything the command wrote, as text; keep it small. */
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandOptions {
+  /** Absolute directory inside the sandbox; must exist. */
+  cwd?: string;
+  timeoutMs: number;
+  /** Called with every complete line of stdout while the command runs. An error it throws rejects the run. */
+  onLine?: (line: string) => void;
+}
+
+/** One sandbox. It is not trusted (C10): what it answers is verified by the caller. */
+export interface ExecutionAdapter {
+  readonly sandboxId: string;
+  /**
+   * Runs one bash command. A non-zero exit is a result, not an error. Nothing secret goes into `command`:
+   * the sandbox's daemon logs it.
+   */
+  run(command: string, options: CommandOptions): Promise<CommandResult>;
+  /** Writes files in one round trip, creating parent directories. File contents are not logged by the daemon. */
+  writeFiles(files: { path: string; data: Uint8Array | string }[]): Promise<void>;
+  /** Streams one file up, for content that does not fit in memory. */
+  writeStream(path: string, data: ReadableStream<Uint8Array>): Promise<void>;
+  /** Reads a file whole; `maxBytes` guards memory (`BundleTooLarge`). */
+  readFile(path: string, maxBytes: number): Promise<Uint8Array>;
+  readStream(path: string): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface SandboxTags {
+  [name: string]: string;
+}
+
+export interface Sandboxes {
+  /**
+   * Connects to a running sandbox; throws `SandboxNotFound` when it is gone or paused. Does not resume or bill. One
+   * that was used a moment ago is trusted to be there still, unless `fresh`.
+   */
+  open(sandboxId: string, options?: { fresh?: boolean }): Promise<ExecutionAdapter>;
+  /** Creates a sandbox tagged with `tags` (the only way to find an orphan again). */
+  create(options: { template?: string; tags: SandboxTags; timeoutMs: number }): Promise<ExecutionAdapter>;
+  /** Running sandboxes carrying all the given tags, oldest first. */
+  find(tags: SandboxTags): Promise<{ sandboxId: string; tags: SandboxTags; startedAt: string }[]>;
+  /** False when it was already gone. */
+  kill(sandboxId: string): Promise<boolean>;
+}
