@@ -5,6 +5,7 @@ import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../core/sa
 import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../core/saga/pinned-steps.ts';
 import type { SagaOutline } from '../../core/saga/ports.ts';
+import { ITEM_FORMAT } from './item-format.ts';
 
 export interface Key {
   pk: string;
@@ -46,6 +47,7 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
+    format: ITEM_FORMAT,
     status: state.status,
     waitUntilMs: state.wait?.untilMs,
     state: JSON.stringify(small),
@@ -59,7 +61,7 @@ const bytesOf = (value: unknown): Uint8Array => {
 };
 
 export const readHead = (item: Record<string, unknown>): SagaHead => {
-  const { pk, sk: _, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
+  const { pk, sk: _, format: _format, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
   const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
   const unpacked = unpackEffects(inflateRawSync(bytesOf(effects)).toString());
   const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state: { ...small, effects: unpacked } };

@@ -14,6 +14,7 @@ import { isPinnedChunk, STEPS_PER_CHUNK } from '../../core/saga/pinned-steps.ts'
 import type { SagaStore, WakeToken } from '../../core/saga/ports.ts';
 import { hasVersion, isNew } from './conditions.ts';
 import { documentClient } from './document-client.ts';
+import { checkFormat } from './item-format.ts';
 import {
   entryItem,
   entryKey,
@@ -89,9 +90,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
   const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL');
   const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION');
 
+  const getHeadItem = (sagaId: string) => tables.get(sagasTable, headKey(sagaId));
   const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
-    const item = await tables.get(sagasTable, headKey(sagaId));
-    return item === undefined ? undefined : readHead(item);
+    const item = await getHeadItem(sagaId);
+    if (item === undefined) return undefined;
+    checkFormat(item);
+    return readHead(item);
   };
   const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {
     const written = await tables.transact([
@@ -148,10 +152,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     listByStatus,
     listHeadsByStatus: async (status, limit, cursor) => {
       const { items, ...rest } = await listByStatus(status, limit, cursor);
-      const heads = await Promise.all(items.map(({ sagaId }) => getHead(sagaId)));
-      // The index may be behind.
+      const heads = await Promise.all(items.map(({ sagaId }) => getHeadItem(sagaId)));
+      // The index may be behind. To be shown: also what a newer release wrote.
       return {
-        items: heads.filter((head) => head !== undefined).filter((head) => head.state.status === status),
+        items: heads
+          .flatMap((item) => (item === undefined ? [] : [readHead(item)]))
+          .filter((head) => head.state.status === status),
         ...rest,
       };
     },

@@ -13,6 +13,7 @@ import type {
   Session,
 } from '../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../core/errors.ts';
+import { ITEM_FORMAT } from './item-format.ts';
 import {
   checkpointKey,
   copyKey,
@@ -34,7 +35,7 @@ const MAX_ITEM_BYTES = 400_000;
 const isTooLarge = (item: Item): boolean => Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES;
 
 export const sessionItem = (session: Session): Item => {
-  const item = { ...sessionKey(session.sessionId), ...session };
+  const item = { ...sessionKey(session.sessionId), format: ITEM_FORMAT, ...session };
   if (!isTooLarge(item)) return item;
   throw new WalkbackError(
     'InvalidInput',
@@ -100,7 +101,7 @@ export const copyItem = (copy: ReviewCopy): Item => ({
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which item it asked for
 export const fromItem = <T>(item: Record<string, unknown>): T => {
-  const { pk: _pk, sk: _sk, ...model } = item;
+  const { pk: _pk, sk: _sk, format: _format, ...model } = item;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   return model as T;
 };

@@ -7,6 +7,7 @@ import { WalkbackError } from '../../core/errors.ts';
 import type { SessionStore, WriteOutcome } from '../../core/ports/stores.ts';
 import { hasVersion, isNew } from './conditions.ts';
 import { calling } from './errors.ts';
+import { checkFormat } from './item-format.ts';
 import { checkpointItem, copyItem, fromItem, sessionItem, toolItem } from './session-items.ts';
 import { copyKey, sessionKey } from './session-keys.ts';
 import type { PutOutcome, SessionsTable } from './sessions-table.ts';
@@ -46,7 +47,9 @@ const MAX_SCANNED_PAGES = 20;
 export const createSessionMethods = (table: SessionsTable): Methods => ({
   getSession: async (sessionId) => {
     const item = await table.get(sessionKey(sessionId));
-    return item === undefined ? undefined : fromItem<Session>(item);
+    if (item === undefined) return undefined;
+    checkFormat(item);
+    return fromItem<Session>(item);
   },
 
   createSession: async (session, baseline) => {

@@ -11,6 +11,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, test } from 'vitest';
+import { sessionItem } from '../../adapters/aws/session-items.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
 import { sessionStoreAt } from '../support/sessions-table.ts';
@@ -68,7 +69,7 @@ describe('what leaves, and what comes back', () => {
   test('a put that met its own earlier try is written', async () => {
     const { mock, store } = mocked();
     const session = sessionOf('s', { version: 2 });
-    const Item = marshall({ pk: 'SESSION#s', sk: 'META', ...session }, { removeUndefinedValues: true });
+    const Item = marshall(sessionItem(session), { removeUndefinedValues: true });
     const refused = new ConditionalCheckFailedException({ $metadata: {}, message: 'refused', Item });
     mock.on(PutCommand).rejects(refused);
     expect(await store.updateSession(session, 1)).toEqual({ written: true });

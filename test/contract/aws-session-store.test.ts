@@ -1,5 +1,5 @@
 /** The Sessions table against a real DynamoDB engine: sessions, checkpoints, links and bases. */
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
+import { QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { StoredBase } from '../../core/checkpoint/model.ts';
 import { failing } from '../support/fakes/failing.ts';
@@ -26,6 +26,24 @@ describe('the Sessions table', () => {
     expect(await table.store.updateSession(next, 1)).toEqual({ written: true });
     const late = await table.store.updateSession({ ...session, version: 2, seq: 5 }, 1);
     expect(late).toMatchObject({ written: false, existing: { version: 2, seq: 9 } });
+  });
+
+  test('a session that a newer release wrote is refused', async () => {
+    await table.begin('newer');
+    await table.dynamodb.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: { pk: { S: 'SESSION#newer' }, sk: { S: 'META' } },
+        UpdateExpression: 'SET #format = :next',
+        ConditionExpression: '#format = :now',
+        ExpressionAttributeNames: { '#format': 'format' },
+        ExpressionAttributeValues: { ':now': { N: '1' }, ':next': { N: '2' } },
+      }),
+    );
+    await expect(table.store.getSession('newer')).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('SESSION#newer was written by a newer release'),
+    });
   });
 
   test('a write that was done and is repeated counts as written', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/saga-store.ts';
@@ -318,6 +318,31 @@ it('what was pinned and altered since is refused: steps and input are held again
   const broken = { name: 'LedgerBroken' };
   await expect(dynamo.getPinnedInput('pinned', inputHash)).rejects.toMatchObject(broken);
   await expect(dynamo.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
+});
+
+it('a head that a newer release wrote is refused, and nobody writes over it', async () => {
+  const head = await startedHead(dynamo, 'newer');
+  await tables.client.send(
+    new UpdateItemCommand({
+      TableName: tables.sagasTable,
+      Key: { pk: { S: 'SAGA#newer' }, sk: { S: 'HEAD' } },
+      UpdateExpression: 'SET #format = :next',
+      ExpressionAttributeNames: { '#format': 'format' },
+      ExpressionAttributeValues: { ':next': { N: '2' } },
+    }),
+  );
+  const advance = makeAdvance({
+    store: dynamo,
+    engine,
+    clock: virtualClock(),
+    evaluate,
+    executionLink: (arn) => arn,
+  });
+  await expect(advance('newer', 1, { type: 'continue' }, 'arn')).rejects.toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('SAGA#newer was written by a newer release of Walkback (format 2'),
+  });
+  expect(await dynamo.listEntries('newer')).toHaveLength(head.seq);
 });
 
 it('tombstones stand once they are buried', async () => {

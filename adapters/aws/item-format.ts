@@ -1,0 +1,16 @@
+/** So that a release which was rolled back does not misread, and then write over, what the newer one wrote. */
+import { WalkbackError } from '../../core/errors.ts';
+
+/** Raised with every change of heads of sagas and sessions that the release before it would misread. */
+export const ITEM_FORMAT = 1;
+
+/** For whoever reads to move it: `ConfigurationError` when a newer release wrote it. One without a format is as old as formats are. */
+export const checkFormat = ({ format, pk }: Record<string, unknown>): void => {
+  if (format === undefined || (typeof format === 'number' && format <= ITEM_FORMAT)) return;
+  throw new WalkbackError(
+    'ConfigurationError',
+    `${String(pk)} was written by a newer release of Walkback (format ${String(format)}, this one knows ${ITEM_FORMAT}). ` +
+      'Deploy that release again. Nothing was changed.',
+    { details: { format, knows: ITEM_FORMAT } },
+  );
+};
