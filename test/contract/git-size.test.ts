@@ -21,4 +21,20 @@ describe('size', () => {
       '50000\n20971520\n?? big.bin\n?? many/\n',
     );
   });
+
+  test('many checkpoints: plain git finds the tag of each, and they do not stay a file each', async () => {
+    await using harness = await withTwoFiles(['app']);
+    await harness.capture();
+    const shadow = 'cd .agent-shadow/session-s1;';
+    harness.sh(`${shadow} cd refs/tags/chkpt; for i in $(seq 100 170); do cp t1 old$i; done`, 'app');
+    for (const content of ['two', 'three']) {
+      harness.sh(`echo ${content} > a.txt`, 'app');
+      await harness.capture();
+    }
+    const last = `${shadow} git --git-dir=. show -s --format=%B chkpt/t3; git --git-dir=. show chkpt/t3:a.txt`;
+    expect(harness.sh(last, 'app')).toMatch(/Tool-Execution: t3\n+three\n$/);
+    expect(harness.sh(`${shadow} git --git-dir=. tag | wc -l; ls refs/tags/chkpt`, 'app')).toBe(
+      '74\nt2\nt3\n',
+    );
+  });
 });

@@ -137,11 +137,17 @@ capture_one() {
   [ -z "$known_base" ] || { emit base "$known_base" && emit base-commit "$known_base_commit"; }
   describe_host
   if [ -n "$target" ] && missing_target "$t"; then emit missing-target 1; fi
-  # For a person in the sandbox: plain git finds every checkpoint. Written straight, it is our own git directory.
-  if [ -d "$SHADOW/refs/tags/chkpt" ]; then
-    { printf '%s\n' "$COMMIT" >"$SHADOW/refs/tags/chkpt/$TAG"; } 2>/dev/null || :
-  fi
+  tag_capture 2>/dev/null
   keep_tree_id
+}
+
+# tag_capture: for a person in the sandbox: plain git finds every checkpoint. Written straight, it is our own git directory.
+# Packing objects opens every tag, so from time to time they become one file.
+tag_capture() {
+  local tags=$SHADOW/refs/tags/chkpt
+  local -a loose=("$tags"/*)
+  [ ${#loose[@]} -lt 64 ] || git pack-refs --all || :
+  { [ -d "$tags" ] || mkdir -p -- "$tags"; } && printf '%s\n' "$COMMIT" >"$tags/$TAG" || :
 }
 
 # upload_all: sends the large bundles to the addresses that the caller writes into a file. They are secret, and only the
