@@ -1,5 +1,5 @@
 /** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
-import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -47,7 +47,7 @@ export interface WalkbackProps {
   securityGroups?: ISecurityGroup[];
   /** Told of every alarm and of every failed compensation. Default: a topic of its own. */
   alarmTopic?: ITopic;
-  /** Where docs/operations.md is to be read: alarms link to its runbooks. */
+  /** Where docs/operations.md is to be read: alarms link to its runbooks. Without it synthesis warns. */
   runbookUrl?: string;
   /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: two hours, the longest pause twice. */
   unfinishedSagaAlarm?: Duration;
@@ -182,6 +182,12 @@ export class Walkback extends Construct {
       functions,
       encryptionKey,
     });
+    if (props.runbookUrl === undefined) {
+      Annotations.of(this).addWarningV2(
+        'walkback:runbookUrl',
+        'Alarms name docs/operations.md, which is no link for who is woken by one. Set runbookUrl to where your operators read it.',
+      );
+    }
     this.monitoring = new Monitoring(this, 'Monitoring', {
       namePrefix: this.#namePrefix,
       machine: this.sagaMachine.machine,
