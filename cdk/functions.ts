@@ -232,7 +232,6 @@ const sagaRows: readonly FunctionRow[] = [
     name: 'measure-sagas',
     description: 'Measures open sagas, waits and failed compensations for the alarms',
     callers: ['internal'],
-    sagas: ['GetItem'],
     indexes: ['sagas'],
     timeoutSeconds: 50,
   },

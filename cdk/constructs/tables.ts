@@ -146,6 +146,7 @@ export class Tables extends Construct {
   }
 
   bindIndexes(fn: WalkbackFunction, tables: readonly ('sagas' | 'ledger')[]): void {
+    this.#nameSagaTables(fn);
     const arns = { sagas: this.#sagaIndexArns, ledger: this.ledgerIndexArns };
     fn.allow(
       ['dynamodb:Query'],
