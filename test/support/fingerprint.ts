@@ -1,8 +1,8 @@
 /** What a directory of repositories looks like to somebody who does not know Walkback: files by walking, git state by asking git. */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { runSync } from './run-sync.ts';
 
 const HIDDEN = new Set(['.git', '.agent-shadow']);
 
@@ -57,7 +57,7 @@ export const gitState = (repository: string): string[] => {
   if (!existsSync(`${repository}/.git`)) return ['no git'];
   const git = (...args: string[]): string => {
     try {
-      return execFileSync('git', ['-c', 'safe.directory=*', '-c', 'core.fsmonitor=false', ...args], {
+      return runSync('git', ['-c', 'safe.directory=*', '-c', 'core.fsmonitor=false', ...args], {
         cwd: repository,
         encoding: 'latin1',
         env: {
@@ -66,8 +66,6 @@ export const gitState = (repository: string): string[] => {
           GIT_CONFIG_NOSYSTEM: '1',
           GIT_OPTIONAL_LOCKS: '0',
         },
-        stdio: ['ignore', 'pipe', 'ignore'],
-        maxBuffer: 1 << 28,
       });
     } catch {
       return 'failed';

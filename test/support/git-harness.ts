@@ -2,7 +2,6 @@
  * A session without a cloud: real git scripts on real repositories, bundles kept in memory in the order a store
  * would hold them. For the case list of the git adapter.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { CapturedRepository, CaptureReport } from '../../core/ports/capture.ts';
 import type { BundleSource, RestoreReport } from '../../core/ports/restore.ts';
 import { processSandbox } from './process-sandbox.ts';
+import { runSync } from './run-sync.ts';
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
@@ -71,11 +71,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     },
     /** Bash in the projects root, or a directory below it, as the agent would run it. */
     sh: (script: string, directory = '.'): string =>
-      execFileSync('/bin/bash', ['-euc', script], {
+      runSync('/bin/bash', ['-euc', script], {
         cwd: join(root, directory),
-        encoding: 'utf8',
         env: { ...env, ...IDENTITY, GIT_CONFIG_NOSYSTEM: '1' },
-        stdio: ['ignore', 'pipe', 'pipe'],
       }),
     capture: async (target?: Snapshot): Promise<Snapshot> => {
       executions += 1;

@@ -1,10 +1,10 @@
 /** A session on real, small repositories in a local sandbox, and what an outsider sees of them. For scenario tests. */
-import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { E2B } from 'e2b';
 import { files, gitState } from './fingerprint.ts';
+import { runSync } from './run-sync.ts';
 
 /** What a world needs of a cloud, in this process or in another one. */
 export interface WorldCloud {
@@ -26,9 +26,8 @@ const IDENTITY = {
 
 /** Bash in a directory on this machine, as the agent would run it in its sandbox. */
 export const shell = (directory: string, script: string, env: Record<string, string> = {}): string =>
-  execFileSync('/bin/bash', ['-euc', script], {
+  runSync('/bin/bash', ['-euc', script], {
     cwd: directory,
-    encoding: 'utf8',
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: '/nonexistent',
@@ -36,7 +35,6 @@ export const shell = (directory: string, script: string, env: Record<string, str
       ...IDENTITY,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
 
 const NEW_REPOSITORY = `
