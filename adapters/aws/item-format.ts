@@ -9,7 +9,7 @@ export const checkFormat = ({ format, pk }: Record<string, unknown>): void => {
   if (format === undefined || (typeof format === 'number' && format <= ITEM_FORMAT)) return;
   throw new WalkbackError(
     'ConfigurationError',
-    `${String(pk)} was written by a newer release of Walkback (format ${String(format)}, this one knows ${ITEM_FORMAT}). ` +
+    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${ITEM_FORMAT}). ` +
       'Deploy that release again. Nothing was changed.',
     { details: { format, knows: ITEM_FORMAT } },
   );

@@ -22,7 +22,7 @@ const findings = (stack: Stack): string[] => {
 const warnings = (stack: Stack): string[] =>
   Annotations.fromStack(stack)
     .findWarning('/Walkback/Walkback', Match.anyValue())
-    .map(({ entry }) => String(entry.data));
+    .map(({ entry }) => JSON.stringify(entry.data));
 
 const everything = (stack: Stack): WalkbackProps => ({
   namePrefix: 'second',
