@@ -23,7 +23,14 @@ let cutOff: boolean;
 
 beforeAll(async () => {
   outdir = await mkdtemp(join(tmpdir(), 'walkback-bundles-'));
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], CDK_OUTDIR: outdir };
+  // As the CDK's command does it.
+  const { context }: { context: unknown } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8'));
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    CDK_OUTDIR: outdir,
+    CDK_CONTEXT_JSON: JSON.stringify(context),
+  };
   // A network namespace of its own, where the kernel lets a user make one.
   cutOff = await run('unshare', ['-rn', 'true']).then(
     () => true,

@@ -138,7 +138,8 @@ describe('the ledger', () => {
     const resources = asArray(statement?.Resource).map((one) => JSON.stringify(one));
     expect(resources).toHaveLength(3);
     for (const resource of resources) expect(resource).toContain(tableId('Ledger'));
-    expect(resources.join()).toMatch(/index\/gsi_external_ref.*index\/gsi_day/);
+    expect(resources.join()).toContain('/index/gsi_external_ref');
+    expect(resources.join()).toContain('/index/gsi_day');
   });
 });
 
