@@ -267,6 +267,7 @@ export class Walkback extends Construct {
       BundleBucket: this.bundles.bucket.bucketName,
       EventBus: this.events.bus.eventBusName,
       StateMachine: this.sagaMachine.machine.stateMachineArn,
+      StateMachineRole: this.sagaMachine.machine.role.roleArn,
       AlarmTopic: this.alarmTopic.topicArn,
       FinancePolicy: this.policies.finance.managedPolicyArn,
       AgentBackendPolicy: this.policies.agentBackend.managedPolicyArn,
