@@ -28,15 +28,18 @@ const contains = (root: string, directory: string): boolean => {
   return below === '' || (!below.startsWith('..') && !isAbsolute(below));
 };
 
-/** The newest session that still runs and whose projects root holds `directory`. */
-const sessionFor = (sessions: readonly ListedSession[], directory: string): ListedSession | undefined =>
-  sessions
-    .filter((session) => session.status === 'active' && contains(session.projectsRoot, directory))
-    .sort((a, b) => b.createdAt.localeCompare(a.createdAt))[0];
+/** The newest running session whose projects root holds `directory`, else the only one that runs. */
+const sessionFor = (sessions: readonly ListedSession[], directory: string): ListedSession | undefined => {
+  const running = sessions.filter(({ status }) => status === 'active');
+  const around = running
+    .filter(({ projectsRoot }) => contains(projectsRoot, directory))
+    .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+  return around[0] ?? (running.length === 1 ? running[0] : undefined);
+};
 
 /**
  * The session a command means: `--session`, `WALKBACK_SESSION`, else (embedded cloud only, because there the
- * projects root is a directory of this machine) the newest one around the current directory.
+ * projects root is a directory of this machine) the newest one around the current directory, else the only one.
  */
 export const resolveSession = async (run: Run, asked: string | undefined): Promise<string> => {
   const named = asked ?? run.terminal.env['WALKBACK_SESSION'];
@@ -45,12 +48,18 @@ export const resolveSession = async (run: Run, asked: string | undefined): Promi
   if (run.sandboxes === undefined) {
     throw new CliError('InvalidInput', 'Which session?', { hint });
   }
-  const found = sessionFor(await listAllSessions(run.invoke), run.terminal.cwd);
+  const { cwd } = run.terminal;
+  const sessions = await listAllSessions(run.invoke);
+  const found = sessionFor(sessions, cwd);
   if (found === undefined) {
-    throw new CliError('SessionNotFound', `No running session has ${run.terminal.cwd} in its root.`, {
-      hint,
+    const several = sessions.some(({ status }) => status === 'active');
+    const message = several ? `Several sessions run, and none has ${cwd} in its root.` : `No session runs.`;
+    throw new CliError('SessionNotFound', message, {
+      hint: several ? hint : 'start one with walkback session start --root DIR',
     });
   }
-  run.note(run.paint.dim(`session ${found.sessionId}`));
-  return found.sessionId;
+  const { sessionId, projectsRoot } = found;
+  const elsewhere = contains(projectsRoot, cwd) ? '' : `, the only one that runs, of ${projectsRoot}`;
+  run.note(run.paint.dim(`session ${sessionId}${elsewhere}`));
+  return sessionId;
 };

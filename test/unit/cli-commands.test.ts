@@ -294,9 +294,35 @@ describe('the default session', () => {
     expect(asked.calls).toEqual([{ name: 'walkback-context', input: { sessionId: 'this' } }]);
   });
 
-  it('is missed with a hint elsewhere, and on AWS', async () => {
+  it('is the only one that runs, elsewhere, and says so', async () => {
+    const sessions = [
+      session('ended', '/work', '2026-01-03', 'ended'),
+      session('only', '/work', '2026-01-01'),
+    ];
+    const { calls, stderr } = await runCommand(['context'], {
+      answers: { ...answers, 'walkback-list-sessions': { sessions } },
+      sandboxes,
+      cwd: '/tmp',
+    });
+    expect(calls[1]).toEqual({ name: 'walkback-context', input: { sessionId: 'only' } });
+    expect(stderr).toContain('session only, the only one that runs, of /work');
+  });
+
+  it('is missed with a hint where several run elsewhere, where none runs, and on AWS', async () => {
     const elsewhere = await runCommand(['context'], { answers, sandboxes, cwd: '/tmp' });
-    expect(elsewhere.failure).toMatchObject({ name: 'SessionNotFound', exitCode: 3 });
+    expect(elsewhere.failure).toMatchObject({
+      name: 'SessionNotFound',
+      exitCode: 3,
+      message: 'Several sessions run, and none has /tmp in its root.',
+    });
+    const none = await runCommand(['context'], {
+      answers: { ...answers, 'walkback-list-sessions': { sessions: [] } },
+      sandboxes,
+    });
+    expect(none.failure).toMatchObject({
+      name: 'SessionNotFound',
+      hint: 'start one with walkback session start --root DIR',
+    });
     const onAws = await runCommand(['context'], { answers });
     expect(onAws.failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
   });
