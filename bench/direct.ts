@@ -1,7 +1,7 @@
 /** The commands in the sandbox by themselves, as the functions would run them, without cloud and store in between. */
 import { createRepositories } from '../adapters/git/repositories.ts';
-import type { CapturedRepository, CaptureReport } from '../core/ports/capture.ts';
-import type { RestoreReport } from '../core/ports/restore.ts';
+import type { CapturedRepository, CaptureReport } from '../core/checkpoint/ports/capture.ts';
+import type { RestoreReport } from '../core/checkpoint/ports/restore.ts';
 import { processSandbox } from './processes.ts';
 
 const COMMON = {

@@ -1,7 +1,7 @@
 /** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
-import { makePlace } from './place.ts';
+import { createPlace } from './place.ts';
 import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
@@ -43,7 +43,7 @@ const measure = async ({ quick = false, only = NAMES }: Options, show: (group: G
   for (const benchmark of BENCHMARKS.filter((one) => only.includes(one.name))) {
     const { name, title } = benchmark;
     say(title);
-    await using place = await makePlace();
+    await using place = await createPlace();
     const rows = await benchmark.run({ place, quick, say: (text) => say(`  ${text}`) });
     groups.push({ name, title, rows });
     show({ name, title, rows });

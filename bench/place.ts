@@ -27,7 +27,7 @@ export interface Place {
 
 const REMOVE = { recursive: true, force: true, maxRetries: 5 } as const;
 
-export const makePlace = async (): Promise<Place> => {
+export const createPlace = async (): Promise<Place> => {
   const top = await mkdtemp(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), 'walkback-bench-'));
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const leave = (signal: (typeof signals)[number]): void => {

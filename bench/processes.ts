@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { CommandResult, ExecutionAdapter } from '../core/ports/sandbox.ts';
+import type { CommandResult, ExecutionAdapter } from '../core/checkpoint/ports/sandbox.ts';
 
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
 

@@ -53,7 +53,7 @@ export const inParallel = (repositories: readonly string[], script: string): str
   `set -e; pids=(); for r in ${repositories.join(' ')}; do (${script}) & pids+=($!); done; for p in "\${pids[@]}"; do wait $p; done`;
 
 /** Git repositories with one commit that holds every file. */
-export const makeWorkspace = async (root: string, count: number, files: number): Promise<Workspace> => {
+export const createWorkspace = async (root: string, count: number, files: number): Promise<Workspace> => {
   const repositories = Array.from({ length: count }, (_, index) => `repository-${index}`);
   const workspace = { root, repositories, files };
   for (const repository of repositories) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
-import { createSagaStore } from '../adapters/aws/saga-store.ts';
+import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
 import type { EffectKind, ToolManifest } from '../core/saga/model.ts';
 import { startDynamoDb } from '../local/dynamodb/server.ts';
 import { planCloud } from '../local/plan.ts';

@@ -1,7 +1,7 @@
 /** One refund in one world with faults drawn from a seed: every strategy meets the same ones. */
 
-import { sha256Hex } from '../core/ids.ts';
-import type { ToolRequest } from '../core/saga/tool-protocol.ts';
+import type { ToolRequest } from '../core/saga/tools/tool-protocol.ts';
+import { sha256Hex } from '../core/shared/ids.ts';
 import { refundTools } from '../examples/refund/catalog.ts';
 import { refundWorld } from '../examples/refund/services/world.ts';
 import type { Fetch } from '../examples/refund/tools/http.ts';

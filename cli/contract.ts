@@ -1,8 +1,5 @@
 /** The functions' contracts as the CLI uses them (docs/design.md, "Functions"). Types only. */
-import type { CheckpointAnswer, StartSessionAnswer } from '../core/checkpoint/answers.ts';
-import type { ContextAnswer } from '../core/checkpoint/context.ts';
-import type { DiffAnswer } from '../core/checkpoint/diff.ts';
-import type { ListSessionsAnswer } from '../core/checkpoint/list-sessions.ts';
+
 import type { RehydrateResult, RollbackResult } from '../core/checkpoint/model.ts';
 import type {
   CheckpointInput,
@@ -14,7 +11,11 @@ import type {
   StartSessionInput,
   TimelineInput,
 } from '../core/checkpoint/schemas.ts';
-import type { TimelineAnswer } from '../core/checkpoint/timeline.ts';
+import type { CheckpointAnswer, StartSessionAnswer } from '../core/checkpoint/session/answers.ts';
+import type { ContextAnswer } from '../core/checkpoint/session/context.ts';
+import type { ListSessionsAnswer } from '../core/checkpoint/session/list-sessions.ts';
+import type { DiffAnswer } from '../core/checkpoint/timeline/diff.ts';
+import type { TimelineAnswer } from '../core/checkpoint/timeline/timeline.ts';
 import type { SagaContract } from './saga-contract.ts';
 
 export interface Contract extends SagaContract {

@@ -1,4 +1,4 @@
-import type { SessionAnswer, TimelineCheckpoint } from '../core/checkpoint/answers.ts';
+import type { SessionAnswer, TimelineCheckpoint } from '../core/checkpoint/session/answers.ts';
 import type { Invoke } from './contract.ts';
 import { CliError } from './failure.ts';
 

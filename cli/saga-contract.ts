@@ -1,9 +1,10 @@
 /** The functions' contracts of sagas, as the CLI uses them (docs/sagas.md, "Functions"). Types only. */
-import type { makeListCatalog, SagaSummary } from '../core/saga/list-sagas.ts';
+
+import type { LedgerAnswer } from '../core/saga/ledger/query-ledger.ts';
 import type { SagaStatus } from '../core/saga/model.ts';
-import type { Observation } from '../core/saga/observation.ts';
-import type { CatalogStored } from '../core/saga/put-catalog.ts';
-import type { LedgerAnswer } from '../core/saga/query-ledger.ts';
+import type { Observation } from '../core/saga/people/observation.ts';
+import type { createListCatalog, SagaSummary } from '../core/saga/plan/list-sagas.ts';
+import type { CatalogStored } from '../core/saga/plan/put-catalog.ts';
 import type {
   AnswerInput,
   DescribeSagaInput,
@@ -14,7 +15,7 @@ import type {
   StartSagaInput,
 } from '../core/saga/schemas.ts';
 
-export type CatalogAnswer = Awaited<ReturnType<ReturnType<typeof makeListCatalog>>>;
+export type CatalogAnswer = Awaited<ReturnType<ReturnType<typeof createListCatalog>>>;
 
 interface Moved {
   sagaId: string;

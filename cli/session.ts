@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import type { ListedSession } from '../core/checkpoint/list-sessions.ts';
+import type { ListedSession } from '../core/checkpoint/session/list-sessions.ts';
 import type { Run } from './app.ts';
 import type { Invoke } from './contract.ts';
 import { CliError } from './failure.ts';

@@ -1,14 +1,14 @@
-import { executionLink } from '../adapters/aws/saga-engine.ts';
+import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
-import { makeAdvance } from '../core/saga/advance.ts';
-import { advanceInput, eventOf } from '../core/saga/engine-protocol.ts';
+import { createAdvance } from '../core/saga/run/advance.ts';
+import { advanceInput, eventOf } from '../core/saga/run/engine-protocol.ts';
 import { createHandler } from './handler.ts';
 import { required } from './runtime.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
 /** Internal: the state `Advance` of the machine. */
 export const handler = createHandler('advance-saga', advanceInput, async (runtime) => {
-  const advance = makeAdvance({
+  const advance = createAdvance({
     ...sagaPorts(runtime),
     evaluate: createEvaluator(),
     executionLink,

@@ -1,5 +1,5 @@
+import { createTakeCheckpoint } from '../core/checkpoint/capture/take-checkpoint.ts';
 import { checkpointInput } from '../core/checkpoint/schemas.ts';
-import { createTakeCheckpoint } from '../core/checkpoint/take-checkpoint.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 

@@ -1,5 +1,5 @@
-import { createContext } from '../core/checkpoint/context.ts';
 import { sessionInput } from '../core/checkpoint/schemas.ts';
+import { createContext } from '../core/checkpoint/session/context.ts';
 import { createHandler } from './handler.ts';
 import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';

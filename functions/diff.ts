@@ -1,5 +1,5 @@
-import { createDiff } from '../core/checkpoint/diff.ts';
 import { diffInput } from '../core/checkpoint/schemas.ts';
+import { createDiff } from '../core/checkpoint/timeline/diff.ts';
 import { createHandler } from './handler.ts';
 import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';

@@ -1,5 +1,5 @@
-import { createEndSession } from '../core/checkpoint/end-session.ts';
 import { sessionInput } from '../core/checkpoint/schemas.ts';
+import { createEndSession } from '../core/checkpoint/session/end-session.ts';
 import { createHandler } from './handler.ts';
 import { sessionStore } from './session-runtime.ts';
 

@@ -1,5 +1,5 @@
-import type { WalkbackEvent } from '../core/checkpoint/events.ts';
-import type { Events } from '../core/ports/surroundings.ts';
+import type { WalkbackEvent } from '../core/checkpoint/session/session-events.ts';
+import type { Events } from '../core/shared/surroundings.ts';
 import type { Telemetry } from './runtime.ts';
 
 /** Counts what was told, by the event's name; a checkpoint that misses something counts once more. */

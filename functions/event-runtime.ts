@@ -1,6 +1,6 @@
 /** The part of the composition root that knows where events go. */
 import { createEventBus } from '../adapters/aws/event-bus.ts';
-import type { Events } from '../core/ports/surroundings.ts';
+import type { Events } from '../core/shared/surroundings.ts';
 import { countingEvents } from './event-metrics.ts';
 import { type Runtime, required } from './runtime.ts';
 

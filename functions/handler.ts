@@ -8,9 +8,9 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod';
-import type { Invocation } from '../core/checkpoint/deadline.ts';
 import { parseInput } from '../core/checkpoint/schemas.ts';
-import { isWalkbackError } from '../core/errors.ts';
+import type { Invocation } from '../core/shared/deadline.ts';
+import { isWalkbackError } from '../core/shared/errors.ts';
 import { isRefusal } from './refusals.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 

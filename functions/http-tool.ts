@@ -1,12 +1,12 @@
 import { postJson } from '../adapters/http/post.ts';
-import { httpToolInput, makeHttpTool } from '../core/saga/http-tool.ts';
-import { annotationsOf } from '../core/saga/tool-annotations.ts';
+import { createHttpTool, httpToolInput } from '../core/saga/tools/http-tool.ts';
+import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
 import { endLambdaInstance } from '../kit/end-instance.ts';
 import { createHandler } from './handler.ts';
 import { httpToolSecret, mayUseLoopbackTools, sagaTombstones } from './saga-runtime.ts';
 
 export const handler = createHandler('http-tool', httpToolInput, async (runtime) => {
-  const call = makeHttpTool({
+  const call = createHttpTool({
     post: postJson,
     readSecret: httpToolSecret(runtime),
     tombstones: sagaTombstones(runtime),

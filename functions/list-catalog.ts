@@ -1,8 +1,8 @@
-import { makeListCatalog } from '../core/saga/list-sagas.ts';
+import { createListCatalog } from '../core/saga/plan/list-sagas.ts';
 import { listCatalogInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
 export const handler = createHandler('list-catalog', listCatalogInput, async (runtime) =>
-  makeListCatalog({ store: sagaStore(runtime), clock: runtime.clock }),
+  createListCatalog({ store: sagaStore(runtime), clock: runtime.clock }),
 );

@@ -1,5 +1,5 @@
-import { createListSessions } from '../core/checkpoint/list-sessions.ts';
 import { listSessionsInput } from '../core/checkpoint/schemas.ts';
+import { createListSessions } from '../core/checkpoint/session/list-sessions.ts';
 import { createHandler } from './handler.ts';
 import { sessionStore } from './session-runtime.ts';
 

@@ -1,10 +1,10 @@
-import { makeMeasureSagas } from '../core/saga/measure.ts';
+import { createMeasureSagas } from '../core/saga/run/measure.ts';
 import { createEventHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
 /** Internal: by the clock. What it answers are the metrics that alarms look at. */
 export const handler = createEventHandler('measure-sagas', async (runtime) => {
-  const measure = makeMeasureSagas({ store: sagaStore(runtime), clock: runtime.clock });
+  const measure = createMeasureSagas({ store: sagaStore(runtime), clock: runtime.clock });
   return async () => {
     const gauges = await measure();
     for (const [name, value] of Object.entries(gauges)) runtime.telemetry.measure(name, value);

@@ -1,8 +1,8 @@
-import { makeOperate } from '../core/saga/operate.ts';
+import { createOperate } from '../core/saga/people/operate.ts';
 import { operateSagaInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
 export const handler = createHandler('operate-saga', operateSagaInput, async (runtime) =>
-  makeOperate(sagaPorts(runtime)),
+  createOperate(sagaPorts(runtime)),
 );

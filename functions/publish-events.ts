@@ -1,5 +1,5 @@
-import { type StreamRecord, toChange } from '../adapters/aws/stream-records.ts';
-import { createPublishChanges } from '../core/checkpoint/publish-changes.ts';
+import { type StreamRecord, toChange } from '../adapters/aws/sessions/stream-records.ts';
+import { createPublishChanges } from '../core/checkpoint/session/publish-changes.ts';
 import { eventBus } from './event-runtime.ts';
 import { createEventHandler } from './handler.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';

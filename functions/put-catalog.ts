@@ -1,10 +1,10 @@
-import { makePutCatalog } from '../core/saga/put-catalog.ts';
+import { createPutCatalog } from '../core/saga/plan/put-catalog.ts';
 import { putCatalogInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { mayUseLoopbackTools, sagaStore, toolFunctions } from './saga-runtime.ts';
 
 export const handler = createHandler('put-catalog', putCatalogInput, async (runtime) =>
-  makePutCatalog({
+  createPutCatalog({
     store: sagaStore(runtime),
     functions: toolFunctions(),
     loopbackTools: mayUseLoopbackTools(runtime),

@@ -1,4 +1,4 @@
-import type { ErrorName } from '../core/errors.ts';
+import type { ErrorName } from '../core/shared/errors.ts';
 
 /** What a caller asked wrongly, or what stands in its way as designed: no alarm rings for these. */
 const REFUSALS: ReadonlySet<string> = new Set<ErrorName>([

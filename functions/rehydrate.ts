@@ -1,4 +1,4 @@
-import { createRehydrate } from '../core/checkpoint/rehydrate.ts';
+import { createRehydrate } from '../core/checkpoint/rehydrate/rehydrate.ts';
 import { rehydrateInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';

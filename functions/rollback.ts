@@ -1,4 +1,4 @@
-import { createRollback } from '../core/checkpoint/rollback.ts';
+import { createRollback } from '../core/checkpoint/rollback/rollback.ts';
 import { rollbackInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WalkbackError } from '../core/errors.ts';
-import type { Clock, Log } from '../core/ports/surroundings.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
+import type { Clock, Log } from '../core/shared/surroundings.ts';
 
 /** Numbers and marks for whoever watches: metrics of the invocation, and annotations of its span. */
 export interface Telemetry {

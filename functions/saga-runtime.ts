@@ -1,9 +1,9 @@
 /** The part of the composition root that knows which adapters stand behind the ports of sagas. */
-import { createSagaEngine } from '../adapters/aws/saga-engine.ts';
-import { createSagaStore } from '../adapters/aws/saga-store.ts';
-import { createTombstones } from '../adapters/aws/saga-tombstones.ts';
+import { createSagaEngine } from '../adapters/aws/sagas/saga-engine.ts';
+import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
+import { createTombstones } from '../adapters/aws/sagas/saga-tombstones.ts';
+import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
 import { createSecret } from '../adapters/aws/secret.ts';
-import { createToolFunctions } from '../adapters/aws/tool-functions.ts';
 import type { SagaEngine, SagaStore, Tombstones, ToolFunctions } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 

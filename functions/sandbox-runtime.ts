@@ -2,9 +2,9 @@
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
-import { WalkbackError } from '../core/errors.ts';
-import type { Repositories } from '../core/ports/repositories.ts';
-import type { Sandboxes } from '../core/ports/sandbox.ts';
+import type { Repositories } from '../core/checkpoint/ports/repositories.ts';
+import type { Sandboxes } from '../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 import { optional, type Runtime } from './runtime.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 

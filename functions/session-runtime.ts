@@ -1,7 +1,7 @@
 /** The part of the composition root that knows where sessions and their bundles are stored. */
-import { createBundleStore } from '../adapters/aws/bundle-store.ts';
-import { createSessionStore } from '../adapters/aws/session-store.ts';
-import type { BundleStore, SessionStore } from '../core/ports/stores.ts';
+import { createBundleStore } from '../adapters/aws/bundles.ts';
+import { createSessionStore } from '../adapters/aws/sessions/session-store.ts';
+import type { BundleStore, SessionStore } from '../core/checkpoint/ports/stores.ts';
 import { type Runtime, required } from './runtime.ts';
 
 export const sessionStore = ({ env }: Runtime): SessionStore =>

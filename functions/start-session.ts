@@ -1,5 +1,5 @@
 import { startSessionInput } from '../core/checkpoint/schemas.ts';
-import { createStartSession } from '../core/checkpoint/start-session.ts';
+import { createStartSession } from '../core/checkpoint/session/start-session.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 

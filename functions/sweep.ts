@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { createSweep } from '../core/saga/run/sweep.ts';
 import { sweepInput } from '../core/saga/schemas.ts';
-import { makeSweep } from '../core/saga/sweep.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
@@ -14,7 +14,7 @@ const sagaOf = (text: string) => {
 
 /** By the clock, when an execution failed, timed out or was aborted (S11), and when an operator names a saga. */
 export const handler = createHandler('sweep', sweepInput, async (runtime) => {
-  const sweep = makeSweep(sagaPorts(runtime));
+  const sweep = createSweep(sagaPorts(runtime));
   return ({ sagaId, detail }) => {
     if (sagaId !== undefined) return sweep({ sagaId, asked: true });
     return sweep(detail?.input == null ? undefined : sagaOf(detail.input));

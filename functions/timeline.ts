@@ -1,5 +1,5 @@
 import { timelineInput } from '../core/checkpoint/schemas.ts';
-import { createTimeline } from '../core/checkpoint/timeline.ts';
+import { createTimeline } from '../core/checkpoint/timeline/timeline.ts';
 import { createHandler } from './handler.ts';
 import { sessionStore } from './session-runtime.ts';
 

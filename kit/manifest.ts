@@ -1,7 +1,7 @@
 /** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
 import * as z from 'zod';
-import { HTTP_TOOL_FUNCTION } from '../core/saga/http-endpoint.ts';
 import type { JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
+import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';
 import type { Tool } from './define-tool.ts';
 
 const DEFAULT_RETRY: RetryPolicy = {

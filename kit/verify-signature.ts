@@ -1,6 +1,6 @@
 /** The receiving side of an HTTP tool: was this call made by our Walkback, and just now? */
 import { timingSafeEqual } from 'node:crypto';
-import { SIGNATURE_HEADER, signatureOf } from '../core/saga/http-signature.ts';
+import { SIGNATURE_HEADER, signatureOf } from '../core/saga/tools/http-signature.ts';
 
 type GivenHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 

@@ -7,7 +7,7 @@ import { constants, readFileSync } from 'node:fs';
 import { access, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { WalkbackError } from '../core/errors.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 import {
   isExisting,
   isMissing,

@@ -1,6 +1,6 @@
 /** What the template asks of the embedded cloud, as data with local names. Pure. */
 import * as z from 'zod';
-import { WalkbackError } from '../core/errors.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 import { createResolver, type Resolver } from './resolve.ts';
 import type { Resource, Template } from './template.ts';
 

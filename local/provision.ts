@@ -12,7 +12,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, HeadBucketCommand, NotFound, type S3Client } from '@aws-sdk/client-s3';
-import { WalkbackError } from '../core/errors.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 import type { CloudPlan, TablePlan } from './plan.ts';
 
 const createTable = async (dynamodb: DynamoDBClient, table: TablePlan): Promise<void> => {

@@ -1,5 +1,5 @@
 /** Turns CloudFormation's references into the names that the embedded cloud uses. Pure. */
-import { WalkbackError } from '../core/errors.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 import type { Resource, Template } from './template.ts';
 
 export const REGION = 'us-east-1';

@@ -1,6 +1,6 @@
 /** Starts every service of the cloud, in the order of their ports; all or none. */
 import { join } from 'node:path';
-import type { Log } from '../core/ports/surroundings.ts';
+import type { Log } from '../core/shared/surroundings.ts';
 import type { CloudCredentials } from './credentials.ts';
 import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { WalkbackError } from '../core/errors.ts';
+import { WalkbackError } from '../core/shared/errors.ts';
 
 export const PROJECT = dirname(import.meta.dirname);
 const INPUTS = ['cdk/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];

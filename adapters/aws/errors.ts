@@ -1,5 +1,5 @@
 /** AWS errors as Walkback's own: callers match on literal names and know whether trying again can help. */
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 const THROTTLED = new Set([
   'ThrottlingException',

@@ -1,8 +1,8 @@
 /** Events on an EventBridge bus: `source` walkback, `detail-type` the event's name. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import type { WalkbackEvent } from '../../core/checkpoint/events.ts';
-import { WalkbackError } from '../../core/errors.ts';
-import type { Events } from '../../core/ports/surroundings.ts';
+import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import type { Events } from '../../core/shared/surroundings.ts';
 import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { calling } from './errors.ts';
 

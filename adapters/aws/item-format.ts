@@ -1,5 +1,5 @@
 /** So that a release which was rolled back does not misread, and then write over, what the newer one wrote. */
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** Raised with every change of heads of sagas and sessions that the release before it would misread. */
 export const ITEM_FORMAT = 1;

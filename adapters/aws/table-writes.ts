@@ -7,7 +7,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'DynamoDB';

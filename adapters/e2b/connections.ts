@@ -4,7 +4,7 @@
  * meanwhile and has auto-resume, and nothing here may resume (and bill) a sandbox.
  */
 import type { Sandbox } from 'e2b';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 
 export interface Connection {

@@ -1,7 +1,7 @@
 /** One sandbox as the core sees it. Every call finds its connection anew, so a handle that went stale heals itself. */
 import { AuthenticationError, type Sandbox } from 'e2b';
-import { isWalkbackError } from '../../core/errors.ts';
-import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 import type { Connections } from './connections.ts';
 import { runCommand } from './run.ts';

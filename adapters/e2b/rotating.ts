@@ -1,5 +1,5 @@
 /** Sandboxes of an account whose key may be replaced at any time: every call uses the key of that moment. */
-import type { Sandboxes } from '../../core/ports/sandbox.ts';
+import type { Sandboxes } from '../../core/checkpoint/ports/sandbox.ts';
 import { createSandboxes, type E2bConfiguration } from './sandboxes.ts';
 
 export const createRotatingSandboxes = (

@@ -1,7 +1,7 @@
 /** Runs one command through the SDK and turns its events into lines and a result. */
 import { CommandExitError, type Sandbox } from 'e2b';
-import { WalkbackError } from '../../core/errors.ts';
-import type { CommandOptions, CommandResult } from '../../core/ports/sandbox.ts';
+import type { CommandOptions, CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 import { createLineSplitter } from './lines.ts';
 

@@ -1,7 +1,7 @@
 /** E2B as the core sees it: sandboxes to open, create, find and kill. The only code that knows the vendor. */
 import { E2B } from 'e2b';
-import { WalkbackError } from '../../core/errors.ts';
-import type { Sandboxes, SandboxTags } from '../../core/ports/sandbox.ts';
+import type { Sandboxes, SandboxTags } from '../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 import { createConnections } from './connections.ts';
 import { createExecutionAdapter } from './execution.ts';

@@ -1,5 +1,5 @@
 /** Reading streams of a sandbox, with our errors and our limits. */
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 
 /** The same bytes; an error on the way is a `WalkbackError`. */

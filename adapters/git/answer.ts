@@ -2,8 +2,9 @@
  * Reads what a script in the sandbox answered: NUL-ended key/value pairs, base64 between two mark lines, so that
  * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
  */
-import { type ErrorName, WalkbackError } from '../../core/errors.ts';
-import type { CommandResult } from '../../core/ports/sandbox.ts';
+
+import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
+import { type ErrorName, WalkbackError } from '../../core/shared/errors.ts';
 
 export type Pair = readonly [key: string, value: string];
 

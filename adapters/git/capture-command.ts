@@ -1,7 +1,12 @@
 /** The capture command: its values, and what its answer means. Pure. */
-import { OBJECT_ID_PATTERN } from '../../core/ids.ts';
-import type { CapturedRepository, CaptureReport, CaptureRequest } from '../../core/ports/capture.ts';
-import type { RepositoryInfo } from '../../core/ports/repositories.ts';
+
+import type {
+  CapturedRepository,
+  CaptureReport,
+  CaptureRequest,
+} from '../../core/checkpoint/ports/capture.ts';
+import type { RepositoryInfo } from '../../core/checkpoint/ports/repositories.ts';
+import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
 import { type Pair, value } from './answer.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 

@@ -1,14 +1,14 @@
 /** Runs the capture command and brings its bundles out: inside the answer, as files, or by a presigned upload. */
 import { randomBytes } from 'node:crypto';
-import { WalkbackError } from '../../core/errors.ts';
 import type {
   CapturedBundle,
   CaptureOutline,
   CaptureReport,
   CaptureRequest,
   UploadTarget,
-} from '../../core/ports/capture.ts';
-import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
+} from '../../core/checkpoint/ports/capture.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
 import {
   type AnnouncedBundle,

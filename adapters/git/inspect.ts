@@ -5,8 +5,8 @@ import type {
   Repositories,
   RepositoryDiff,
   RepositoryInfo,
-} from '../../core/ports/repositories.ts';
-import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
+} from '../../core/checkpoint/ports/repositories.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { buildScript, type Command } from './script.ts';

@@ -6,8 +6,8 @@
  * objects of several packs follow each other.
  */
 import { createHash } from 'node:crypto';
-import { type BundleHeader, parseBundleHeader } from '../../core/checkpoint/bundle.ts';
-import type { BundleSource } from '../../core/ports/restore.ts';
+import { type BundleHeader, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
+import type { BundleSource } from '../../core/checkpoint/ports/restore.ts';
 
 const PACK_HEADER_BYTES = 12;
 const HASH_BYTES = { sha1: 20, sha256: 32 };

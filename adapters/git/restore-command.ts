@@ -4,7 +4,7 @@ import type {
   RestoreReport,
   RestoreRepository,
   RestoreRequest,
-} from '../../core/ports/restore.ts';
+} from '../../core/checkpoint/ports/restore.ts';
 import { type Pair, value } from './answer.ts';
 import { lockWaitSeconds, records, refName } from './capture-command.ts';
 import { buildScript, type Script, spillFor } from './script.ts';

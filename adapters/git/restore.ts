@@ -1,8 +1,8 @@
 /** Carries bundles into the sandbox where they are needed, and runs the restore command. */
 import { randomBytes } from 'node:crypto';
-import type { Repositories } from '../../core/ports/repositories.ts';
-import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/ports/restore.ts';
-import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
+import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
+import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
 import { joinLinks } from './join-links.ts';

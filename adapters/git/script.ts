@@ -4,41 +4,51 @@
  * scripts in the folder `sandbox`. Nothing secret may be among the values: the sandbox's daemon logs commands.
  */
 import { readFileSync } from 'node:fs';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 type Value = string | number | readonly string[];
 
-const HOST = ['lib', 'host'];
-const CAPTURE = [...HOST, 'discovery', 'shadow', 'working-tree', 'host-state', 'snapshot'];
+const HOST = ['shared/lib', 'shared/host'];
+const CAPTURE = [
+  ...HOST,
+  'shared/discovery',
+  'capture/shadow',
+  'capture/working-tree',
+  'capture/host-state',
+  'capture/snapshot',
+];
 
 /** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
 export const COMMANDS = {
-  capture: [...CAPTURE, 'capture'],
+  capture: [...CAPTURE, 'capture/capture'],
   restore: [
     ...CAPTURE,
-    'captured-state',
-    'parking',
-    'make-host',
-    'move-files',
-    'move-host',
-    'restore-check',
-    'restore-move',
-    'restore-verify',
-    'restore',
+    'restore/captured-state',
+    'restore/parking',
+    'restore/make-host',
+    'restore/move-files',
+    'restore/move-host',
+    'restore/restore-check',
+    'restore/restore-move',
+    'restore/restore-verify',
+    'restore/restore',
   ],
-  survey: [...HOST, 'discovery', 'survey'],
-  directories: [...HOST, 'directories'],
-  diff: ['lib', 'diff'],
+  survey: [...HOST, 'shared/discovery', 'read/survey'],
+  directories: [...HOST, 'read/directories'],
+  diff: ['shared/lib', 'read/diff'],
 } satisfies Record<string, string[]>;
 
 export type Command = keyof typeof COMMANDS;
+
+/** Bundled, the program lies beside the code; else in the folder of that name. */
+const PROGRAM = import.meta.url.endsWith('.ts') ? '../../sandbox' : './sandbox';
 
 const scripts = new Map<string, string>();
 
 const script = (name: string): string => {
   const known = scripts.get(name);
   if (known !== undefined) return known;
-  const text = readFileSync(new URL(`./sandbox/${name}.sh`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`${PROGRAM}/${name}.sh`, import.meta.url), 'utf8');
   scripts.set(name, text);
   return text;
 };
@@ -126,7 +136,7 @@ const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX
 const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const seconds = Math.max(1, Math.floor(options.timeoutMs / 1000));
-  const [first = 'lib', ...rest] = COMMANDS[name];
+  const [first = 'shared/lib', ...rest] = COMMANDS[name];
   const body = [
     assignments({ WB_MARK: options.mark }),
     script(first),

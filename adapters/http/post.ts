@@ -4,8 +4,8 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { HttpReply } from '../../core/saga/http-answer.ts';
-import type { HttpPost } from '../../core/saga/http-tool.ts';
+import type { HttpReply } from '../../core/saga/tools/http-answer.ts';
+import type { HttpPost } from '../../core/saga/tools/http-tool.ts';
 
 /** Null when it is longer than that. */
 const readText = async (answer: IncomingMessage, maxBytes: number): Promise<string | null> => {

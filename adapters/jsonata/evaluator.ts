@@ -7,10 +7,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { WalkbackError } from '../../core/errors.ts';
-import { jsonValue } from '../../core/saga/json-value.ts';
 import type { Json } from '../../core/saga/model.ts';
+import { jsonValue } from '../../core/saga/plan/json-value.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 export interface Job {
   sources: readonly string[];

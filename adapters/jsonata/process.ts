@@ -1,5 +1,5 @@
 /** Evaluates the expressions it is sent; a process of its own, so that it can be ended whatever they do. */
-import { type Evaluated, evaluateToText } from '../../core/saga/evaluate.ts';
+import { type Evaluated, evaluateToText } from '../../core/saga/plan/evaluate.ts';
 import type { Job } from './evaluator.ts';
 
 /** Of all answers of one job: far above what arguments may take. */

@@ -3,7 +3,7 @@ import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
 import { plainCheckpoint } from '../plain-git.ts';
 import { ratioRow } from '../report.ts';
-import { changeOne, makeWorkspace } from '../repositories.ts';
+import { changeOne, createWorkspace } from '../repositories.ts';
 import type { Benchmark, Context } from './context.ts';
 
 const BUDGET = 1.5;
@@ -12,7 +12,7 @@ const REPOSITORIES = 5;
 const commandAlone = async ({ place, quick, say }: Context, files: number) => {
   say('the command in the sandbox');
   const top = await place.directory('checkpoint-command');
-  const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
+  const workspace = await createWorkspace(`${top}/work`, REPOSITORIES, files);
   const floor = await plainCheckpoint(workspace, await place.directory('checkpoint-command/plain'));
   const session = startDirectSession(workspace.root);
   let roundTrips = (await session.capture()).roundTrips;
@@ -38,7 +38,7 @@ const wholeCall = async ({ place, quick, say }: Context, files: number) => {
   say('the whole function call');
   await using cloud = await startBenchCloud(await place.directory('checkpoint-cloud'));
   const session = await cloud.openSession('checkpoint');
-  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  const workspace = await createWorkspace(session.root, REPOSITORIES, files);
   const floor = await plainCheckpoint(workspace, await place.directory('checkpoint-call/plain'));
   await session.start();
   let version = 1;

@@ -2,7 +2,7 @@ import { type BenchCloud, type BenchSession, type CheckpointFacts, startBenchClo
 import { itemBytes } from '../items.ts';
 import { compare, median } from '../measure.ts';
 import { type Row, ratioRow } from '../report.ts';
-import { changeOne, makeWorkspace, type Workspace } from '../repositories.ts';
+import { changeOne, createWorkspace, type Workspace } from '../repositories.ts';
 import type { Benchmark, Context } from './context.ts';
 
 const CHECKPOINT_BUDGET = 1.2;
@@ -21,7 +21,7 @@ interface History {
 
 const openHistory = async (cloud: BenchCloud, name: string, files: number): Promise<History> => {
   const session = await cloud.openSession(name);
-  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  const workspace = await createWorkspace(session.root, REPOSITORIES, files);
   await session.start();
   return { session, workspace, taken: [] };
 };

@@ -3,7 +3,7 @@ import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
 import { plainCheckout } from '../plain-git.ts';
 import { ratioRow } from '../report.ts';
-import { commitAll, makeWorkspace, type Workspace, writeVersion } from '../repositories.ts';
+import { commitAll, createWorkspace, type Workspace, writeVersion } from '../repositories.ts';
 import type { Benchmark, Context } from './context.ts';
 
 const BUDGET = 2;
@@ -17,7 +17,7 @@ interface Case {
 
 /** Two commits to check out by plain git: `first` and `main`. */
 const makeFloor = async (root: string, files: number, { count }: Case): Promise<Workspace> => {
-  const workspace = await makeWorkspace(root, REPOSITORIES, files);
+  const workspace = await createWorkspace(root, REPOSITORIES, files);
   await writeVersion(workspace, 1, { from: 0, count });
   await commitAll(workspace, 'second');
   return workspace;
@@ -46,7 +46,7 @@ const commandsAlone = async (context: Context, files: number, one: Case) => {
   say(`${one.what}: the commands in the sandbox`);
   const top = await place.directory(`rollback-commands-${one.count}`);
   const floor = await makeFloor(`${top}/plain`, files, one);
-  const workspace = await makeWorkspace(`${top}/work`, REPOSITORIES, files);
+  const workspace = await createWorkspace(`${top}/work`, REPOSITORIES, files);
   const session = startDirectSession(workspace.root);
   const first = await session.capture();
   await writeVersion(workspace, 1, { from: 0, count: one.count });
@@ -66,7 +66,7 @@ const wholeCall = async (context: Context, files: number, one: Case) => {
   await using cloud = await startBenchCloud(await place.directory(name));
   const session = await cloud.openSession('rollback');
   const floor = await makeFloor(await place.directory(`${name}-plain`), files, one);
-  const workspace = await makeWorkspace(session.root, REPOSITORIES, files);
+  const workspace = await createWorkspace(session.root, REPOSITORIES, files);
   await session.start();
   const first = await session.checkpoint();
   await writeVersion(workspace, 1, { from: 0, count: one.count });

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BenchCloud, startBenchCloud, type Trips } from '../cloud.ts';
 import type { Row } from '../report.ts';
-import { changeOne, makeWorkspace, type Workspace } from '../repositories.ts';
+import { changeOne, createWorkspace, type Workspace } from '../repositories.ts';
 import type { Benchmark } from './context.ts';
 
 const BUDGET = { checkpoint: 2, rollback: 3, rehydrate: 4 } as const;
@@ -22,7 +22,7 @@ const forgetShadows = async ({ root, repositories }: Workspace): Promise<void> =
 /** One session with so many repositories, through every operation. */
 const measureSession = async (cloud: BenchCloud, count: number): Promise<Record<string, Trips>> => {
   const session = await cloud.openSession(`trips-${count}`);
-  const workspace = await makeWorkspace(session.root, count, 20);
+  const workspace = await createWorkspace(session.root, count, 20);
   await session.start();
   const first = await session.checkpoint();
   await changeOne(workspace, 1);

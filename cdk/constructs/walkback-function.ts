@@ -84,7 +84,7 @@ const bundling = {
     beforeInstall: () => [],
     // Read at run time, from beside the code that sends them to the sandbox.
     afterBundling: (inputDir: string, outputDir: string) => [
-      `cp -r "${inputDir}"/adapters/git/sandbox "${outputDir}"`,
+      `cp -r "${inputDir}"/sandbox "${outputDir}"`,
       // A process of its own for expressions, beside the functions that start it.
       `if grep -q jsonata-process "${outputDir}/index.mjs"; then ${processBundle(inputDir, outputDir)}; fi`,
     ],

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { toCsv } from '../../core/saga/csv.ts';
-import type { LedgerRow } from '../../core/saga/ledger-row.ts';
+import { toCsv } from '../../core/saga/ledger/csv.ts';
+import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { QueryLedgerInput } from '../../core/saga/schemas.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { findChainBreak } from '../../core/saga/hash-chain.ts';
-import { fromRow, type LedgerRow } from '../../core/saga/ledger-row.ts';
+import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { fromRow, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';

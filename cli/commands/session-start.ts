@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { StartSessionAnswer } from '../../core/checkpoint/answers.ts';
+import type { StartSessionAnswer } from '../../core/checkpoint/session/answers.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import type { Contract } from '../contract.ts';

@@ -3,8 +3,8 @@
  * finishes the work. It owns the example's services for its time, and uses nothing else than the functions.
  */
 
-import type { LedgerRow } from '../../core/saga/ledger-row.ts';
-import type { Observation } from '../../core/saga/observation.ts';
+import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
+import type { Observation } from '../../core/saga/people/observation.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
 import { startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';

@@ -1,5 +1,5 @@
-import type { CheckpointAnswer } from '../../core/checkpoint/answers.ts';
 import type { Uncaptured } from '../../core/checkpoint/model.ts';
+import type { CheckpointAnswer } from '../../core/checkpoint/session/answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatBytes, padEnd, plural, printableLine, visibleLength } from '../terminal/text.ts';
 

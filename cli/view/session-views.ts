@@ -1,5 +1,5 @@
-import type { StartSessionAnswer } from '../../core/checkpoint/answers.ts';
-import type { ListedSession } from '../../core/checkpoint/list-sessions.ts';
+import type { StartSessionAnswer } from '../../core/checkpoint/session/answers.ts';
+import type { ListedSession } from '../../core/checkpoint/session/list-sessions.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, plural, printableLine, truncate, truncateStart } from '../terminal/text.ts';

@@ -1,5 +1,5 @@
-import type { SessionAnswer, TimelineCheckpoint } from '../../core/checkpoint/answers.ts';
-import type { TimelineMessage } from '../../core/checkpoint/timeline.ts';
+import type { SessionAnswer, TimelineCheckpoint } from '../../core/checkpoint/session/answers.ts';
+import type { TimelineMessage } from '../../core/checkpoint/timeline/timeline.ts';
 import { formatBytes, formatTime, listSome, plural, printableLine } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';

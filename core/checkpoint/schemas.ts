@@ -1,7 +1,7 @@
 /** What each function accepts. Everything is strict: an unknown field is refused, and the message names it (C10). */
 import * as z from 'zod';
-import { WalkbackError } from '../errors.ts';
-import { ID_PATTERN, RESERVED_ID_PREFIX } from '../ids.ts';
+import { WalkbackError } from '../shared/errors.ts';
+import { ID_PATTERN, RESERVED_ID_PREFIX } from '../shared/ids.ts';
 
 export const GIB = 1024 ** 3;
 export const MIB = 1024 ** 2;

@@ -1,6 +1,6 @@
 /** What sagas ask of the outside. One implementation each, in `adapters/aws`. Methods throw `WalkbackError` only. */
-import type { WriteOutcome } from '../ports/stores.ts';
-import type { Clock } from '../ports/surroundings.ts';
+import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
+import type { Clock } from '../shared/surroundings.ts';
 import type {
   Json,
   LedgerEntry,

@@ -1,8 +1,8 @@
 /** What each function of sagas accepts: strict, an unknown field is refused, and the message names it. */
 import * as z from 'zod';
-import { ID_PATTERN } from '../ids.ts';
-import { jsonValue } from './json-value.ts';
+import { ID_PATTERN } from '../shared/ids.ts';
 import { SAGA_STATUSES } from './model.ts';
+import { jsonValue } from './plan/json-value.ts';
 
 const id = z
   .string()

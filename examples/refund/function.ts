@@ -1,6 +1,6 @@
 /** The refund saga's tools as one Lambda function, `walkback-tool-refund`. */
-import { createTombstones } from '../../adapters/aws/saga-tombstones.ts';
-import { WalkbackError } from '../../core/errors.ts';
+import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { refundTools } from './catalog.ts';
 import { servicesAt } from './tools/services.ts';

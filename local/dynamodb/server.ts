@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { type SupervisedChild, superviseChild } from '../child.ts';
 import { claimPort, type Endpoint, HOST } from '../listen.ts';
 import type { AwsCredentials } from '../sigv4.ts';

@@ -8,7 +8,7 @@ import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxRoot } from './paths.ts';
 import { createProcesses, type Processes } from './processes.ts';
-import { checkMounts, DELETED, type Mount, makeRootfs, removeSandboxDirectory } from './rootfs.ts';
+import { checkMounts, createRootfs, DELETED, type Mount, removeSandboxDirectory } from './rootfs.ts';
 import { readRecord, type SandboxRecord, writeRecord } from './sandbox-record.ts';
 
 export interface Sandbox {
@@ -133,7 +133,7 @@ export const openRegistry = async (directory: string) => {
       };
       const path = join(dataDir, sandboxId);
       try {
-        await makeRootfs(join(path, 'rootfs'), wanted.mounts);
+        await createRootfs(join(path, 'rootfs'), wanted.mounts);
         await writeRecord(path, record);
       } catch (error) {
         await removeSandboxDirectory(dataDir, sandboxId, wanted.mounts);

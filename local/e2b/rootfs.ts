@@ -44,7 +44,7 @@ const link = async (rootfs: string, mount: Mount): Promise<void> => {
 };
 
 /** `rootfs` with a home, a temporary directory and the mounts. */
-export const makeRootfs = async (rootfs: string, mounts: readonly Mount[]): Promise<void> => {
+export const createRootfs = async (rootfs: string, mounts: readonly Mount[]): Promise<void> => {
   await mkdir(join(rootfs, HOME), { recursive: true });
   await mkdir(join(rootfs, 'tmp'), { recursive: true });
   for (const mount of mounts) await link(rootfs, mount);

@@ -1,7 +1,7 @@
 /** Lambda's Invoke API over the functions of this process, and what their configuration is. */
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import type { Log } from '../../core/ports/surroundings.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import type { LocalFunctions } from './functions.ts';
 

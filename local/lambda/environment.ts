@@ -2,7 +2,7 @@
  * The environment of all functions of one cloud. Deployed, every function has a process; here they share ours,
  * and the SDKs read `process.env` whenever they like. So one cloud at a time owns it, from start to close.
  */
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 /**
  * What could make an SDK look elsewhere than at this cloud: a profile, a config file, an instance's role. The E2B

@@ -10,7 +10,7 @@
  */
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** Milliseconds in a signed 32-bit number, as whole seconds. */
 const LONGEST_SECONDS = 2_147_483;

@@ -1,6 +1,6 @@
 /** Rules of the default bus that go by the clock. Unlike deployed, each also fires when the cloud starts: what its last
  * run left behind is picked up at once. */
-import type { Log } from '../../core/ports/surroundings.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan } from '../plan.ts';
 

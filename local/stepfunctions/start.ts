@@ -1,6 +1,6 @@
 /** Step Functions of the embedded cloud: the template's machines, calling the cloud's own functions and topics. */
 import { join } from 'node:path';
-import type { Log } from '../../core/ports/surroundings.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import type { EventJournal } from '../events/journal.ts';
 import { publishMessage } from '../events/publish.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';

@@ -1,8 +1,8 @@
 /** Everything that happens to tables by itself: streams feed functions, and expired items go. */
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import { WalkbackError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports/surroundings.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan, StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';

@@ -11,9 +11,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBundleStore } from '../../adapters/aws/bundle-store.ts';
-import { sha256Hex } from '../../core/ids.ts';
-import type { BundleStore } from '../../core/ports/stores.ts';
+import { createBundleStore } from '../../adapters/aws/bundles.ts';
+import type { BundleStore } from '../../core/checkpoint/ports/stores.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
 import { startS3 } from '../../local/s3/server.ts';
 import { failing } from '../support/fakes/failing.ts';
 

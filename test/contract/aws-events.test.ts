@@ -6,8 +6,13 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, test } from 'vitest';
 import { createEventBus } from '../../adapters/aws/event-bus.ts';
 import { readSecret } from '../../adapters/aws/secret.ts';
-import { checkpointItem, linkItem, messageItems, sessionItem } from '../../adapters/aws/session-items.ts';
-import { toChange } from '../../adapters/aws/stream-records.ts';
+import {
+  checkpointItem,
+  linkItem,
+  messageItems,
+  sessionItem,
+} from '../../adapters/aws/sessions/session-items.ts';
+import { toChange } from '../../adapters/aws/sessions/stream-records.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createWorkingStage } from '../support/fakes/stage.ts';
 

@@ -11,7 +11,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, test } from 'vitest';
-import { sessionItem } from '../../adapters/aws/session-items.ts';
+import { sessionItem } from '../../adapters/aws/sessions/session-items.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
 import { sessionStoreAt } from '../support/sessions-table.ts';

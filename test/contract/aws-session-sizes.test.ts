@@ -2,11 +2,11 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { checkpointItem } from '../../adapters/aws/session-items.ts';
-import { createListSessions } from '../../core/checkpoint/list-sessions.ts';
+import { checkpointItem } from '../../adapters/aws/sessions/session-items.ts';
 import type { Checkpoint } from '../../core/checkpoint/model.ts';
-import { rollbackResult } from '../../core/checkpoint/rollback-result.ts';
-import { createTimeline } from '../../core/checkpoint/timeline.ts';
+import { rollbackResult } from '../../core/checkpoint/rollback/rollback-result.ts';
+import { createListSessions } from '../../core/checkpoint/session/list-sessions.ts';
+import { createTimeline } from '../../core/checkpoint/timeline/timeline.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, rollbackOf, sessionOf, wideCheckpointOf as wide } from '../support/session-items.ts';
 import { useSessionsTable } from '../support/sessions-table.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiKey, errorName, sdkFor, startLocalE2b } from '../support/local-e2b.ts';
 
 let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
@@ -44,7 +44,7 @@ const DATA_PATHS = [
 ];
 
 describe('who may use the local E2B', () => {
-  it('refuses a wrong or missing API key on every call of the control plane', async () => {
+  test('refuses a wrong or missing API key on every call of the control plane', async () => {
     const stranger = sdkFor(e2b.url, 'wrong');
     expect(await errorName(stranger.create())).toBe('AuthenticationError');
     expect(await errorName(stranger.connect(sandbox.sandboxId))).toBe('AuthenticationError');
@@ -56,7 +56,7 @@ describe('who may use the local E2B', () => {
     expect((await e2b.sdk.getInfo(sandbox.sandboxId)).state).toBe('running');
   });
 
-  it.each(DATA_PATHS)("wants the sandbox's own token on %s", async (path) => {
+  test.each(DATA_PATHS)("wants the sandbox's own token on %s", async (path) => {
     const method = path.startsWith('/p') || path.startsWith('/filesystem') ? 'POST' : 'GET';
     const id = { 'e2b-sandbox-id': sandbox.sandboxId };
     const other = await e2b.sdk.create();
@@ -69,7 +69,7 @@ describe('who may use the local E2B', () => {
     expect(await status(path, { 'x-access-token': foreign }, method)).toBe(502);
   });
 
-  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '192.168.0.1'])(
+  test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '192.168.0.1'])(
     'refuses the host %j (DNS rebinding)',
     async (host) => {
       const headers = { host, 'x-api-key': apiKey };
@@ -80,21 +80,21 @@ describe('who may use the local E2B', () => {
     },
   );
 
-  it.each(['localhost', '127.0.0.1:1234', '[::1]:80'])('answers the host %s', async (host) => {
+  test.each(['localhost', '127.0.0.1:1234', '[::1]:80'])('answers the host %s', async (host) => {
     expect(await status('/v2/sandboxes', { host, 'x-api-key': apiKey })).toBe(200);
   });
 
-  it('refuses requests of web pages', async () => {
+  test('refuses requests of web pages', async () => {
     expect(await status('/v2/sandboxes', { origin: 'http://localhost', 'x-api-key': apiKey })).toBe(403);
     expect(await status('/v2/sandboxes', { origin: 'null', 'x-api-key': apiKey }, 'OPTIONS')).toBe(403);
   });
 
-  it('does not tell the token to whoever only lists', async () => {
+  test('does not tell the token to whoever only lists', async () => {
     const answer = await fetch(`${e2b.url}/v2/sandboxes`, { headers: { 'x-api-key': apiKey } });
     expect(await answer.text()).not.toContain(await tokenOf(sandbox.sandboxId));
   });
 
-  it.each(['{', '[]', '{"timeout":-1}', '{"timeout":"x"}', '{"metadata":{"a":1}}'])(
+  test.each(['{', '[]', '{"timeout":-1}', '{"timeout":"x"}', '{"metadata":{"a":1}}'])(
     'refuses the body %s',
     async (body) => {
       const answer = await fetch(`${e2b.url}/v2/sandboxes`, {
@@ -108,7 +108,7 @@ describe('who may use the local E2B', () => {
 });
 
 describe('files of a local sandbox', () => {
-  it('are written and read, many at once and one as a stream', async () => {
+  test('are written and read, many at once and one as a stream', async () => {
     const names = ['/tmp/a', '/home/user/deep/er/b', 'relative', '/tmp/odd "name" ü'];
     await sandbox.files.writeFiles(names.map((path) => ({ path, data: `content of ${path}` })));
     for (const path of names) expect(await sandbox.files.read(path)).toBe(`content of ${path}`);
@@ -128,7 +128,7 @@ describe('files of a local sandbox', () => {
     expect(await sandbox.files.read('/tmp/empty')).toBe('');
   });
 
-  it('are described, listed, made and removed', async () => {
+  test('are described, listed, made and removed', async () => {
     expect(await sandbox.files.makeDir('/tmp/x/y')).toBe(true);
     expect(await sandbox.files.makeDir('/tmp/x/y')).toBe(false);
     await sandbox.files.write('/tmp/x/y/f', '123');
@@ -147,14 +147,14 @@ describe('files of a local sandbox', () => {
     expect(await sandbox.files.exists('/tmp/x')).toBe(false);
   });
 
-  it('that are missing, or are directories, are errors', async () => {
+  test('that are missing, or are directories, are errors', async () => {
     expect(await errorName(sandbox.files.read('/tmp/none'))).toBe('FileNotFoundError');
     expect(await errorName(sandbox.files.read('/tmp'))).toBe('InvalidArgumentError');
     expect(await errorName(sandbox.files.write('/tmp', 'x'))).toBe('InvalidArgumentError');
     expect(await errorName(sandbox.files.list('/tmp/none'))).toBe('FileNotFoundError');
   });
 
-  it('can not be reached outside by .. or by a symlink', async () => {
+  test('can not be reached outside by .. or by a symlink', async () => {
     const secret = join(e2b.dataDir, 'secret');
     await writeFile(secret, 'secret');
     await mkdir(join(e2b.dataDir, 'outside'), { recursive: true });

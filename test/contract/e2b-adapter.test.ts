@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
-import { WalkbackError } from '../../core/errors.ts';
-import type { ExecutionAdapter, Sandboxes } from '../../core/ports/sandbox.ts';
+import type { ExecutionAdapter, Sandboxes } from '../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { apiKey, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
@@ -59,14 +59,14 @@ const until = (check: () => unknown): Promise<unknown> =>
 const run = (command: string, more: object = {}) => sandbox.run(command, { timeoutMs: 20_000, ...more });
 
 describe('running a command', () => {
-  it('answers its output and exit code, whatever that is', async () => {
+  test('answers its output and exit code, whatever that is', async () => {
     expect(await run('echo out; echo err >&2')).toEqual({ exitCode: 0, stdout: 'out\n', stderr: 'err\n' });
     expect(await run('echo out; exit 3')).toEqual({ exitCode: 3, stdout: 'out\n', stderr: '' });
     expect((await run('kill -9 $$')).exitCode).toBe(-1);
     expect((await run('pwd', { cwd: '/tmp' })).stdout).toBe(`${inside('tmp')}\n`);
   });
 
-  it('is not touched by a hostile profile, and leaves no trace of how', async () => {
+  test('is not touched by a hostile profile, and leaves no trace of how', async () => {
     const hostile = 'echo hostile; git() { echo hostile; }; export -f git; cd /; exit 3\n';
     for (const name of ['.bash_profile', '.bash_login', '.profile', '.bashrc'])
       await writeFile(inside(`home/user/${name}`), hostile);
@@ -76,7 +76,7 @@ describe('running a command', () => {
     expect(result).toEqual({ exitCode: 0, stdout: `unset\nfile\n${inside('home/user')}\n`, stderr: '' });
   });
 
-  it('gives whole lines as they come, also when a character is cut in two', async () => {
+  test('gives whole lines as they come, also when a character is cut in two', async () => {
     const lines: string[] = [];
     const script = String.raw`printf 'one\ntw'; printf '\303' ; while [ ! -e go ]; do sleep 0.02; done; printf '\274\n\nend'`;
     const running = run(script, { onLine: (line: string) => lines.push(line) });
@@ -86,14 +86,14 @@ describe('running a command', () => {
     expect(lines).toEqual(['one', 'twü', '', 'end']);
   });
 
-  it('gives the lines before a failure too', async () => {
+  test('gives the lines before a failure too', async () => {
     const lines: string[] = [];
     const onLine = (line: string) => lines.push(line);
     expect((await run('echo a; printf b; exit 9', { onLine })).exitCode).toBe(9);
     expect(lines).toEqual(['a', 'b']);
   });
 
-  it('rejects with the very error that onLine threw', async () => {
+  test('rejects with the very error that onLine threw', async () => {
     const mine = new RangeError('not like this');
     const onLine = () => {
       throw mine;
@@ -103,7 +103,7 @@ describe('running a command', () => {
     await expect(run('printf a; exit 2', { onLine })).rejects.toBe(mine);
   });
 
-  it('stops listening to a command that never stops talking', async () => {
+  test('stops listening to a command that never stops talking', async () => {
     const error = await failureOf(run('exec yes'));
     expect(error).toMatchObject({
       name: 'SandboxUnavailable',
@@ -112,7 +112,7 @@ describe('running a command', () => {
     });
   });
 
-  it('says when it took too long, and that it may have happened', async () => {
+  test('says when it took too long, and that it may have happened', async () => {
     const error = await failureOf(run('touch begun; exec sleep 300', { timeoutMs: 700 }));
     expect(error).toMatchObject({
       name: 'SandboxUnavailable',
@@ -121,27 +121,27 @@ describe('running a command', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['no timeout', 'pwd', { timeoutMs: 0 }],
     ['a command too long for one argument', `: ${'x'.repeat(130_000)}`, {}],
   ])('refuses %s', async (_, command, options) => {
     expect(await failureOf(run(command, options))).toMatchObject({ name: 'InvalidInput', retryable: false });
   });
 
-  it('says that the projects root is gone', async () => {
+  test('says that the projects root is gone', async () => {
     expect(await failureOf(run('pwd', { cwd: '/none' }))).toMatchObject({
       name: 'ProjectsRootNotFound',
       retryable: false,
     });
   });
 
-  it('extends the life of the sandbox when its own timeout is longer', async () => {
+  test('extends the life of the sandbox when its own timeout is longer', async () => {
     await run('true', { timeoutMs: 900_000 });
     const info = await e2b.sdk.getInfo(sandbox.sandboxId);
     expect(info.endAt.getTime()).toBeGreaterThan(Date.now() + 900_000);
   });
 
-  it('takes one request when the sandbox is known', async () => {
+  test('takes one request when the sandbox is known', async () => {
     const before = proxy.seen.length;
     await run('true');
     await sandboxes.open(sandbox.sandboxId);
@@ -151,7 +151,7 @@ describe('running a command', () => {
 });
 
 describe('files of a sandbox', () => {
-  it('are written at once, whatever their names and content', async () => {
+  test('are written at once, whatever their names and content', async () => {
     const bytes = randomBytes(100_000);
     const files = [
       { path: '/tmp/new/directory/a', data: 'text' },
@@ -169,7 +169,7 @@ describe('files of a sandbox', () => {
     await sandbox.writeFiles([]);
   });
 
-  it('stream both ways', async () => {
+  test('stream both ways', async () => {
     const block = randomBytes(1024 * 1024);
     const hash = createHash('sha256');
     let left = 12;
@@ -187,18 +187,18 @@ describe('files of a sandbox', () => {
     expect(received.digest('hex')).toBe(hash.digest('hex'));
   });
 
-  it('are read up to a limit', async () => {
+  test('are read up to a limit', async () => {
     await sandbox.writeFiles([{ path: '/tmp/f', data: '12345' }]);
     expect(Buffer.from(await sandbox.readFile('/tmp/f', 5)).toString()).toBe('12345');
     expect(await failureOf(sandbox.readFile('/tmp/f', 4))).toMatchObject({ name: 'BundleTooLarge' });
   });
 
-  it('that are missing mean that the sandbox changed', async () => {
+  test('that are missing mean that the sandbox changed', async () => {
     expect(await failureOf(sandbox.readFile('/tmp/none', 5))).toMatchObject({ name: 'SandboxChanged' });
     expect(await failureOf(sandbox.readStream('/tmp/none'))).toMatchObject({ name: 'SandboxChanged' });
   });
 
-  it('whose answer breaks off are never taken for complete', async () => {
+  test('whose answer breaks off are never taken for complete', async () => {
     await sandbox.writeFiles([{ path: '/tmp/f', data: randomBytes(3_000_000) }]);
     const match = { method: 'GET', path: '/files' };
     plan(match, { kind: 'cut-answer', afterBytes: 1000 });
@@ -215,14 +215,14 @@ describe('files of a sandbox', () => {
 });
 
 describe('a sandbox that is not there', () => {
-  it('is not opened when it is paused, and stays so', async () => {
+  test('is not opened when it is paused, and stays so', async () => {
     await e2b.sdk.pause(sandbox.sandboxId);
     const error = await failureOf(anotherProcess().open(sandbox.sandboxId));
     expect(error).toMatchObject({ name: 'SandboxNotFound', retryable: false, details: { state: 'paused' } });
     expect((await e2b.sdk.getInfo(sandbox.sandboxId)).state).toBe('paused');
   });
 
-  it.each(['killed', 'paused'])('is noticed by whoever knew it, when it was %s', async (how) => {
+  test.each(['killed', 'paused'])('is noticed by whoever knew it, when it was %s', async (how) => {
     if (how === 'killed') await e2b.sdk.kill(sandbox.sandboxId);
     else await e2b.sdk.pause(sandbox.sandboxId);
     const before = proxy.count(CONNECT);
@@ -235,7 +235,7 @@ describe('a sandbox that is not there', () => {
     expect(proxy.count(CONNECT)).toBe(before);
   });
 
-  it('is noticed when it dies under a command', async () => {
+  test('is noticed when it dies under a command', async () => {
     const running = failureOf(run('echo $$ > pid; exec sleep 300'));
     await until(async () => expect(await readFile(inside('home/user/pid'), 'utf8')).toMatch(/\d\n/));
     const pid = Number(await readFile(inside('home/user/pid'), 'utf8'));
@@ -244,7 +244,7 @@ describe('a sandbox that is not there', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('has no id that could mean something else', async () => {
+  test('has no id that could mean something else', async () => {
     for (const id of ['', '../x', 'a/b', 'a?b', 'x'.repeat(129)]) {
       expect(await failureOf(sandboxes.open(id))).toMatchObject({ name: 'InvalidInput' });
       expect(await failureOf(sandboxes.kill(id))).toMatchObject({ name: 'InvalidInput' });
@@ -255,7 +255,7 @@ describe('a sandbox that is not there', () => {
 });
 
 describe('creating and finding sandboxes', () => {
-  it('finds the running ones with all the tags, oldest first', async () => {
+  test('finds the running ones with all the tags, oldest first', async () => {
     const tags = { session: 'find me', request: 'r=1&x/ü' };
     const first = await sandboxes.create({ tags, timeoutMs: 60_000, template: 'my-template' });
     const second = await sandboxes.create({ tags, timeoutMs: 60_000 });
@@ -275,7 +275,7 @@ describe('creating and finding sandboxes', () => {
     ]);
   });
 
-  it('finds the one whose answer was lost', async () => {
+  test('finds the one whose answer was lost', async () => {
     plan(CREATE, { kind: 'lose-answer' });
     const error = await failureOf(sandboxes.create({ tags: { request: 'lost' }, timeoutMs: 60_000 }));
     expect(error).toMatchObject({
@@ -288,7 +288,7 @@ describe('creating and finding sandboxes', () => {
     expect((await adopted.run('echo mine', { timeoutMs: 5000 })).stdout).toBe('mine\n');
   });
 
-  it.each([
+  test.each([
     [429, 'Throttled', true, 'nothing-happened'],
     [503, 'SandboxUnavailable', true, 'nothing-happened'],
     [500, 'SandboxUnavailable', true, 'unknown'],
@@ -300,7 +300,7 @@ describe('creating and finding sandboxes', () => {
     expect(error).toMatchObject({ name, retryable, details: { outcome } });
   });
 
-  it('wants a key that is accepted, and somebody who answers', async () => {
+  test('wants a key that is accepted, and somebody who answers', async () => {
     expect(await failureOf(anotherProcess('wrong').open(sandbox.sandboxId))).toMatchObject({
       name: 'ConfigurationError',
       retryable: false,
@@ -318,7 +318,7 @@ describe('a connection that fails', () => {
   const times = async (): Promise<number> =>
     (await readFile(inside('home/user/log'), 'utf8').catch(() => '')).length / 2;
 
-  it.each([401, 502])('is made again once when the sandbox refused the call with %i', async (status) => {
+  test.each([401, 502])('is made again once when the sandbox refused the call with %i', async (status) => {
     const before = proxy.count(INFO);
     plan(START, { kind: 'status', status, body: JSON.stringify({ code: status, message: 'no' }) });
     expect((await run(ONCE)).exitCode).toBe(0);
@@ -326,14 +326,14 @@ describe('a connection that fails', () => {
     expect(proxy.count(INFO) - before).toBe(1);
   });
 
-  it('is made again only once', async () => {
+  test('is made again only once', async () => {
     proxy.setPlan([{ match: START, action: { kind: 'status', status: 401, body: '{"message":"no"}' } }]);
     const before = proxy.count(START);
     expect(await failureOf(run(ONCE))).toMatchObject({ name: 'ConfigurationError' });
     expect(proxy.count(START) - before).toBe(2);
   });
 
-  it.each<Fault['action']>([
+  test.each<Fault['action']>([
     { kind: 'drop' },
     { kind: 'lose-answer' },
     { kind: 'cut-answer', afterBytes: 50 },

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CommandExitError } from 'e2b';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
 const PATH = process.env['PATH'] ?? '';
@@ -77,7 +77,7 @@ async function* messages(answer: Response): AsyncGenerator<Message> {
 }
 
 describe('a command in a local sandbox, through the real SDK', () => {
-  it('gets a fixed environment and nothing of the server', async () => {
+  test('gets a fixed environment and nothing of the server', async () => {
     const { stdout } = await sandbox.commands.run('env -0', { envs: { POSIXLY_CORRECT: '1', EXTRA: 'a b' } });
     const environment = Object.fromEntries(
       stdout.split('\0').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
@@ -112,20 +112,20 @@ describe('a command in a local sandbox, through the real SDK', () => {
     );
   });
 
-  it('sees the environment of the sandbox, and that of the request above it', async () => {
+  test('sees the environment of the sandbox, and that of the request above it', async () => {
     const other = await e2b.sdk.create({ envs: { A: 'sandbox', B: 'sandbox' } });
     const { stdout } = await other.commands.run('echo $A $B', { envs: { B: 'request' } });
     expect(stdout).toBe('sandbox request\n');
   });
 
-  it('keeps the real home and git configuration when a directory is mounted', async () => {
+  test('keeps the real home and git configuration when a directory is mounted', async () => {
     const mounted = await e2b.sdk.create({ volumeMounts: { '/work': tmpdir() } });
     const { stdout } = await mounted.commands.run('echo $HOME; echo ${GIT_CONFIG_GLOBAL-none}');
     expect(stdout).toBe(`${homedir()}\nnone\n`);
     await mounted.kill();
   });
 
-  it('starts in the home, or where it is told, also through ..', async () => {
+  test('starts in the home, or where it is told, also through ..', async () => {
     expect((await sandbox.commands.run('pwd')).stdout).toBe(`${inside('home/user')}\n`);
     expect((await sandbox.commands.run('pwd', { cwd: '/tmp/../tmp' })).stdout).toBe(`${inside('tmp')}\n`);
     expect((await sandbox.commands.run('pwd', { cwd: '/../../..' })).stdout).toBe(
@@ -133,13 +133,13 @@ describe('a command in a local sandbox, through the real SDK', () => {
     );
   });
 
-  it.each(['/nowhere', '/home/user/file', '/home/user/outside'])('refuses the cwd %s', async (cwd) => {
+  test.each(['/nowhere', '/home/user/file', '/home/user/outside'])('refuses the cwd %s', async (cwd) => {
     await sandbox.files.write('/home/user/file', '');
     await sandbox.commands.run('ln -s /etc outside');
     expect(await errorName(sandbox.commands.run('pwd', { cwd }))).toBe('InvalidArgumentError');
   });
 
-  it('reports how it ended', async () => {
+  test('reports how it ended', async () => {
     const failed = await failureOf(sandbox.commands.run('echo out; echo err >&2; exit 7'));
     expect(failed).toMatchObject({ exitCode: 7, stdout: 'out\n', stderr: 'err\n', error: 'exit status 7' });
     expect(await failureOf(sandbox.commands.run('kill -9 $$'))).toMatchObject({
@@ -149,7 +149,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(await failureOf(sandbox.commands.run('no-such-command'))).toMatchObject({ exitCode: 127 });
   });
 
-  it('ends only when both outputs are closed', async () => {
+  test('ends only when both outputs are closed', async () => {
     const script = '(while [ ! -e go ]; do sleep 0.05; done; echo late) & echo early';
     const seen: string[] = [];
     const running = sandbox.commands.run(script, { onStdout: (text) => void seen.push(text) });
@@ -158,13 +158,13 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect((await running).stdout).toBe('early\nlate\n');
   });
 
-  it('gives every byte of a large output', async () => {
+  test('gives every byte of a large output', async () => {
     const { stdout } = await sandbox.commands.run('head -c 8000000 /dev/zero | tr "\\0" x');
     expect(stdout.length).toBe(8_000_000);
     expect(stdout.replaceAll('x', '')).toBe('');
   });
 
-  it('waits for a slow reader, and loses nothing by it', async () => {
+  test('waits for a slow reader, and loses nothing by it', async () => {
     const total = 100_000_000;
     const answer = await start({
       cmd: '/bin/bash',
@@ -187,7 +187,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(length).toBe(total);
   });
 
-  it('has only its own process killed by its deadline; what it started goes on', async () => {
+  test('has only its own process killed by its deadline; what it started goes on', async () => {
     const script = 'sleep 300 & echo $! > child; echo $$ > shell; wait';
     const error = sandbox.commands.run(script, { timeoutMs: 1000 });
     const [child, shell] = [await pidFrom('home/user/child'), await pidFrom('home/user/shell')];
@@ -198,7 +198,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(isAlive(child)).toBe(false);
   });
 
-  it('goes on when its client goes away, under its own deadline, and is still listed', async () => {
+  test('goes on when its client goes away, under its own deadline, and is still listed', async () => {
     const script =
       'echo $$ > pid; while [ ! -e go ]; do echo tick; sleep 0.05; done; echo finished > result; sleep 300';
     const handle = await sandbox.commands.run(script, { background: true, timeoutMs: 4000 });
@@ -211,19 +211,19 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(await sandbox.commands.list()).toEqual([]);
   });
 
-  it('can be killed by its id, once', async () => {
+  test('can be killed by its id, once', async () => {
     const handle = await sandbox.commands.run('exec sleep 300', { background: true });
     expect(await sandbox.commands.kill(handle.pid)).toBe(true);
     expect(await failureOf(handle.wait())).toMatchObject({ error: 'signal: killed' });
     expect(await sandbox.commands.kill(handle.pid)).toBe(false);
   });
 
-  it('can not signal a process that is not its own', async () => {
+  test('can not signal a process that is not its own', async () => {
     expect(await sandbox.commands.kill(process.pid)).toBe(false);
     expect(await sandbox.commands.kill(1)).toBe(false);
   });
 
-  it('dies with the sandbox, together with its background jobs and daemons', async () => {
+  test('dies with the sandbox, together with its background jobs and daemons', async () => {
     const script =
       'sleep 300 >/dev/null 2>&1 & echo $! > job; (setsid sleep 300 >/dev/null 2>&1 & echo $! > daemon)';
     await sandbox.commands.run(script);
@@ -236,7 +236,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(await errorName(sandbox.commands.run('true'))).toBe('SandboxNotFoundError');
   });
 
-  it('keeps a silent stream alive', async () => {
+  test('keeps a silent stream alive', async () => {
     const answer = await start({ cmd: '/bin/sleep', args: ['300'] }, { 'keepalive-ping-interval': '1' });
     const seen: string[] = [];
     for await (const message of messages(answer)) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { apiKey, errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
 let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
@@ -19,7 +19,7 @@ const until = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 10_000, interval: 20 });
 
 describe('the life of a local sandbox, through the real SDK', () => {
-  it('is created, described, found by its tags and killed', async () => {
+  test('is created, described, found by its tags and killed', async () => {
     const metadata = { session: 's1', odd: 'a b&c=d/ü %20' };
     const sandbox = await e2b.sdk.create('my-template', { metadata, timeoutMs: 90_000 });
     const info = await e2b.sdk.getInfo(sandbox.sandboxId);
@@ -40,7 +40,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await readdir(e2b.dataDir)).not.toContain(sandbox.sandboxId);
   });
 
-  it('lists page by page, in order of start, by state', async () => {
+  test('lists page by page, in order of start, by state', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i += 1) ids.push((await e2b.sdk.create({ metadata: { all: 'yes' } })).sandboxId);
     await e2b.sdk.pause(ids[2] ?? '');
@@ -57,7 +57,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await all({ state: ['running'] }, 'asc')).toEqual(byStart.filter((id) => id !== ids[2]));
   });
 
-  it('is not found when it never was', async () => {
+  test('is not found when it never was', async () => {
     const unknown = 'wb000000000000000000';
     expect(await errorName(e2b.sdk.connect(unknown))).toBe('SandboxNotFoundError');
     expect(await errorName(e2b.sdk.getInfo(unknown))).toBe('SandboxNotFoundError');
@@ -66,7 +66,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await e2b.sdk.kill('../../etc')).toBe(false);
   });
 
-  it('lives at least as long as a connect asks, and exactly as long as setTimeout says', async () => {
+  test('lives at least as long as a connect asks, and exactly as long as setTimeout says', async () => {
     const { sandboxId } = await e2b.sdk.create({ timeoutMs: 100_000 });
     const leftMs = async () => (await e2b.sdk.getInfo(sandboxId)).endAt.getTime() - Date.now();
     await e2b.sdk.connect(sandboxId, { timeoutMs: 10_000 });
@@ -78,7 +78,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await errorName(e2b.sdk.setTimeout(sandboxId, 25 * 3_600_000))).toBe('SandboxError');
   });
 
-  it('is killed with everything in it when its time is over', async () => {
+  test('is killed with everything in it when its time is over', async () => {
     const sandbox = await e2b.sdk.create({ timeoutMs: 1000 });
     const handle = await sandbox.commands.run('exec sleep 300', { background: true, timeoutMs: 0 });
     expect(isAlive(handle.pid)).toBe(true);
@@ -90,7 +90,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await errorName(handle.wait())).toBe('TimeoutError');
   });
 
-  it('is paused instead when it was created so, and resumed by connect', async () => {
+  test('is paused instead when it was created so, and resumed by connect', async () => {
     const sandbox = await e2b.sdk.create({ timeoutMs: 1000, lifecycle: { onTimeout: 'pause' } });
     await until(async () => expect((await e2b.sdk.getInfo(sandbox.sandboxId)).state).toBe('paused'));
     expect(await errorName(sandbox.commands.run('true'))).toBe('SandboxNotFoundError');
@@ -98,7 +98,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect((await again.commands.run('echo back')).stdout).toBe('back\n');
   });
 
-  it('stands still while paused, and goes on after', async () => {
+  test('stands still while paused, and goes on after', async () => {
     const sandbox = await e2b.sdk.create();
     const loop = 'i=0; while :; do i=$((i+1)); echo $i > count; done';
     const handle = await sandbox.commands.run(loop, { background: true, timeoutMs: 0 });
@@ -118,7 +118,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     await until(async () => expect(await readFile(counter, 'utf8')).not.toBe(before));
   });
 
-  it('survives a restart of the server with its files and tags', async () => {
+  test('survives a restart of the server with its files and tags', async () => {
     const sandbox = await e2b.sdk.create({ metadata: { a: 'b' }, timeoutMs: 600_000 });
     await sandbox.files.write('/home/user/kept', 'still here');
     const before = await e2b.sdk.getInfo(sandbox.sandboxId);
@@ -128,7 +128,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect((await again.commands.run('cat kept')).stdout).toBe('still here');
   });
 
-  it('is gone after a restart when its time ended meanwhile, as is what a crash left behind', async () => {
+  test('is gone after a restart when its time ended meanwhile, as is what a crash left behind', async () => {
     const { sandboxId } = await e2b.sdk.create({ timeoutMs: 600_000 });
     const file = join(e2b.dataDir, sandboxId, 'sandbox.json');
     await e2b.restart(async () => {
@@ -142,7 +142,7 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await errorName(e2b.sdk.getInfo(sandboxId))).toBe('SandboxNotFoundError');
   });
 
-  it('ends all processes when the server closes', async () => {
+  test('ends all processes when the server closes', async () => {
     const sandbox = await e2b.sdk.create();
     const script = 'sleep 300 >/dev/null 2>&1 & echo $!; setsid sleep 300 >/dev/null 2>&1 & echo $!';
     const pids = (await sandbox.commands.run(script)).stdout.trim().split('\n').map(Number);
@@ -172,7 +172,7 @@ describe('a sandbox with a mounted directory', () => {
   const describeLocal = async (sandboxId: string, key = apiKey) =>
     fetch(`${e2b.url}/local/sandboxes/${sandboxId}`, { headers: { 'x-api-key': key } });
 
-  it('shows that directory, in commands and files, for as long as nobody ends it', async () => {
+  test('shows that directory, in commands and files, for as long as nobody ends it', async () => {
     const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
     expect((await e2b.sdk.getInfo(sandbox.sandboxId)).endAt.getFullYear()).toBe(9999);
     const result = await sandbox.commands.run('pwd; cat repo/file; echo new > repo/new', {
@@ -194,12 +194,12 @@ describe('a sandbox with a mounted directory', () => {
     expect((await describeLocal('unknown')).status).toBe(404);
   });
 
-  it('can be at the same path inside and outside', async () => {
+  test('can be at the same path inside and outside', async () => {
     const sandbox = await e2b.sdk.create({ volumeMounts: { [own]: own } });
     expect((await sandbox.commands.run('cat repo/file', { cwd: own })).stdout).toBe('mine');
   });
 
-  it.each(['kill', 'timeout', 'restart and timeout'])('leaves it untouched on %s', async (how) => {
+  test.each(['kill', 'timeout', 'restart and timeout'])('leaves it untouched on %s', async (how) => {
     const sandbox = await e2b.sdk.create({ volumeMounts: { '/home/user': own, '/work/b': own } });
     await sandbox.files.write('/tmp/inside', 'x');
     if (how === 'kill') await sandbox.kill();
@@ -211,7 +211,7 @@ describe('a sandbox with a mounted directory', () => {
     expect(await readFile(join(own, 'repo', 'file'), 'utf8')).toBe('mine');
   });
 
-  it('does not let the files API remove the mount or what holds it', async () => {
+  test('does not let the files API remove the mount or what holds it', async () => {
     const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
     for (const path of ['/', '/work', '/work/project', '/work/x/../project/'])
       expect(await errorName(sandbox.files.remove(path))).not.toBe('no error');
@@ -219,7 +219,7 @@ describe('a sandbox with a mounted directory', () => {
     expect(await readdir(join(own, 'repo'))).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['no such directory', { '/a': '/no/such/directory' }],
     ['a file', { '/a': '/etc/hostname' }],
     ['a relative volume', { '/a': 'volume-name' }],
@@ -233,7 +233,7 @@ describe('a sandbox with a mounted directory', () => {
     expect(await readdir(e2b.dataDir)).toEqual([]);
   });
 
-  it('keeps its records to its owner', async () => {
+  test('keeps its records to its owner', async () => {
     const { sandboxId } = await e2b.sdk.create();
     expect((await stat(join(e2b.dataDir, sandboxId, 'sandbox.json'))).mode & 0o777).toBe(0o600);
   });

@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, expect, test } from 'vitest';
-import { createToolFunctions } from '../../adapters/aws/tool-functions.ts';
-import type { Log } from '../../core/ports/surroundings.ts';
+import { createToolFunctions } from '../../adapters/aws/sagas/tool-functions.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import { createLambdaApi, MAX_ASYNCHRONOUS_BYTES } from '../../local/lambda/api.ts';
 import { installEnvironment } from '../../local/lambda/environment.ts';
 import { createFunctions, type LocalFunctions } from '../../local/lambda/functions.ts';

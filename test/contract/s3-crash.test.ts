@@ -13,7 +13,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startS3 } from '../../local/s3/server.ts';
 
 const credentials = { accessKeyId: 'k', secretAccessKey: 's' };
@@ -38,7 +38,7 @@ const spawnServer = async (dataDir: string) => {
 const clientOf = (endpoint: string): S3Client =>
   new S3Client({ endpoint, region, credentials, forcePathStyle: true, maxAttempts: 1 });
 
-it('shows no half object after kill -9, keeps the old one, and cleans up at the next start', async () => {
+test('shows no half object after kill -9, keeps the old one, and cleans up at the next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'walkback-s3-'));
   const crashing = await spawnServer(dataDir);
   const s3 = clientOf(crashing.url);

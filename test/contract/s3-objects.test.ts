@@ -15,7 +15,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startS3 } from '../../local/s3/server.ts';
 
 const credentials = { accessKeyId: 'local-key', secretAccessKey: 'local-secret' };
@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('the local S3, through the real SDK', () => {
-  it('stores an object and gives back its bytes, type, metadata and entity tag', async () => {
+  test('stores an object and gives back its bytes, type, metadata and entity tag', async () => {
     const stored = await put('a/b.txt', 'hello', { ContentType: 'text/plain', Metadata: { owner: 'me' } });
     const answer = await s3.send(new GetObjectCommand({ Bucket, Key: 'a/b.txt' }));
     expect(await answer.Body?.transformToString()).toBe('hello');
@@ -65,13 +65,13 @@ describe('the local S3, through the real SDK', () => {
     expect(answer.ETag).toBe(`"${createHash('md5').update('hello').digest('hex')}"`);
   });
 
-  it('keeps an empty object', async () => {
+  test('keeps an empty object', async () => {
     await put('empty', '');
     expect(await textOf('empty')).toBe('');
     expect((await s3.send(new HeadObjectCommand({ Bucket, Key: 'empty' }))).ContentLength).toBe(0);
   });
 
-  it('answers checksums when asked, and only those that were sent', async () => {
+  test('answers checksums when asked, and only those that were sent', async () => {
     await put('sum', 'hello', { ChecksumAlgorithm: 'SHA256' });
     const head = await s3.send(new HeadObjectCommand({ Bucket, Key: 'sum', ChecksumMode: 'ENABLED' }));
     expect(head.ChecksumSHA256).toBe(createHash('sha256').update('hello').digest('base64'));
@@ -80,7 +80,7 @@ describe('the local S3, through the real SDK', () => {
     expect((await plain.send(new HeadObjectCommand({ Bucket, Key: 'sum' }))).ChecksumSHA256).toBeUndefined();
   });
 
-  it.each(['SHA256', 'SHA1', 'CRC32'] as const)('checks a %s given with the body', async (algorithm) => {
+  test.each(['SHA256', 'SHA1', 'CRC32'] as const)('checks a %s given with the body', async (algorithm) => {
     await put(algorithm, 'hello', { ChecksumAlgorithm: algorithm });
     expect(await textOf(algorithm)).toBe('hello');
     const wrong = { SHA256: 44, SHA1: 28, CRC32: 8 }[algorithm];
@@ -90,7 +90,7 @@ describe('the local S3, through the real SDK', () => {
     expect(await nameOf(textOf('wrong'))).toBe('NoSuchKey');
   });
 
-  it('decodes aws-chunked bodies with a trailing checksum', async () => {
+  test('decodes aws-chunked bodies with a trailing checksum', async () => {
     const bytes = randomBytes(300_000);
     const pieces = [bytes.subarray(0, 1), bytes.subarray(1, 70_000), bytes.subarray(70_000)];
     await s3.send(
@@ -108,7 +108,7 @@ describe('the local S3, through the real SDK', () => {
     expect(Buffer.from((await answer.Body?.transformToByteArray()) ?? []).equals(bytes)).toBe(true);
   });
 
-  it('streams 20 MiB both ways without holding it in memory', async () => {
+  test('streams 20 MiB both ways without holding it in memory', async () => {
     const block = randomBytes(1024 * 1024);
     const hash = createHash('sha256');
     for (let i = 0; i < 20; i += 1) hash.update(block);
@@ -126,7 +126,7 @@ describe('the local S3, through the real SDK', () => {
     expect(received.digest('hex')).toBe(hash.digest('hex'));
   });
 
-  it.each([
+  test.each([
     ['bytes=0-3', '0123', 'bytes 0-3/10'],
     ['bytes=7-', '789', 'bytes 7-9/10'],
     ['bytes=-2', '89', 'bytes 8-9/10'],
@@ -138,14 +138,14 @@ describe('the local S3, through the real SDK', () => {
     expect(answer.ContentRange).toBe(contentRange);
   });
 
-  it('refuses a range outside the object', async () => {
+  test('refuses a range outside the object', async () => {
     await put('digits', '0123456789');
     expect(await nameOf(s3.send(new GetObjectCommand({ Bucket, Key: 'digits', Range: 'bytes=10-' })))).toBe(
       'InvalidRange',
     );
   });
 
-  it('does not overwrite with If-None-Match: *', async () => {
+  test('does not overwrite with If-None-Match: *', async () => {
     await put('once', 'first', { IfNoneMatch: '*' });
     expect(await nameOf(put('once', 'second', { IfNoneMatch: '*' }))).toBe('PreconditionFailed');
     expect(await textOf('once')).toBe('first');
@@ -153,7 +153,7 @@ describe('the local S3, through the real SDK', () => {
     expect(await textOf('once')).toBe('third');
   });
 
-  it('lets exactly one of many simultaneous If-None-Match writers win', async () => {
+  test('lets exactly one of many simultaneous If-None-Match writers win', async () => {
     const names = await Promise.all(
       Array.from({ length: 8 }, (_, i) => nameOf(put('race', String(i), { IfNoneMatch: '*' }))),
     );
@@ -161,7 +161,7 @@ describe('the local S3, through the real SDK', () => {
     expect(names.filter((name) => name === 'PreconditionFailed')).toHaveLength(7);
   });
 
-  it('deletes one and many objects, and treats absent ones as deleted', async () => {
+  test('deletes one and many objects, and treats absent ones as deleted', async () => {
     for (const key of ['x', 'y & <z>', 'keep']) await put(key, key);
     await s3.send(new DeleteObjectCommand({ Bucket, Key: 'x' }));
     await s3.send(new DeleteObjectCommand({ Bucket, Key: 'x' }));
@@ -173,7 +173,7 @@ describe('the local S3, through the real SDK', () => {
     expect(rest.Contents?.map(({ Key }) => Key)).toEqual(['keep']);
   });
 
-  it('lists by prefix, in byte order, page by page, and folds by delimiter', async () => {
+  test('lists by prefix, in byte order, page by page, and folds by delimiter', async () => {
     const keys = ['a/1', 'a/2', 'a/b/3', 'a/ü', 'b/1', 'B', 'a/\u{1F600}', 'a/\uFFFD'];
     for (const key of keys) await put(key, key);
     const seen: string[] = [];
@@ -193,7 +193,7 @@ describe('the local S3, through the real SDK', () => {
     expect(folded.IsTruncated).toBe(true);
   });
 
-  it.each([
+  test.each([
     '../../../etc/passwd',
     'a/../b',
     './x',
@@ -214,13 +214,13 @@ describe('the local S3, through the real SDK', () => {
     expect(await readdir(dataDir)).toEqual(['buckets', 'tmp']);
   });
 
-  it('keeps keys that differ only in case apart', async () => {
+  test('keeps keys that differ only in case apart', async () => {
     await put('Key', 'upper');
     await put('key', 'lower');
     expect([await textOf('Key'), await textOf('key')]).toEqual(['upper', 'lower']);
   });
 
-  it('names what is missing', async () => {
+  test('names what is missing', async () => {
     expect(await nameOf(s3.send(new GetObjectCommand({ Bucket, Key: 'none' })))).toBe('NoSuchKey');
     expect(await nameOf(s3.send(new HeadObjectCommand({ Bucket, Key: 'none' })))).toBe('NotFound');
     expect(await nameOf(s3.send(new GetObjectCommand({ Bucket: 'no-such', Key: 'a' })))).toBe('NoSuchBucket');
@@ -229,14 +229,14 @@ describe('the local S3, through the real SDK', () => {
     expect(await nameOf(s3.send(new CreateBucketCommand({ Bucket })))).toBe('BucketAlreadyOwnedByYou');
   });
 
-  it('refuses what it does not support instead of storing something else', async () => {
+  test('refuses what it does not support instead of storing something else', async () => {
     const copy = fetch(`${server.url}/${Bucket}/x?acl`, { method: 'PUT' });
     expect((await copy).status).toBe(403);
     expect(await nameOf(put('x', 'y', { IfMatch: '"abc"' }))).toBe('NotImplemented');
     expect(await nameOf(put('x', 'y', { ChecksumAlgorithm: 'CRC32C' }))).not.toBe('no error');
   });
 
-  it('refuses a port that is taken, and leaves the directory alone', async () => {
+  test('refuses a port that is taken, and leaves the directory alone', async () => {
     await put('there', 'x');
     const { port } = server;
     await writeFile(join(dataDir, 'tmp', 'unfinished'), '');
@@ -246,7 +246,7 @@ describe('the local S3, through the real SDK', () => {
     expect(await readdir(join(dataDir, 'tmp'))).toEqual(['unfinished']);
   });
 
-  it('keeps objects and buckets over a restart', async () => {
+  test('keeps objects and buckets over a restart', async () => {
     await put('kept', 'still here');
     await server.close();
     server = await startS3({ dataDir, credentials, region });
@@ -255,7 +255,7 @@ describe('the local S3, through the real SDK', () => {
     await s3.send(new HeadBucketCommand({ Bucket }));
   });
 
-  it('keeps the version a reader has opened while it is replaced', async () => {
+  test('keeps the version a reader has opened while it is replaced', async () => {
     const old = randomBytes(4 * 1024 * 1024);
     await put('replaced', old);
     const answer = await s3.send(new GetObjectCommand({ Bucket, Key: 'replaced' }));
@@ -266,7 +266,7 @@ describe('the local S3, through the real SDK', () => {
 });
 
 describe('who may speak to the local S3', () => {
-  it.each([
+  test.each([
     [{ credentials: { ...credentials, secretAccessKey: 'wrong' } }, 'SignatureDoesNotMatch'],
     [{ credentials: { ...credentials, accessKeyId: 'other' } }, 'InvalidAccessKeyId'],
     [{ region: 'us-east-1' }, 'AuthorizationHeaderMalformed'],
@@ -277,7 +277,7 @@ describe('who may speak to the local S3', () => {
     expect(await nameOf(textOf('k'))).toBe('NoSuchKey');
   });
 
-  it('refuses an unsigned request', async () => {
+  test('refuses an unsigned request', async () => {
     const answer = await fetch(`${server.url}/${Bucket}/k`);
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain('<Code>AccessDenied</Code>');

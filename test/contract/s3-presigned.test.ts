@@ -13,7 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startS3 } from '../../local/s3/server.ts';
 
 const run = promisify(execFile);
@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 describe('a presigned upload with signed length and hash', () => {
-  it('accepts exactly the content it was signed for', async () => {
+  test('accepts exactly the content it was signed for', async () => {
     const url = await presignPut();
     expect(new URL(url).searchParams.get('X-Amz-SignedHeaders')).toBe(
       'content-length;host;x-amz-checksum-sha256',
@@ -97,7 +97,7 @@ describe('a presigned upload with signed length and hash', () => {
     expect(head).toMatchObject({ ContentLength: CONTENT.length, ChecksumSHA256: SHA256 });
   });
 
-  it('works with curl, as the sandbox does it', async () => {
+  test('works with curl, as the sandbox does it', async () => {
     const file = join(dataDir, 'upload');
     await writeFile(file, CONTENT);
     const flags = ['-sS', '-f', '-X', 'PUT', '-T', file, '-H', `x-amz-checksum-sha256: ${SHA256}`];
@@ -106,13 +106,13 @@ describe('a presigned upload with signed length and hash', () => {
     expect(await exists()).toBe(true);
   });
 
-  it('refuses other content of the same length', async () => {
+  test('refuses other content of the same length', async () => {
     const other = CONTENT.replace('bundle', 'BUNDLE');
     expect(await put(await presignPut(), other)).toEqual({ status: 400, code: 'BadDigest' });
     expect(await exists()).toBe(false);
   });
 
-  it('refuses other content with its own hash', async () => {
+  test('refuses other content with its own hash', async () => {
     const other = CONTENT.replace('bundle', 'BUNDLE');
     const hash = createHash('sha256').update(other).digest('base64');
     expect(await put(await presignPut(), other, { 'x-amz-checksum-sha256': hash })).toEqual({
@@ -122,18 +122,18 @@ describe('a presigned upload with signed length and hash', () => {
     expect(await exists()).toBe(false);
   });
 
-  it.each(['shorter', `${CONTENT} and more`])('refuses another length: %j', async (body) => {
+  test.each(['shorter', `${CONTENT} and more`])('refuses another length: %j', async (body) => {
     expect(await put(await presignPut(), body)).toEqual({ status: 403, code: 'SignatureDoesNotMatch' });
     expect(await exists()).toBe(false);
   });
 
-  it('refuses a body without its hash', async () => {
+  test('refuses a body without its hash', async () => {
     const answer = await fetch(await presignPut(), { method: 'PUT', body: CONTENT });
     expect(answer.status).toBe(403);
     expect(await exists()).toBe(false);
   });
 
-  it.each(['Key', 'X-Amz-Expires', 'X-Amz-Date', 'X-Amz-SignedHeaders', 'X-Amz-Signature', 'extra'])(
+  test.each(['Key', 'X-Amz-Expires', 'X-Amz-Date', 'X-Amz-SignedHeaders', 'X-Amz-Signature', 'extra'])(
     'refuses a URL whose %s was changed',
     async (part) => {
       const url = new URL(await presignPut());
@@ -152,7 +152,7 @@ describe('a presigned upload with signed length and hash', () => {
     },
   );
 
-  it('takes a URL that lives seven days, and refuses one that says it lives longer', async () => {
+  test('takes a URL that lives seven days, and refuses one that says it lives longer', async () => {
     const week = 7 * 24 * 3600;
     const url = new URL(await presignPut({}, { expiresIn: week }));
     url.searchParams.set('X-Amz-Expires', String(week + 1));
@@ -163,19 +163,19 @@ describe('a presigned upload with signed length and hash', () => {
     expect((await put(await presignPut({}, { expiresIn: week }), CONTENT)).status).toBe(200);
   });
 
-  it('refuses headers that were not signed', async () => {
+  test('refuses headers that were not signed', async () => {
     const answer = await put(await presignPut(), CONTENT, { 'x-amz-meta-owner': 'me' });
     expect(answer).toEqual({ status: 403, code: 'AccessDenied' });
     expect(await exists()).toBe(false);
   });
 
-  it('refuses an expired URL', async () => {
+  test('refuses an expired URL', async () => {
     const url = await presignPut({}, { signingDate: new Date(Date.now() - 61_000) });
     expect(await put(url, CONTENT)).toEqual({ status: 403, code: 'AccessDenied' });
     expect(await exists()).toBe(false);
   });
 
-  it('does not overwrite when If-None-Match is signed', async () => {
+  test('does not overwrite when If-None-Match is signed', async () => {
     const url = await presignPut(
       { IfNoneMatch: '*' },
       { unhoistableHeaders: new Set(['x-amz-checksum-sha256']) },
@@ -188,7 +188,7 @@ describe('a presigned upload with signed length and hash', () => {
     expect((await put(url, CONTENT)).status).toBe(403);
   });
 
-  it('stores nothing when the client stops half way', async () => {
+  test('stores nothing when the client stops half way', async () => {
     const url = await presignPut();
     const headers = { 'content-length': CONTENT.length, 'x-amz-checksum-sha256': SHA256 };
     const upload = request(url, { method: 'PUT', headers }).on('error', () => undefined);
@@ -201,14 +201,14 @@ describe('a presigned upload with signed length and hash', () => {
 });
 
 describe('a presigned URL as the SDK makes it by default', () => {
-  it('carries the hash in the query, which counts as much', async () => {
+  test('carries the hash in the query, which counts as much', async () => {
     const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key, ChecksumSHA256: SHA256 }));
     expect((await fetch(url, { method: 'PUT', body: 'something else' })).status).toBe(400);
     expect(await exists()).toBe(false);
     expect((await fetch(url, { method: 'PUT', body: CONTENT })).status).toBe(200);
   });
 
-  it('reads an object, whole and in part, and only with its own method', async () => {
+  test('reads an object, whole and in part, and only with its own method', async () => {
     await put(await presignPut(), CONTENT);
     const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key }), { expiresIn: 60 });
     expect(await (await fetch(url)).text()).toBe(CONTENT);

@@ -11,7 +11,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Endpoint, listenApp } from '../../local/listen.ts';
 import { createStepFunctionsApi } from '../../local/stepfunctions/api.ts';
 import { createExecutions, type Execution } from '../../local/stepfunctions/executions.ts';
@@ -151,7 +151,7 @@ const echo = async (payload: unknown) => ({ payload, functionError: false });
 const input = { fn: 'echo', payload: { x: 1 }, limit: 5 };
 
 describe('Step Functions on loopback, through the SDK', () => {
-  it('runs tasks, hands out a token, and goes on with the answer', async () => {
+  test('runs tasks, hands out a token, and goes on with the answer', async () => {
     const { sfn, start, token, describe: look, executions, payloads, arn } = await setUp({ echo });
     await start('a', input);
     await sfn.send(new SendTaskHeartbeatCommand({ taskToken: await token() }));
@@ -170,7 +170,7 @@ describe('Step Functions on loopback, through the SDK', () => {
     expect(events?.at(-1)?.type).toBe('ExecutionSucceeded');
   });
 
-  it("names errors as AWS does: the function's own, a refused call, and running out of time", async () => {
+  test("names errors as AWS does: the function's own, a refused call, and running out of time", async () => {
     const {
       sfn,
       start,
@@ -198,7 +198,7 @@ describe('Step Functions on loopback, through the SDK', () => {
     ).rejects.toMatchObject({ name: 'InvalidToken' });
   });
 
-  it('tells a late answer that the task timed out, and a failed one to the Catch', async () => {
+  test('tells a late answer that the task timed out, and a failed one to the Catch', async () => {
     const { sfn, start, token, describe: look, executions } = await setUp({ echo });
     await start('late', input);
     const taskToken = await token();
@@ -214,7 +214,7 @@ describe('Step Functions on loopback, through the SDK', () => {
     });
   });
 
-  it('starts a name once: the same while it runs, refused when it ended or the input differs', async () => {
+  test('starts a name once: the same while it runs, refused when it ended or the input differs', async () => {
     const { start, token, executions } = await setUp({ echo });
     const first = await start('once', input);
     await token();
@@ -226,7 +226,7 @@ describe('Step Functions on loopback, through the SDK', () => {
     await expect(start('once', input)).rejects.toMatchObject({ name: 'ExecutionAlreadyExists' });
   });
 
-  it('stops an execution and tells; another process finds what ran as aborted', async () => {
+  test('stops an execution and tells; another process finds what ran as aborted', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'walkback-sfn-'));
     cleanup.push(() => rm(directory, { recursive: true, force: true }));
     const journal = join(directory, 'executions.jsonl');
@@ -276,7 +276,7 @@ describe('what the service refuses', () => {
     return { ...rest, called, run, start };
   };
 
-  it('a result over 256 KiB fails its task, and a Catch may take it', async () => {
+  test('a result over 256 KiB fails its task, and a Catch may take it', async () => {
     const { run, called } = await limits();
     const seen = await run('result', { fn: 'large', payload: 1 });
     const { error, cause } = dataLimit('Call', 'returned a result');
@@ -287,21 +287,21 @@ describe('what the service refuses', () => {
     expect(called).toEqual(['large']);
   });
 
-  it('a state’s output over it ends the execution whatever the next state catches, and calls nothing more', async () => {
+  test('a state’s output over it ends the execution whatever the next state catches, and calls nothing more', async () => {
     const { run, called } = await limits();
     const seen = await run('output', { fn: 'echo', payload: text(150 * KIB) });
     expect(seen).toMatchObject({ status: 'FAILED', ...dataLimit('Call', 'returned a result') });
     expect(called).toEqual([]);
   });
 
-  it('parameters over it end the execution too', async () => {
+  test('parameters over it end the execution too', async () => {
     const { run, called } = await limits();
     const seen = await run('parameters', { fn: 'small', payload: text(150 * KIB) });
     expect(seen).toMatchObject({ status: 'FAILED', ...dataLimit('Again', 'provided parameters') });
     expect(called).toEqual(['small']);
   });
 
-  it('an input over it, a name over 80 characters or with others than AWS takes', async () => {
+  test('an input over it, a name over 80 characters or with others than AWS takes', async () => {
     const { sfn, start, arn } = await limits();
     const padded = (bytes: number) => ({ fn: 'small', payload: text(bytes - 27) });
     expect(JSON.stringify(padded(MAX_DATA))).toHaveLength(MAX_DATA);
@@ -320,7 +320,7 @@ describe('what the service refuses', () => {
     });
   });
 
-  it('event 25,000 of a history: it is the failure, whatever goes on', async () => {
+  test('event 25,000 of a history: it is the failure, whatever goes on', async () => {
     const { run, sfn, arn } = await limits();
     const failure = {
       error: 'States.Runtime',
@@ -336,7 +336,7 @@ describe('what the service refuses', () => {
     ]);
   });
 
-  it('a history has the events the service counts: five for a task', async () => {
+  test('a history has the events the service counts: five for a task', async () => {
     const { run, sfn, arn } = await limits();
     await run('counted', { fn: 'small', payload: 1 });
     const { events } = await sfn.send(new GetExecutionHistoryCommand({ executionArn: arn('counted') }));

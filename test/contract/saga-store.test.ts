@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSagaStore } from '../../adapters/aws/saga-store.ts';
-import { createTombstones } from '../../adapters/aws/saga-tombstones.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
+import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
-import { makeAdvance } from '../../core/saga/advance.ts';
-import { eventOf } from '../../core/saga/engine-protocol.ts';
-import { fold } from '../../core/saga/fold.ts';
-import { findChainBreak } from '../../core/saga/hash-chain.ts';
+import { fold } from '../../core/saga/decide/fold.ts';
+import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
-import { makeStartSaga } from '../../core/saga/start.ts';
+import { createAdvance } from '../../core/saga/run/advance.ts';
+import { eventOf } from '../../core/saga/run/engine-protocol.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { planCloud } from '../../local/plan.ts';
 import { provision } from '../../local/provision.ts';
@@ -56,7 +56,7 @@ const tool = scriptedTool('pay', 'compensatable');
 const startedHead = async (store: SagaStore, sagaId: string) => {
   await store.putTool(tool);
   const plan = { steps: [{ id: 's', tool: 'pay', arguments: {} }] };
-  const start = makeStartSaga({ store, engine, clock: virtualClock(), evaluate });
+  const start = createStartSaga({ store, engine, clock: virtualClock(), evaluate });
   await start({ sagaId, plan, input: {}, requestedBy: 'me' });
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new Error('no head');
@@ -67,20 +67,20 @@ describe.each([
   { name: 'DynamoDB', open: () => dynamo },
   { name: 'the fake of the tests', open: () => memorySagaStore().store },
 ])('a saga store: $name', ({ open }) => {
-  it('two Advances at once: one writes, both answer the same, the chain holds (S9)', async () => {
+  test('two Advances at once: one writes, both answer the same, the chain holds (S9)', async () => {
     const store = open();
     const clock = virtualClock();
     await store.putTool(tool);
     const plan = {
       steps: Array.from({ length: 12 }, (_, n) => ({ id: `s${n}`, tool: 'pay', arguments: { n } })),
     };
-    await makeStartSaga({ store, engine, clock, evaluate })({
+    await createStartSaga({ store, engine, clock, evaluate })({
       sagaId: 'race',
       plan,
       input: {},
       requestedBy: 'me',
     });
-    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+    const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
     const begun = await Promise.all([1, 2, 3].map(() => advance('race', 1, { type: 'continue' }, 'arn')));
     expect(new Set(begun.map((one) => JSON.stringify(one))).size).toBe(1);
     const [first] = begun;
@@ -120,7 +120,7 @@ describe.each([
     expect(outcomes).toEqual([entries[2]]);
   });
 
-  it('lists sagas by status from the index alone, longest in it first, with the end of their waits', async () => {
+  test('lists sagas by status from the index alone, longest in it first, with the end of their waits', async () => {
     const store = open();
     const head = await startedHead(store, 'model');
     for (const n of [3, 1, 2]) {
@@ -155,7 +155,7 @@ describe.each([
     });
   });
 
-  it.each([
+  test.each([
     {
       what: 'no reference',
       payload: { outcome: 'committed', result: {}, externalRef: '' },
@@ -196,8 +196,8 @@ describe.each([
     await store.putTool(tool);
     const sagaId = `outcome-${what.replaceAll(' ', '-')}`;
     const plan = { steps: [{ id: 'a', tool: 'pay', arguments: {} }] };
-    await makeStartSaga({ store, engine, clock, evaluate })({ sagaId, plan, input: {}, requestedBy: 'me' });
-    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+    await createStartSaga({ store, engine, clock, evaluate })({ sagaId, plan, input: {}, requestedBy: 'me' });
+    const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
     const asked = await advance(sagaId, 1, { type: 'begin' }, 'arn');
     const event = eventOf({ ...asked, outcome: error ?? { Payload: payload } });
     await advance(sagaId, 1, event, 'arn');
@@ -208,10 +208,10 @@ describe.each([
     expect(fold(entries)).toEqual(head?.state);
   });
 
-  it('creates a saga once, and moves a head only from the version it read', async () => {
+  test('creates a saga once, and moves a head only from the version it read', async () => {
     const store = open();
     await store.putTool(tool);
-    const start = makeStartSaga({ store, engine, clock: virtualClock(), evaluate });
+    const start = createStartSaga({ store, engine, clock: virtualClock(), evaluate });
     const request = {
       sagaId: 'once',
       plan: { steps: [{ id: 'a', tool: 'pay', arguments: {} }] },
@@ -232,7 +232,7 @@ describe.each([
     expect(await store.listEntries('once')).toHaveLength(1);
   });
 
-  it('runs the input of the start that was acknowledged, whatever another start of this id wrote meanwhile', async () => {
+  test('runs the input of the start that was acknowledged, whatever another start of this id wrote meanwhile', async () => {
     const store = open();
     await store.putTool(tool);
     const clock = virtualClock();
@@ -242,19 +242,19 @@ describe.each([
     const overtaken: SagaStore = {
       ...store,
       putPinned: async (pinned) => {
-        won ||= (await makeStartSaga({ store, engine, clock, evaluate })(request(5))).status === 'RUNNING';
+        won ||= (await createStartSaga({ store, engine, clock, evaluate })(request(5))).status === 'RUNNING';
         await store.putPinned(pinned);
       },
     };
-    const late = makeStartSaga({ store: overtaken, engine, clock, evaluate })(request(9999));
+    const late = createStartSaga({ store: overtaken, engine, clock, evaluate })(request(9999));
     await expect(late).rejects.toMatchObject({ name: 'RequestConflict' });
     expect(won).toBe(true);
-    const advance = makeAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+    const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
     const next = await advance('mixed', 1, { type: 'begin' }, 'arn');
     expect(next).toMatchObject({ action: 'INVOKE', payload: { arguments: { amount: 5 } } });
   });
 
-  it('keeps versions of the catalog, the last stored being the newest', async () => {
+  test('keeps versions of the catalog, the last stored being the newest', async () => {
     const store = open();
     await store.putTool({ ...tool, name: 'versioned' });
     expect(await store.putTool({ ...tool, name: 'versioned', version: '2' })).toEqual({ written: true });
@@ -268,7 +268,7 @@ describe.each([
     expect((await store.listTools()).find(({ name }) => name === 'versioned')?.version).toBe('2');
   });
 
-  it('keeps the token of who waits', async () => {
+  test('keeps the token of who waits', async () => {
     const store = open();
     expect(await store.getToken('nobody')).toBeUndefined();
     await store.putToken({ sagaId: 'w', generation: 2, step: 1, token: 't' });
@@ -276,7 +276,7 @@ describe.each([
   });
 });
 
-it('a version that is stored is the newest, whenever the one who stored it died', async () => {
+test('a version that is stored is the newest, whenever the one who stored it died', async () => {
   const client = new DynamoDBClient({
     region: 'us-east-1',
     endpoint: url,
@@ -301,10 +301,10 @@ it('a version that is stored is the newest, whenever the one who stored it died'
   client.destroy();
 });
 
-it('what was pinned and altered since is refused: steps and input are held against their hashes', async () => {
+test('what was pinned and altered since is refused: steps and input are held against their hashes', async () => {
   await dynamo.putTool(tool);
   const steps = Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, tool: 'pay', arguments: { n } }));
-  const start = makeStartSaga({ store: dynamo, engine, clock: virtualClock(), evaluate });
+  const start = createStartSaga({ store: dynamo, engine, clock: virtualClock(), evaluate });
   await start({ sagaId: 'pinned', plan: { steps }, input: { amount: 5 }, requestedBy: 'me' });
   const head = await dynamo.getHead('pinned');
   if (head === undefined) throw new Error('no head');
@@ -320,7 +320,7 @@ it('what was pinned and altered since is refused: steps and input are held again
   await expect(dynamo.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
 });
 
-it('a head that a newer release wrote is refused, and nobody writes over it', async () => {
+test('a head that a newer release wrote is refused, and nobody writes over it', async () => {
   const head = await startedHead(dynamo, 'newer');
   await tables.client.send(
     new UpdateItemCommand({
@@ -331,7 +331,7 @@ it('a head that a newer release wrote is refused, and nobody writes over it', as
       ExpressionAttributeValues: { ':next': { N: '2' } },
     }),
   );
-  const advance = makeAdvance({
+  const advance = createAdvance({
     store: dynamo,
     engine,
     clock: virtualClock(),
@@ -345,7 +345,7 @@ it('a head that a newer release wrote is refused, and nobody writes over it', as
   expect(await dynamo.listEntries('newer')).toHaveLength(head.seq);
 });
 
-it('tombstones stand once they are buried', async () => {
+test('tombstones stand once they are buried', async () => {
   const tombstones = createTombstones(tables);
   expect(await tombstones.isBuried('k:0')).toBe(false);
   await tombstones.bury('k:0');

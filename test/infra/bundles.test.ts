@@ -61,12 +61,12 @@ test('every function has a bundle within its budget, readable and with the scrip
   expect(bundles.map(({ entry }) => entry).sort()).toEqual(
     (await deployed()).map(({ entry }) => entry).sort(),
   );
-  const scripts = await readdir(join(PROJECT, 'adapters/git/sandbox'));
+  const scripts = await readdir(join(PROJECT, 'sandbox'), { recursive: true });
   for (const { entry, directory, sizeBytes } of bundles) {
     expect(sizeBytes).toBeLessThan(MAX_BUNDLE_BYTES);
     const more = EVALUATING.includes(entry) ? ['jsonata-process.mjs'] : [];
     expect((await readdir(directory)).sort()).toEqual(['index.mjs', 'sandbox', ...more].sort());
-    expect((await readdir(join(directory, 'sandbox'))).sort()).toEqual(scripts.sort());
+    expect((await readdir(join(directory, 'sandbox'), { recursive: true })).sort()).toEqual(scripts.sort());
   }
 });
 

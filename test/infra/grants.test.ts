@@ -8,11 +8,11 @@ import { loadTemplate, type Template } from '../../local/template.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { asArray, statementsOf } from '../support/template.ts';
-import { edit, makeRepositories, openWorld, shell } from '../support/world.ts';
+import { createRepositories, edit, openWorld, shell } from '../support/world.ts';
 
 const OLD_CHAIN =
-  'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/retention.ts)';
-const FACTS = 'reads the results that a step it prepares refers to (core/saga/prepare.ts)';
+  'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';
+const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
 const ELSEWHERE: Record<string, Record<string, string>> = {
@@ -30,13 +30,15 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {
     'dynamodb:GetItem': FACTS,
-    'states:SendTaskSuccess': 'wakes an execution whose wake-up was lost a minute ago (core/saga/sweep.ts)',
+    'states:SendTaskSuccess':
+      'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
   'advance-saga': {
-    'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/advance.ts)',
+    'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/advance.ts)',
   },
   'announce-await': {
-    'states:SendTaskSuccess': 'wakes at once when the answer came before the token (core/saga/answer.ts)',
+    'states:SendTaskSuccess':
+      'wakes at once when the answer came before the token (core/saga/people/answer.ts)',
   },
 };
 
@@ -85,7 +87,7 @@ const workSessions = async ({ cloud }: SagaCloud): Promise<void> => {
   edit(world.root, 3, world.paths);
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.
-  makeRepositories(world.root, ['added']);
+  createRepositories(world.root, ['added']);
   shell(world.root, 'head -c 300000 /dev/urandom > added/large.bin');
   await world.checkpoint('third');
   const { sessionId } = world;

@@ -3,18 +3,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { REQUEST_TIMEOUT_MS } from '../../cli/target/invoke.ts';
-import { commandTimeout } from '../../core/checkpoint/deadline.ts';
-import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/advance.ts';
-import { checkFunctions } from '../../core/saga/check-functions.ts';
-import { MAX_FACTS } from '../../core/saga/decide.ts';
-import { executionName } from '../../core/saga/keys.ts';
+import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
+import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
+import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/advance.ts';
 import {
   ENGINE_SLACK_SECONDS,
   engineSeconds,
   LATE_COMMIT_MARGIN_MS,
   MAX_WAIT_SECONDS,
-} from '../../core/saga/timing.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tool-protocol.ts';
+} from '../../core/saga/run/timing.ts';
+import { executionName } from '../../core/saga/tools/keys.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
+import { commandTimeout } from '../../core/shared/deadline.ts';
 import { refundManifests } from '../../examples/refund/catalog.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
 import { planCloud } from '../../local/plan.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { edit, fingerprint, makeRepositories, openWorld, rootOf } from '../support/world.ts';
+import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
 
 const PATHS = ['api', 'web'];
 
@@ -91,7 +91,7 @@ test('a checkpoint that captured before a rollback and would be written after it
 test('two sessions on one directory, in two sandboxes, do not see each other', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'walkback-shared-'));
   try {
-    makeRepositories(directory, PATHS);
+    createRepositories(directory, PATHS);
     const one = await openWorld(cloud, { sessionId: 'left', paths: PATHS, mount: directory });
     const two = await openWorld(cloud, { sessionId: 'right', paths: PATHS, mount: directory });
     const left = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { edit, fingerprint, makeRepositories, openWorld, rootOf } from '../support/world.ts';
+import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
 
 const PATHS = ['api', 'web'];
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ test('what has expired goes with its objects; a base that a living session stand
   await using cloud = await startTestCloud();
   const directory = await mkdtemp(join(tmpdir(), 'walkback-retention-'));
   try {
-    makeRepositories(directory, PATHS);
+    createRepositories(directory, PATHS);
     const short = await openWorld(cloud, {
       sessionId: 'short',
       paths: PATHS,

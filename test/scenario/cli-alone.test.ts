@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openCliScene } from '../support/cli.ts';
-import { makeWork } from '../support/cli-work.ts';
+import { createWork } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
 describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => {
-  it('works without walkback up, one command after the other, and keeps everything in between', async () => {
+  test('works without walkback up, one command after the other, and keeps everything in between', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;
-    await makeWork(work);
+    await createWork(work);
     const started = await json(['session', 'start', '--root', work]);
     const sessionId = String(started['sessionId']);
     expect(sessionId).toMatch(/^work-[0-9a-f]{8}$/);
@@ -28,9 +28,9 @@ describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => 
     expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
   });
 
-  it('lets commands that need a cloud of their own wait for each other', async () => {
+  test('lets commands that need a cloud of their own wait for each other', async () => {
     await using scene = await openCliScene();
-    await makeWork(scene.work);
+    await createWork(scene.work);
     await scene.json(['session', 'start', '--root', '.', '--id', 'mine']);
     const both = await Promise.all(
       ['msg-1', 'msg-2'].map((message) =>

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { openCliScene } from '../support/cli.ts';
 
@@ -8,7 +8,7 @@ const leftovers = async (): Promise<string[]> =>
   (await readdir(tmpdir())).filter((name) => name.startsWith('walkback-demo-'));
 
 describe('walkback demo', { timeout: 180_000 }, () => {
-  it('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
+  test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
     await using scene = await openCliScene();
     const before = await leftovers();
     const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openCliScene } from '../support/cli.ts';
-import { git, makeWork } from '../support/cli-work.ts';
+import { createWork, git } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
 describe('walkback beside walkback up', { timeout: 180_000 }, () => {
-  it('starts a session, takes checkpoints, shows them, rolls back and undoes that', async () => {
+  test('starts a session, takes checkpoints, shows them, rolls back and undoes that', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;
-    await makeWork(work);
+    await createWork(work);
     await scene.start(['up', '--json']);
 
     const started = await json(['session', 'start', '--root', '.', '--id', 'mine', '--metadata', 'by=test']);
@@ -64,7 +64,7 @@ describe('walkback beside walkback up', { timeout: 180_000 }, () => {
     expect(await text(['log'])).toContain('undo point of a rollback');
   });
 
-  it('says what is wrong, in words and as JSON, by exit code', async () => {
+  test('says what is wrong, in words and as JSON, by exit code', async () => {
     await using scene = await openCliScene();
     await scene.start(['up', '--json']);
     const unknown = await scene.run(['log', '--session', 'nobody', '--json']);

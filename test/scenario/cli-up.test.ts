@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openCliScene } from '../support/cli.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
@@ -23,7 +23,7 @@ const answers = async (url: string): Promise<boolean> => {
 };
 
 describe('walkback up', () => {
-  it('prints where everything answers, and stops cleanly on SIGTERM', async () => {
+  test('prints where everything answers, and stops cleanly on SIGTERM', async () => {
     await using scene = await openCliScene();
     const { child, firstLine, ended } = await scene.start(['up', '--json']);
     const up = upSchema.parse(JSON.parse(firstLine));
@@ -40,7 +40,7 @@ describe('walkback up', () => {
     expect(existsSync(join(scene.dataDir, 'cloud.json'))).toBe(false);
   });
 
-  it('refuses a port that is taken, by its number', async () => {
+  test('refuses a port that is taken, by its number', async () => {
     await using scene = await openCliScene();
     const taken = createServer();
     const port = await listenOnLoopback(taken);
@@ -52,7 +52,7 @@ describe('walkback up', () => {
     expect(stderr).toContain('--port');
   });
 
-  it('refuses a data directory that another one works in, and names it', async () => {
+  test('refuses a data directory that another one works in, and names it', async () => {
     await using scene = await openCliScene();
     const { firstLine } = await scene.start(['up', '--json']);
     const { pid } = upSchema.parse(JSON.parse(firstLine));

@@ -4,9 +4,9 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import {
+  createRepositories,
   edit,
   fingerprint,
-  makeRepositories,
   openWorld,
   type Recorded,
   rootOf,
@@ -97,7 +97,7 @@ const play = async (
         break;
       case 'replace':
         await rm(join(world.root, one.of), { recursive: true });
-        makeRepositories(world.root, [one.of]);
+        createRepositories(world.root, [one.of]);
         break;
       case 'checkpoint':
         recorded.push(await world.checkpoint(`t${n}`));

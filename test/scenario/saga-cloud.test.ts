@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EVENTS_PER_ROUND } from '../../core/saga/advance.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EVENTS_PER_ROUND } from '../../core/saga/run/advance.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 let sagas: SagaCloud;
@@ -17,7 +17,7 @@ beforeEach(() => {
 const invoke: SagaCloud['cloud']['invoke'] = (name, event) => sagas.cloud.invoke(name, event);
 
 describe('a saga on the embedded cloud', () => {
-  it('runs from start to observation in three transitions per step', async () => {
+  test('runs from start to observation in three transitions per step', async () => {
     await sagas.start('runs');
     expect(await sagas.observe('runs')).toMatchObject({ status: 'COMPLETED' });
     expect(await sagas.isSound('runs')).toBe(true);
@@ -29,7 +29,7 @@ describe('a saga on the embedded cloud', () => {
     expect(entered).toHaveLength(5 * 3 + 3);
   });
 
-  it('answers the same start again, and refuses another one under the same id', async () => {
+  test('answers the same start again, and refuses another one under the same id', async () => {
     await sagas.start('twice');
     await expect(sagas.start('twice')).resolves.toMatchObject({ sagaId: 'twice' });
     await expect(sagas.start('twice', 'refund-approved')).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe('a saga on the embedded cloud', () => {
     ).toHaveLength(1);
   });
 
-  it('takes everything back when a step is refused, and tells the bus', async () => {
+  test('takes everything back when a step is refused, and tells the bus', async () => {
     const before = sagas.standing();
     sagas.faults.refuseMail = true;
     await sagas.start('back');
@@ -55,7 +55,7 @@ describe('a saga on the embedded cloud', () => {
     expect(told.map(({ type }) => type)).toEqual(['saga.started', 'saga.compensating', 'saga.compensated']);
   });
 
-  it('escalates a failed compensation with every reference, and an operator finishes it', async () => {
+  test('escalates a failed compensation with every reference, and an operator finishes it', async () => {
     sagas.faults.refuseMail = true;
     sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
     await sagas.start('stuck');
@@ -92,7 +92,7 @@ describe('a saga on the embedded cloud', () => {
     expect(await sagas.isSound('stuck')).toBe(true);
   });
 
-  it('retries a failed compensation when the operator says so', async () => {
+  test('retries a failed compensation when the operator says so', async () => {
     sagas.faults.refuseMail = true;
     sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
     await sagas.start('again');
@@ -102,7 +102,7 @@ describe('a saga on the embedded cloud', () => {
     expect(await sagas.observe('again')).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
   });
 
-  it('refuses bad plans before anything is written', async () => {
+  test('refuses bad plans before anything is written', async () => {
     const bad = { steps: [{ id: 'x', tool: 'no_such_tool', arguments: {} }] };
     await expect(
       invoke('start-saga', { sagaId: 'bad', plan: bad, input: {}, requestedBy: 'agent-7' }),
@@ -120,7 +120,7 @@ describe('approvals', () => {
   const answer = (sagaId: string, decision: string) =>
     invoke('answer', { sagaId, stepId: 'refund', decision, by: 'ada' });
 
-  it('wait, and go on when approved; the same answer twice is one', async () => {
+  test('wait, and go on when approved; the same answer twice is one', async () => {
     await sagas.start('ask', 'refund-approved');
     expect(await sagas.observe('ask')).toMatchObject({ status: 'AWAITING', awaiting: { step: 'refund' } });
     await answer('ask', 'approve');
@@ -130,7 +130,7 @@ describe('approvals', () => {
     expect(await sagas.isSound('ask')).toBe(true);
   });
 
-  it('end the saga when rejected', async () => {
+  test('end the saga when rejected', async () => {
     await sagas.start('no', 'refund-approved');
     await sagas.observe('no');
     await answer('no', 'reject');
@@ -140,7 +140,7 @@ describe('approvals', () => {
     });
   });
 
-  it('end the saga when nobody answers in time, and refuse the late answer', async () => {
+  test('end the saga when nobody answers in time, and refuse the late answer', async () => {
     const plan = {
       steps: [
         {
@@ -159,7 +159,7 @@ describe('approvals', () => {
     expect(await sagas.isSound('late')).toBe(true);
   });
 
-  it('are cut short by a cancel', async () => {
+  test('are cut short by a cancel', async () => {
     await sagas.start('cancel', 'refund-approved');
     await sagas.observe('cancel');
     await invoke('operate-saga', { sagaId: 'cancel', action: 'cancel', by: 'ada' });
@@ -171,7 +171,7 @@ describe('approvals', () => {
 });
 
 describe('executions that die', () => {
-  it('are replaced from the ledger when somebody stops one', async () => {
+  test('are replaced from the ledger when somebody stops one', async () => {
     await sagas.start('stopped', 'refund-approved');
     await sagas.observe('stopped');
     await sagas.stop('stopped');
@@ -197,7 +197,7 @@ describe('executions that die', () => {
     await expect(sagas.execution(sagaId, 5)).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
   };
 
-  it('again and again go on when an operator asks for the saga, as the runbook says', async () => {
+  test('again and again go on when an operator asks for the saga, as the runbook says', async () => {
     await strand('stranded');
     expect(await invoke('sweep', {})).toMatchObject({ resumed: [] });
     expect(await invoke('sweep', { sagaId: 'stranded' })).toMatchObject({ resumed: ['stranded'] });
@@ -206,7 +206,7 @@ describe('executions that die', () => {
     expect(await sagas.isSound('stranded')).toBe(true);
   });
 
-  it('again and again are replaced by a cancel', async () => {
+  test('again and again are replaced by a cancel', async () => {
     await strand('given-up');
     await invoke('operate-saga', { sagaId: 'given-up', action: 'cancel', by: 'ada' });
     expect(await sagas.observe('given-up')).toMatchObject({ status: 'COMPENSATED' });

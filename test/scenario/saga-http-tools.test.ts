@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Observation } from '../../core/saga/observation.ts';
+import type { Observation } from '../../core/saga/people/observation.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -59,7 +59,7 @@ const run = async (sagaId: string) => {
   return (await cloud.invoke('describe-saga', { sagaId, waitSeconds: 40 })) as unknown as Observation;
 };
 
-it('a saga whose tools are HTTP endpoints commits', async () => {
+test('a saga whose tools are HTTP endpoints commits', async () => {
   expect(await run('both')).toMatchObject({ status: 'COMPLETED' });
   expect([...rooms]).toEqual([
     ['both:0', 'first'],
@@ -68,12 +68,12 @@ it('a saga whose tools are HTTP endpoints commits', async () => {
   expect(served.seen.unsigned).toBe(0);
 });
 
-it('the catalog says where such a tool is served', async () => {
+test('the catalog says where such a tool is served', async () => {
   const { tools } = await cloud.invoke('list-catalog', {});
   expect(tools).toMatchObject([{ name: 'reserve', functionName: 'walkback-http-tool', endpoint }]);
 });
 
-it('and takes step one back over HTTP when step two is refused', async () => {
+test('and takes step one back over HTTP when step two is refused', async () => {
   soldOut = true;
   const seen = await run('back');
   expect(seen).toMatchObject({

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { addOrder, STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
 
@@ -12,7 +12,7 @@ const CHILD = join(import.meta.dirname, '../support/saga-cloud-child.ts');
 /** `KILLS=3` tries them all. */
 const POINTS = [4, 1, 3].slice(0, Number(process.env['KILLS'] ?? 1));
 
-it.each(POINTS)(
+test.each(POINTS)(
   'kill -9 of the cloud at booking %i, then up again: every saga is finished or undone without a human',
   async (killAt) => {
     const { server, faults } = await startSagaServices();

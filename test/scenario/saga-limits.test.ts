@@ -2,17 +2,17 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { entryItem, headItem } from '../../adapters/aws/saga-items.ts';
-import { MAX_STEPS } from '../../core/saga/catalog.ts';
-import { fold } from '../../core/saga/fold.ts';
-import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
-import { canonicalJson } from '../../core/saga/json.ts';
-import { fromRow, type LedgerRow } from '../../core/saga/ledger-row.ts';
+import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
+import { fold } from '../../core/saga/decide/fold.ts';
+import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { fromRow, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model.ts';
-import type { Observation } from '../../core/saga/observation.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tool-protocol.ts';
+import type { Observation } from '../../core/saga/people/observation.ts';
+import { MAX_STEPS } from '../../core/saga/plan/catalog.ts';
+import { canonicalJson } from '../../core/saga/plan/json.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { planCloud } from '../../local/plan.ts';
@@ -92,7 +92,7 @@ const pagesOf = async (query: object, enough = Number.POSITIVE_INFINITY) => {
 describe('arguments and results', () => {
   const full = () => padded(MAX_RESULT_BYTES, { answerBytes: MAX_RESULT_BYTES });
 
-  it('at their largest go through the machine, forth and back', async () => {
+  test('at their largest go through the machine, forth and back', async () => {
     await start('full', [step('one', full()), step('two', padded(MAX_RESULT_BYTES, { refuse: true }))]);
     expect(await observe('full')).toMatchObject({
       status: 'COMPENSATED',
@@ -106,7 +106,7 @@ describe('arguments and results', () => {
     expect(findChainBreak(rows.map(fromRow), { seq: tip?.seq ?? 0, tip: tip?.hash ?? '' })).toBeUndefined();
   });
 
-  it('over it by a byte: arguments are refused before the start, or when they are resolved', async () => {
+  test('over it by a byte: arguments are refused before the start, or when they are resolved', async () => {
     const over = padded(MAX_RESULT_BYTES + 1);
     await expect(start('over', [step('one', over)])).rejects.toMatchObject({
       errorType: 'PlanRefused',
@@ -120,7 +120,7 @@ describe('arguments and results', () => {
     });
   });
 
-  it('over it by a byte: a result took effect, so its step is taken back', async () => {
+  test('over it by a byte: a result took effect, so its step is taken back', async () => {
     await start('result', [step('one', { text: 'a', answerBytes: MAX_RESULT_BYTES + 1 })]);
     expect(await observe('result')).toMatchObject({
       status: 'COMPENSATED',
@@ -134,7 +134,7 @@ describe('arguments and results', () => {
 describe('plans', () => {
   const approval = { timeoutSeconds: 3600 };
 
-  it('with the most steps one request can carry start, wait, and go back', async () => {
+  test('with the most steps one request can carry start, wait, and go back', async () => {
     const steps = Array.from({ length: MAX_STEPS }, (_, n) => ({
       ...step(`s${n}`, padded(5600)),
       ...(n === 2 ? { approval } : {}),
@@ -152,7 +152,7 @@ describe('plans', () => {
     });
   });
 
-  it('of the largest steps fit their items; a larger step is refused', async () => {
+  test('of the largest steps fit their items; a larger step is refused', async () => {
     // An expression is text that counts, whatever it makes.
     const wide = (bytes: number) => ({ text: `{% /*${'c'.repeat(bytes)}*/ "x" %}` });
     const steps = Array.from({ length: 8 }, (_, n) => step(`w${n}`, wide(47 * KIB)));
@@ -164,7 +164,7 @@ describe('plans', () => {
     });
   });
 
-  it('that the catalog can not hold in one item are refused by name', async () => {
+  test('that the catalog can not hold in one item are refused by name', async () => {
     const plan = { steps: Array.from({ length: 20 }, (_, n) => step(`s${n}`, padded(20 * KIB))) };
     const definition = {
       name: 'huge',
@@ -284,7 +284,7 @@ describe('500 effects that nothing takes back, with the largest references, and 
     await drive();
   });
 
-  it('are all told by describe-saga', async () => {
+  test('are all told by describe-saga', async () => {
     const seen = await observe(sagaId);
     expect(seen.status).toBe('COMPENSATION_FAILED');
     expect(seen.notCompensated.map(({ externalRef }) => externalRef)).toEqual(
@@ -292,7 +292,7 @@ describe('500 effects that nothing takes back, with the largest references, and 
     );
   });
 
-  it('are alerted with a message and a subject that SNS takes, which says how many more there are', async () => {
+  test('are alerted with a message and a subject that SNS takes, which says how many more there are', async () => {
     const alerts = () => cloud.events().filter(({ kind }) => kind === 'notification');
     await expect.poll(() => alerts().length, { timeout: 10_000 }).toBe(1);
     const [alert] = alerts();
@@ -307,7 +307,7 @@ describe('500 effects that nothing takes back, with the largest references, and 
     expect(cloud.events().map(({ type }) => type)).toContain('saga.compensation_failed');
   });
 
-  it('are read page by page, of one saga, of a status and of a day, and the chain holds', async () => {
+  test('are read page by page, of one saga, of a status and of a day, and the chain holds', async () => {
     const { rows, tip, largestBytes } = await pagesOf({ sagaId });
     expect(largestBytes).toBeLessThan(2 * KIB * KIB);
     expect(findChainBreak(rows.map(fromRow), { seq: tip?.seq ?? 0, tip: tip?.hash ?? '' })).toBeUndefined();

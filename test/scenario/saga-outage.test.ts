@@ -1,5 +1,5 @@
 /** A topic that is gone when a saga escalates, and tables that throttle in the middle of one. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => sagas.cloud.heal());
 
-it('an alert that nobody takes: the saga ends as failed all the same, and an operator finds it without one', async () => {
+test('an alert that nobody takes: the saga ends as failed all the same, and an operator finds it without one', async () => {
   sagas.faults.refuseMail = true;
   sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
   await sagas.start('unheard');
@@ -84,7 +84,7 @@ const throttle = (first: number) =>
     action: THROTTLED,
   }));
 
-it('tables that throttle on the way and on the way back: the machine tries again, and nothing is left or doubled', async () => {
+test('tables that throttle on the way and on the way back: the machine tries again, and nothing is left or doubled', async () => {
   const before = sagas.standing();
   sagas.faults.refuseMail = true;
   // A move on the way, and one on the way back.

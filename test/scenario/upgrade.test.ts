@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -77,7 +77,7 @@ const changedMachine = (template: Template): Template => {
   return changed;
 };
 
-it('a saga that waits while its template and tools change goes on with the ones it was started with', async () => {
+test('a saga that waits while its template and tools change goes on with the ones it was started with', async () => {
   const { cloud, start, observe, isSound } = await open();
   await cloud.invoke('put-catalog', quickCatalog(services.server.url));
   await start('before', 'refund-approved');
@@ -99,7 +99,7 @@ it('a saga that waits while its template and tools change goes on with the ones 
   expect(await observe('after')).not.toMatchObject({ status: 'COMPLETED' });
 });
 
-it('sagas that were in flight on the old machine are finished, or undone, by the new one', async () => {
+test('sagas that were in flight on the old machine are finished, or undone, by the new one', async () => {
   const before = await open();
   await before.cloud.invoke('put-catalog', quickCatalog(services.server.url));
   for (const sagaId of ['finishes', 'undone']) {

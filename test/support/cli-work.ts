@@ -17,7 +17,7 @@ const makeRepository = async (directory: string, files: Record<string, string>):
   await git(directory, 'commit', '-q', '-m', 'first');
 };
 
-export const makeWork = async (work: string): Promise<void> => {
+export const createWork = async (work: string): Promise<void> => {
   await makeRepository(join(work, 'api'), { 'a.txt': 'one\n', 'b.txt': 'one\n' });
   await makeRepository(join(work, 'web'), { 'page.html': '<h1>one</h1>\n' });
 };

@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
-import type { CapturedRepository, CaptureReport } from '../../core/ports/capture.ts';
-import type { BundleSource, RestoreReport } from '../../core/ports/restore.ts';
+import type { CapturedRepository, CaptureReport } from '../../core/checkpoint/ports/capture.ts';
+import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
 

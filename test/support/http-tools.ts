@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { readSecret } from '../../adapters/aws/secret.ts';
-import { endpointKey } from '../../core/saga/http-signature.ts';
+import { endpointKey } from '../../core/saga/tools/http-signature.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import type { Tool } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';

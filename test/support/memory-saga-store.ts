@@ -1,4 +1,4 @@
-import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
+import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type {
   Json,
   LedgerEntry,

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ExecutionAdapter } from '../../core/ports/sandbox.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 
 export interface ProcessSandbox extends ExecutionAdapter {
   /** Number of calls so far: each is one round trip. */

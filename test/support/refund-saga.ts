@@ -1,13 +1,13 @@
 /** The refund saga, run in process: real core, real kit, the example's services, faults at chosen points. */
 import { expect } from 'vitest';
-import { fold } from '../../core/saga/fold.ts';
-import { findChainBreak } from '../../core/saga/hash-chain.ts';
+import { fold } from '../../core/saga/decide/fold.ts';
+import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { LedgerEntry } from '../../core/saga/model.ts';
-import { observe } from '../../core/saga/observation.ts';
-import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
+import { observe } from '../../core/saga/people/observation.ts';
+import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import { makePutCatalog } from '../../core/saga/put-catalog.ts';
-import { readAnswer, readEngineError, type ToolRequest } from '../../core/saga/tool-protocol.ts';
+import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
+import { readAnswer, readEngineError, type ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
 import { refundDefinitions, refundManifests, refundTools } from '../../examples/refund/catalog.ts';
 import type { WorldOptions } from '../../examples/refund/services/world.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
@@ -70,7 +70,7 @@ export const refundSaga = async (options: RefundSagaOptions = {}) => {
   const { overlaps, watch } = watchOverlap(clock);
   const invoke = watch(options.around?.(direct, clock) ?? direct);
   const store = options.storing?.(memory.store, clock) ?? memory.store;
-  await makePutCatalog({ store, functions: endingAfter(32) })({
+  await createPutCatalog({ store, functions: endingAfter(32) })({
     tools: refundManifests(fixture.services, 'refund-tools'),
     definitions: refundDefinitions,
   });

@@ -3,15 +3,15 @@
  * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
  */
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
-import { makeAdvance } from '../../core/saga/advance.ts';
-import { makeAnnounceAwait, makeAnswer } from '../../core/saga/answer.ts';
-import { type EngineState, eventOf } from '../../core/saga/engine-protocol.ts';
-import { executionName } from '../../core/saga/keys.ts';
-import { makeOperate } from '../../core/saga/operate.ts';
+import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
+import { createOperate } from '../../core/saga/people/operate.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
-import { makeStartSaga } from '../../core/saga/start.ts';
-import { makeSweep } from '../../core/saga/sweep.ts';
-import type { ToolRequest } from '../../core/saga/tool-protocol.ts';
+import { createAdvance } from '../../core/saga/run/advance.ts';
+import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
+import { createSweep } from '../../core/saga/run/sweep.ts';
+import { executionName } from '../../core/saga/tools/keys.ts';
+import type { ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
@@ -64,7 +64,7 @@ export const sagaMachine = (options: MachineOptions) => {
   };
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
-  const advanceOnce = makeAdvance({
+  const advanceOnce = createAdvance({
     store,
     engine,
     clock,
@@ -73,8 +73,8 @@ export const sagaMachine = (options: MachineOptions) => {
     ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
     ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
   });
-  const announce = makeAnnounceAwait({ store, engine });
-  const sweep = makeSweep({ store, engine, clock, log });
+  const announce = createAnnounceAwait({ store, engine });
+  const sweep = createSweep({ store, engine, clock, log });
 
   const advance = async (state: {
     sagaId: string;
@@ -156,8 +156,8 @@ export const sagaMachine = (options: MachineOptions) => {
     begin: (sagaId: string, generation: number) => advance({ sagaId, generation, outcome: undefined }),
     /** Runs one execution from its beginning, as a redrive or a second engine would. */
     execute,
-    start: makeStartSaga({ store, engine, clock, evaluate }),
-    answer: makeAnswer({ store, engine, clock }),
-    operate: makeOperate({ store, engine, clock }),
+    start: createStartSaga({ store, engine, clock, evaluate }),
+    answer: createAnswer({ store, engine, clock }),
+    operate: createOperate({ store, engine, clock }),
   };
 };

@@ -1,7 +1,7 @@
 /** The Sessions table in a real DynamoDB engine, for one test file. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createSessionStore } from '../../adapters/aws/session-store.ts';
+import { createSessionStore } from '../../adapters/aws/sessions/session-store.ts';
 import type { Session } from '../../core/checkpoint/model.ts';
 import { clientFor, openDynamoDb, text } from './dynamodb.ts';
 import { checkpointOf, sessionOf } from './session-items.ts';

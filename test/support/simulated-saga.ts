@@ -1,10 +1,10 @@
 /** Any plan, and anything that happens to it, run through `decide` alone. */
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { applyFacts, decide } from '../../core/saga/decide.ts';
-import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/events.ts';
-import { fold } from '../../core/saga/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
+import { applyFacts, decide } from '../../core/saga/decide/decide.ts';
+import { fold } from '../../core/saga/decide/fold.ts';
+import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/saga-events.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import type { EffectKind, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };

@@ -48,7 +48,7 @@ printf 'secret\\n' > private.txt && chmod 600 private.txt
 mkdir -p empty/inside; printf 'mine\\n' > cache.ignored
 printf 'staged\\n' > staged.txt; git add staged.txt; printf 'and more\\n' >> staged.txt`;
 
-export const makeRepositories = (root: string, paths: readonly string[] = REPOSITORIES): void => {
+export const createRepositories = (root: string, paths: readonly string[] = REPOSITORIES): void => {
   for (const path of paths) shell(root, NEW_REPOSITORY, { P: path });
 };
 
@@ -165,7 +165,7 @@ export const openWorld = async (
   const first = rootOf(cloud, sandboxId);
   if (mount === undefined) {
     await mkdir(first, { recursive: true });
-    makeRepositories(first, paths);
+    createRepositories(first, paths);
   }
   await cloud.invoke('start-session', {
     sessionId,

@@ -3,8 +3,8 @@ import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkBundle, parseBundleHeader } from '../../core/checkpoint/bundle.ts';
-import { makeBundle } from '../support/fakes/fake-bundle.ts';
+import { checkBundle, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
+import { createBundle } from '../support/fakes/fake-bundle.ts';
 
 const git = (cwd: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
@@ -57,7 +57,7 @@ describe('a bundle made by git', () => {
 
 describe('a bundle that is not what it should be', () => {
   const expected = { commit: A, prerequisites: [B] };
-  const good = makeBundle(A, [B], { any: 'thing' });
+  const good = createBundle(A, [B], { any: 'thing' });
   const packAt = Buffer.from(good).indexOf('PACK');
 
   test('the good one passes', () => {
@@ -66,10 +66,10 @@ describe('a bundle that is not what it should be', () => {
   });
 
   test.each([
-    ['another commit', makeBundle(B, [B], {}), /does not hold commit/],
-    ['no prerequisite where there must be one', makeBundle(A, [], {}), /needs nothing/],
-    ['another prerequisite', makeBundle(A, [A], {}), /where the chain has/],
-    ['one prerequisite too many', makeBundle(A, [B, A], {}), /where the chain has/],
+    ['another commit', createBundle(B, [B], {}), /does not hold commit/],
+    ['no prerequisite where there must be one', createBundle(A, [], {}), /needs nothing/],
+    ['another prerequisite', createBundle(A, [A], {}), /where the chain has/],
+    ['one prerequisite too many', createBundle(A, [B, A], {}), /where the chain has/],
     ['no bundle at all', Buffer.from('hello\n'), /does not begin like/],
     ['nothing', new Uint8Array(), /header does not end/],
     ['a header without an end', good.subarray(0, 30), /header does not end/],

@@ -1,8 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { knownFrom, linksTo, MAX_LINKS, nextStep, prerequisitesOf } from '../../core/checkpoint/chain.ts';
+import {
+  knownFrom,
+  linksTo,
+  MAX_LINKS,
+  nextStep,
+  prerequisitesOf,
+} from '../../core/checkpoint/capture/chain.ts';
 import type { ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';
-import { isWalkbackError } from '../../core/errors.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const MIB = 1024 ** 2;
 const H1 = '1'.repeat(40);

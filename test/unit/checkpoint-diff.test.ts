@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { createDiff } from '../../core/checkpoint/diff.ts';
+import { describe, expect, test } from 'vitest';
+import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
 import { diffInput, parseInput } from '../../core/checkpoint/schemas.ts';
-import type { Repositories, RepositoryDiff } from '../../core/ports/repositories.ts';
+import { createDiff } from '../../core/checkpoint/timeline/diff.ts';
 import { createWorkingStage, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 type Request = Parameters<Repositories['diff']>[1];
@@ -36,7 +36,7 @@ const createScene = (stage: Stage, answer: Partial<RepositoryDiff> = {}) => {
 const paths = (request: Request | undefined): string[] => (request?.pairs ?? []).map(({ path }) => path);
 
 describe('comparing two points of a timeline', () => {
-  it('asks the sandbox only about repositories that differ, and answers all of them', async () => {
+  test('asks the sandbox only about repositories that differ, and answers all of them', async () => {
     const scene = createScene(await createWorkingStage());
     const answer = await scene.diff('m1', 'm2');
     expect(paths(scene.requests[0])).toEqual(['late', 'web']);
@@ -49,14 +49,14 @@ describe('comparing two points of a timeline', () => {
     expect(answer.warnings).toEqual([]);
   });
 
-  it('compares a repository that was not there yet with nothing', async () => {
+  test('compares a repository that was not there yet with nothing', async () => {
     const scene = createScene(await createWorkingStage());
     await scene.diff('m1', 'm2');
     const late = scene.requests[0]?.pairs.find(({ path }) => path === 'late');
     expect(late).toEqual({ path: 'late', from: null, to: expect.any(String) });
   });
 
-  it('captures now without storing anything', async () => {
+  test('captures now without storing anything', async () => {
     const stage = await createWorkingStage();
     const before = structuredClone(stage.store.tables);
     const scene = createScene(stage);
@@ -65,7 +65,7 @@ describe('comparing two points of a timeline', () => {
     expect(stage.store.tables).toEqual(before);
   });
 
-  it('takes checkpoint ids as well', async () => {
+  test('takes checkpoint ids as well', async () => {
     const stage = await createWorkingStage();
     const [baseline, first] = stage.checkpoints();
     const scene = createScene(stage);
@@ -73,13 +73,13 @@ describe('comparing two points of a timeline', () => {
     expect(paths(scene.requests[0])).toEqual(['api']);
   });
 
-  it('does not ask the sandbox when nothing differs', async () => {
+  test('does not ask the sandbox when nothing differs', async () => {
     const scene = createScene(await createWorkingStage());
     expect((await scene.diff('m2', 'head')).repositories.every(({ files }) => files === 0)).toBe(true);
     expect(scene.requests).toEqual([]);
   });
 
-  it('compares one repository when one is asked for, and names the others when it is unknown', async () => {
+  test('compares one repository when one is asked for, and names the others when it is unknown', async () => {
     const scene = createScene(await createWorkingStage());
     expect((await scene.diff('m1', 'm2', { path: 'web' })).repositories).toHaveLength(1);
     await expect(scene.diff('m1', 'm2', { path: 'wep' })).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('comparing two points of a timeline', () => {
     });
   });
 
-  it('tells to rehydrate when the sandbox lost the captures', async () => {
+  test('tells to rehydrate when the sandbox lost the captures', async () => {
     const scene = createScene(await createWorkingStage(), { missing: true });
     await expect(scene.diff('m1', 'm2')).rejects.toMatchObject({
       name: 'BundleMissing',
@@ -96,7 +96,7 @@ describe('comparing two points of a timeline', () => {
     });
   });
 
-  it('tells to rehydrate when the sandbox is gone', async () => {
+  test('tells to rehydrate when the sandbox is gone', async () => {
     const stage = await createWorkingStage();
     const scene = createScene(stage);
     await stage.world.sandboxes.kill(stage.session().sandboxId);
@@ -106,7 +106,7 @@ describe('comparing two points of a timeline', () => {
     });
   });
 
-  it('refuses unknown points and sandboxes', async () => {
+  test('refuses unknown points and sandboxes', async () => {
     const scene = createScene(await createWorkingStage());
     await expect(scene.diff('nope', 'now')).rejects.toMatchObject({ name: 'MessageNotFound' });
     await expect(scene.diff('cp-00000099-0badcafe', 'now')).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('comparing two points of a timeline', () => {
     });
   });
 
-  it.each(['../x', '', 'a b', '-x'])('refuses %j as a point before anything is asked', (from) => {
+  test.each(['../x', '', 'a b', '-x'])('refuses %j as a point before anything is asked', (from) => {
     expect(() => parseInput(diffInput, { sessionId: SESSION, from, to: 'now' })).toThrow('not valid');
   });
 });

@@ -1,6 +1,6 @@
 /** What a checkpoint believes of its sandbox, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
-import type { CaptureReport } from '../../core/ports/capture.ts';
+import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { sha1 } from '../support/fakes/fake-bundle.ts';
 import { createWorkingStage } from '../support/fakes/stage.ts';

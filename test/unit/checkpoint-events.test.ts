@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { WalkbackEvent } from '../../core/checkpoint/events.ts';
-import { eventsOf, type ItemChange, type StoredItem } from '../../core/checkpoint/events.ts';
-import { createPublishChanges } from '../../core/checkpoint/publish-changes.ts';
+import { createPublishChanges } from '../../core/checkpoint/session/publish-changes.ts';
+import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
+import { eventsOf, type ItemChange, type StoredItem } from '../../core/checkpoint/session/session-events.ts';
 import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';
 
 const names = (change: Omit<ItemChange, 'id'>): string[] =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
-import { restoreError } from '../../core/checkpoint/restore-errors.ts';
-import { planRestore } from '../../core/checkpoint/restore-plan.ts';
-import type { RestoreReport } from '../../core/ports/restore.ts';
+import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import { restoreError } from '../../core/checkpoint/rollback/restore-errors.ts';
+import { planRestore } from '../../core/checkpoint/rollback/restore-plan.ts';
 
 const held = (path: string): RepositoryState =>
   ({ path, state: 'captured', commit: 'c', tree: 't', meta: 'm' }) as RepositoryState;

@@ -1,6 +1,6 @@
 /** Rollbacks that end without having been applied, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { Death } from '../support/fakes/faults.ts';
 import { journalOf, nextRestore } from '../support/fakes/rollbacks.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { requestHash } from '../../core/checkpoint/request-hash.ts';
+import { requestHash } from '../../core/checkpoint/rollback/request-hash.ts';
 import {
   checkpointInput,
   parseInput,
@@ -10,7 +10,7 @@ import {
   startSessionInput,
   timelineInput,
 } from '../../core/checkpoint/schemas.ts';
-import { isWalkbackError } from '../../core/errors.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const start = { sandboxId: 'sbx1', projectsRoot: '/home/user/projects' };
 const checkpoint = { sessionId: 's1', messageId: 'm1', toolExecutionId: 't1', reason: 'before-tool' };

@@ -1,6 +1,6 @@
 /** What a checkpoint promises, one sentence per test, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
-import type { WalkbackError } from '../../core/errors.ts';
+import type { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createNewStage, createWorkingStage, SANDBOX } from '../support/fakes/stage.ts';
 

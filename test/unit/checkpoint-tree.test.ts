@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { TreeNode } from '../../core/checkpoint/ports/stores.ts';
 import {
   discardedBetween,
   messagesOn,
   nearestIds,
   newestRestorable,
   pathTo,
-} from '../../core/checkpoint/tree.ts';
-import type { TreeNode } from '../../core/ports/stores.ts';
+} from '../../core/checkpoint/timeline/tree.ts';
 
 const node = (seq: number, parentSeq: number | null, message: number | null, complete = true): TreeNode => ({
   seq,

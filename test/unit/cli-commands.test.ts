@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError } from '../../cli/failure.ts';
 import { runCommand } from '../support/recording-app.ts';
 
@@ -52,7 +52,7 @@ const timeline = (
 });
 
 describe('walkback checkpoint', () => {
-  it('asks with what was given, and a fresh tool id', async () => {
+  test('asks with what was given, and a fresh tool id', async () => {
     const { calls, stdout, failure } = await runCommand(
       ['checkpoint', '--session', 's', '--message', 'msg-1', '--epoch', '3'],
       { answers: { 'walkback-checkpoint': CHECKPOINT } },
@@ -73,7 +73,7 @@ describe('walkback checkpoint', () => {
     expect(stdout).toBe('✔ cp-2 cp-00000002-0badcafe of msg-1: 1 of 1 repository changed\n  api  10 B\n');
   });
 
-  it('answers JSON and nothing else with --json, before or after the command', async () => {
+  test('answers JSON and nothing else with --json, before or after the command', async () => {
     for (const argv of [
       ['--json', 'checkpoint', '-s', 's', '-m', 'm'],
       ['checkpoint', '-s', 's', '-m', 'm', '--json'],
@@ -84,7 +84,7 @@ describe('walkback checkpoint', () => {
     }
   });
 
-  it.each([
+  test.each([
     [['checkpoint', '--session', 's'], "required option '-m, --message <id>' not specified"],
     [['checkpoint', '-s', 's', '-m', '../x'], 'Use up to 64 letters'],
     [['checkpoint', '-s', 's', '-m', 'm', '--epoch', 'soon'], 'whole number'],
@@ -100,7 +100,7 @@ describe('walkback checkpoint', () => {
 });
 
 describe('the exit code', () => {
-  it.each([
+  test.each([
     ['InvalidInput', 2],
     ['SessionNotFound', 3],
     ['MessageNotFound', 3],
@@ -120,7 +120,7 @@ describe('the exit code', () => {
     expect(failure).toMatchObject({ name, message: 'because', exitCode: code });
   });
 
-  it('of --help and --version is 0', async () => {
+  test('of --help and --version is 0', async () => {
     const help = await runCommand(['--help']);
     expect(help.failure?.exitCode).toBe(0);
     expect(help.stdout).toContain('Exit codes:');
@@ -130,7 +130,7 @@ describe('the exit code', () => {
 });
 
 describe('walkback rollback', () => {
-  it('goes to a message with --yes, and says how to undo it', async () => {
+  test('goes to a message with --yes, and says how to undo it', async () => {
     const { calls, stdout } = await runCommand(
       ['rollback', '-s', 's', '--to', 'msg-2', '--yes', '--request', 'r-1', '--data', '/my data'],
       { answers: { 'walkback-rollback': ROLLED_BACK } },
@@ -143,7 +143,7 @@ describe('walkback rollback', () => {
     );
   });
 
-  it('takes a checkpoint id as it is, and finds a short one on a later page of the timeline', async () => {
+  test('takes a checkpoint id as it is, and finds a short one on a later page of the timeline', async () => {
     const full = await runCommand(['rollback', '-s', 's', '--to', 'cp-00000002-0badcafe', '-y', '--json'], {
       answers: { 'walkback-rollback': ROLLED_BACK },
     });
@@ -158,7 +158,7 @@ describe('walkback rollback', () => {
     expect(JSON.parse(short.stdout)).toMatchObject({ status: 'APPLIED', undoCommand: expect.any(String) });
   });
 
-  it('only plans with --dry-run', async () => {
+  test('only plans with --dry-run', async () => {
     const { calls, stdout } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2', '--dry-run'], {
       answers: { 'walkback-rollback': { ...ROLLED_BACK, status: 'PLANNED', undoCheckpointId: null } },
     });
@@ -166,7 +166,7 @@ describe('walkback rollback', () => {
     expect(stdout).toContain('Plan: back to msg-2');
   });
 
-  it('changes nothing when there is nobody to ask', async () => {
+  test('changes nothing when there is nobody to ask', async () => {
     const { calls, failure } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
       answers: { 'walkback-rollback': { ...ROLLED_BACK, status: 'PLANNED', undoCheckpointId: null } },
     });
@@ -177,7 +177,7 @@ describe('walkback rollback', () => {
     expect(json.calls).toEqual([]);
   });
 
-  it('plans under its own request, and asks nobody about one that is done', async () => {
+  test('plans under its own request, and asks nobody about one that is done', async () => {
     const words = ['rollback', '-s', 's', '--to', 'msg-2', '--request', 'r-1'];
     const answers = { 'walkback-rollback': ROLLED_BACK };
     for (const more of [[], ['--dry-run']]) {
@@ -188,7 +188,7 @@ describe('walkback rollback', () => {
     }
   });
 
-  it('says on an interrupt what is under way and how to finish it, and not before anything is', async () => {
+  test('says on an interrupt what is under way and how to finish it, and not before anything is', async () => {
     const words = ['rollback', '-s', 's', '--to', 'msg-2', '--request', 'r-1', '--files-only'];
     const interrupt = async (more: string[]) => {
       const { signal, abort } = ((controller) => ({
@@ -210,7 +210,7 @@ describe('walkback rollback', () => {
     expect(await interrupt([])).toMatchObject({ exitCode: 130, message: 'Interrupted.' });
   });
 
-  it('refuses a name that a message and a checkpoint share', async () => {
+  test('refuses a name that a message and a checkpoint share', async () => {
     const { failure, calls } = await runCommand(['rollback', '-s', 's', '--to', 'cp-2', '--yes'], {
       answers: {
         'walkback-timeline': timeline([
@@ -225,12 +225,12 @@ describe('walkback rollback', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('refuses to go to now', async () => {
+  test('refuses to go to now', async () => {
     const { failure } = await runCommand(['rollback', '-s', 's', '--to', 'now', '--yes']);
     expect(failure).toMatchObject({ name: 'InvalidInput' });
   });
 
-  it('does not find a checkpoint that is not there', async () => {
+  test('does not find a checkpoint that is not there', async () => {
     const { failure } = await runCommand(['rollback', '-s', 's', '--to', 'cp-9', '--yes'], {
       answers: { 'walkback-timeline': timeline([]) },
     });
@@ -239,7 +239,7 @@ describe('walkback rollback', () => {
 });
 
 describe('walkback session start', () => {
-  it('refuses the root of the file system before anything is made', async () => {
+  test('refuses the root of the file system before anything is made', async () => {
     const sandboxes = {
       create: async () => 'x',
       createOver: async () => Promise.reject(new Error('made')),
@@ -280,13 +280,13 @@ describe('the default session', () => {
     },
   };
 
-  it('is the newest running one whose root holds the current directory', async () => {
+  test('is the newest running one whose root holds the current directory', async () => {
     const { calls, stdout } = await runCommand(['context'], { answers, sandboxes, cwd: '/work/api/src' });
     expect(calls[1]).toEqual({ name: 'walkback-context', input: { sessionId: 'newer' } });
     expect(stdout).toBe('You work in api.\n');
   });
 
-  it('is WALKBACK_SESSION when that is set, and --session above all', async () => {
+  test('is WALKBACK_SESSION when that is set, and --session above all', async () => {
     const env = { WALKBACK_SESSION: 'mine' };
     const set = await runCommand(['context'], { answers, sandboxes, env });
     expect(set.calls).toEqual([{ name: 'walkback-context', input: { sessionId: 'mine' } }]);
@@ -294,7 +294,7 @@ describe('the default session', () => {
     expect(asked.calls).toEqual([{ name: 'walkback-context', input: { sessionId: 'this' } }]);
   });
 
-  it('is the only one that runs, elsewhere, and says so', async () => {
+  test('is the only one that runs, elsewhere, and says so', async () => {
     const sessions = [
       session('ended', '/work', '2026-01-03', 'ended'),
       session('only', '/work', '2026-01-01'),
@@ -308,7 +308,7 @@ describe('the default session', () => {
     expect(stderr).toContain('session only, the only one that runs, of /work');
   });
 
-  it('is missed with a hint where several run elsewhere, where none runs, and on AWS', async () => {
+  test('is missed with a hint where several run elsewhere, where none runs, and on AWS', async () => {
     const elsewhere = await runCommand(['context'], { answers, sandboxes, cwd: '/tmp' });
     expect(elsewhere.failure).toMatchObject({
       name: 'SessionNotFound',

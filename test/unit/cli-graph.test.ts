@@ -1,5 +1,5 @@
 import { array, assert, nat, property } from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Cell, type GraphNode, layOutTree, NODE } from '../../cli/view/graph.ts';
 
 const draw = (cells: Cell[], node = '*'): string =>
@@ -17,43 +17,43 @@ const picture = (nodes: GraphNode[], headSeq: number): string[] => {
 const node = (seq: number, parentSeq: number | null): GraphNode => ({ seq, parentSeq });
 
 describe('the graph of a timeline', () => {
-  it('draws nothing for an empty timeline', () => {
+  test('draws nothing for an empty timeline', () => {
     expect(layOutTree([], 1)).toEqual({ rows: [], open: [], width: 0 });
   });
 
-  it('draws a straight line in one lane', () => {
+  test('draws a straight line in one lane', () => {
     expect(picture([node(1, null), node(2, 1), node(3, 2)], 3)).toEqual(['*', '*', '*']);
   });
 
-  it('keeps the way to the head in the left lane when a newer branch was left behind', () => {
+  test('keeps the way to the head in the left lane when a newer branch was left behind', () => {
     const nodes = [node(1, null), node(2, 1), node(3, 2), node(4, 3)];
     expect(picture(nodes, 2)).toEqual(['  *', '  *', '╭─╯', '*', '*']);
   });
 
-  it('draws the new path beside the branch left behind', () => {
+  test('draws the new path beside the branch left behind', () => {
     const nodes = [node(1, null), node(2, 1), node(3, 2), node(4, 3), node(5, 2)];
     expect(picture(nodes, 5)).toEqual(['*', '│ *', '│ *', '├─╯', '*', '*']);
   });
 
-  it('joins several branches at once', () => {
+  test('joins several branches at once', () => {
     const nodes = [node(1, null), node(2, 1), node(3, 1), node(4, 1), node(5, 1)];
     expect(picture(nodes, 5)).toEqual(['*', '│ *', '│ │ *', '│ │ │ *', '├─┴─┴─╯', '*']);
   });
 
-  it('crosses a lane that runs on below', () => {
+  test('crosses a lane that runs on below', () => {
     const nodes = [node(1, null), node(2, 1), node(3, 2), node(4, 3), node(5, 2), node(6, 3)];
     expect(picture(nodes, 6)).toEqual(['*', '│ *', '│ │ *', '├─┼─╯', '* │', '├─╯', '*', '*']);
   });
 
-  it('says that there is more below when parents were cut off', () => {
+  test('says that there is more below when parents were cut off', () => {
     expect(picture([node(8, 7), node(9, 8)], 9)).toEqual(['*', '*', '┊']);
   });
 
-  it('draws a page that the head is not on', () => {
+  test('draws a page that the head is not on', () => {
     expect(picture([node(8, 2), node(9, 8)], 2)).toEqual(['*', '*', '┊']);
   });
 
-  it('draws every node once, above its parent, with a joined lane for every branch (property)', () => {
+  test('draws every node once, above its parent, with a joined lane for every branch (property)', () => {
     const trees = array(nat(), { minLength: 1, maxLength: 40 }).map((choices) =>
       choices.map((choice, index) => node(index + 1, index === 0 ? null : (choice % index) + 1)),
     );

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exitCodeFor } from '../../cli/exit-codes.ts';
 import { createInvoke } from '../../cli/target/invoke.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
@@ -39,7 +39,7 @@ const serviceError = (response: ServerResponse, status: number, name: string): v
 };
 
 describe('calling a function', () => {
-  it('sends JSON to the function of that name and answers JSON', async () => {
+  test('sends JSON to the function of that name and answers JSON', async () => {
     let seen = '';
     await using lambda = await openLambda((request, response) => {
       seen = `${request.method} ${request.url}`;
@@ -50,7 +50,7 @@ describe('calling a function', () => {
     expect(seen).toBe('POST /2015-03-31/functions/walkback-end-session/invocations');
   });
 
-  it('calls the functions of a deployment with another prefix', async () => {
+  test('calls the functions of a deployment with another prefix', async () => {
     let seen: string | undefined;
     const respond = (request: IncomingMessage, response: ServerResponse) => {
       seen = request.url;
@@ -61,14 +61,14 @@ describe('calling a function', () => {
     expect(seen).toBe('/2015-03-31/functions/second-end-session/invocations');
   });
 
-  it('gives up on a function that never answers, instead of waiting for ever', async () => {
+  test('gives up on a function that never answers, instead of waiting for ever', async () => {
     await using lambda = await openLambda(() => undefined, { requestTimeout: 50 });
     await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
       errorName: 'CloudUnavailable',
     });
   });
 
-  it('throws a function error by its literal name and message', async () => {
+  test('throws a function error by its literal name and message', async () => {
     await using lambda = await openLambda((_request, response) => {
       response.setHeader('x-amz-function-error', 'Unhandled');
       response.end(JSON.stringify({ errorType: 'StaleEpoch', errorMessage: 'Epoch 1 is old.', trace: [] }));
@@ -79,7 +79,7 @@ describe('calling a function', () => {
     });
   });
 
-  it.each([
+  test.each([
     [404, 'ResourceNotFoundException', 'ConfigurationError', 7],
     [403, 'UnrecognizedClientException', 'ConfigurationError', 7],
     [403, 'AccessDeniedException', 'ConfigurationError', 7],
@@ -91,7 +91,7 @@ describe('calling a function', () => {
     expect(exitCodeFor(errorName)).toBe(exitCode);
   });
 
-  it('says when nothing answers', async () => {
+  test('says when nothing answers', async () => {
     const { invoke, close } = createInvoke({
       endpoint: 'http://127.0.0.1:1',
       region: 'eu-west-1',
@@ -104,7 +104,7 @@ describe('calling a function', () => {
     close();
   });
 
-  it('does not take a page of a proxy for an answer', async () => {
+  test('does not take a page of a proxy for an answer', async () => {
     await using lambda = await openLambda((_request, response) => response.end('<html>'));
     await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
       errorName: 'InternalError',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const PROJECT = new URL('../../', import.meta.url);
+const PROJECT = new URL('../..', import.meta.url);
 
 /** Says on stderr what a process loads: every package, and every file of ours. */
 const RECORDER = `data:text/javascript,${encodeURIComponent(`
@@ -38,6 +38,8 @@ test('a command loads neither the embedded cloud nor an SDK before it needs one'
 
 test('a function that needs no sandbox loads nothing of one', () => {
   const loaded = loadedBy('functions/timeline.ts');
-  expect(loaded).toEqual(expect.arrayContaining(['core/checkpoint/timeline.ts', '@aws-sdk/client-dynamodb']));
+  expect(loaded).toEqual(
+    expect.arrayContaining(['core/checkpoint/timeline/timeline.ts', '@aws-sdk/client-dynamodb']),
+  );
   expect(loaded.filter((name) => /^(e2b|adapters\/(e2b|git)\/)/.test(name))).toEqual([]);
 });

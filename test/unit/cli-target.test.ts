@@ -1,18 +1,18 @@
 import { homedir } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dataDirFor, selectTarget } from '../../cli/target/select.ts';
 
 const CWD = '/work/here';
 
 describe('the target', () => {
-  it('is the embedded cloud in the state directory by default', () => {
+  test('is the embedded cloud in the state directory by default', () => {
     expect(selectTarget({}, {}, CWD)).toEqual({
       kind: 'local',
       dataDir: `${homedir()}/.local/state/walkback`,
     });
   });
 
-  it('honours --data, then WALKBACK_DATA, then XDG_STATE_HOME', () => {
+  test('honours --data, then WALKBACK_DATA, then XDG_STATE_HOME', () => {
     const env = { WALKBACK_DATA: 'data', XDG_STATE_HOME: '/state' };
     expect(dataDirFor('/there', env, CWD)).toBe('/there');
     expect(dataDirFor(undefined, env, CWD)).toBe('/work/here/data');
@@ -22,36 +22,36 @@ describe('the target', () => {
     );
   });
 
-  it.each(['AWS_PROFILE', 'AWS_ACCESS_KEY_ID', 'AWS_REGION', 'AWS_WEB_IDENTITY_TOKEN_FILE'])(
+  test.each(['AWS_PROFILE', 'AWS_ACCESS_KEY_ID', 'AWS_REGION', 'AWS_WEB_IDENTITY_TOKEN_FILE'])(
     'is AWS when %s is set, and says because of what',
     (name) => {
       expect(selectTarget({}, { [name]: 'x' }, CWD)).toEqual({ kind: 'aws', because: name });
     },
   );
 
-  it('is not AWS because of an empty variable', () => {
+  test('is not AWS because of an empty variable', () => {
     expect(selectTarget({}, { AWS_PROFILE: '' }, CWD).kind).toBe('local');
   });
 
-  it('is local when forced by --local, --data or WALKBACK_DATA, whatever AWS says', () => {
+  test('is local when forced by --local, --data or WALKBACK_DATA, whatever AWS says', () => {
     const env = { AWS_PROFILE: 'prod' };
     expect(selectTarget({ local: true }, env, CWD).kind).toBe('local');
     expect(selectTarget({ data: 'd' }, env, CWD)).toEqual({ kind: 'local', dataDir: '/work/here/d' });
     expect(selectTarget({}, { ...env, WALKBACK_DATA: '/d' }, CWD).kind).toBe('local');
   });
 
-  it('is AWS with --aws, also without any variable', () => {
+  test('is AWS with --aws, also without any variable', () => {
     expect(selectTarget({ aws: true }, {}, CWD)).toEqual({ kind: 'aws', because: '--aws' });
   });
 
-  it('is the cloud that the environment names on loopback, but not an endpoint elsewhere', () => {
+  test('is the cloud that the environment names on loopback, but not an endpoint elsewhere', () => {
     const env = { AWS_ACCESS_KEY_ID: 'x', AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:4400' };
     expect(selectTarget({}, env, CWD)).toEqual({ kind: 'environment', endpoint: 'http://127.0.0.1:4400' });
     const far = { ...env, AWS_ENDPOINT_URL_LAMBDA: 'https://lambda.example.com' };
     expect(selectTarget({}, far, CWD).kind).toBe('aws');
   });
 
-  it('refuses --aws together with what forces the embedded cloud', () => {
+  test('refuses --aws together with what forces the embedded cloud', () => {
     expect(() => selectTarget({ aws: true, local: true }, {}, CWD)).toThrow('--aws cannot be combined');
     expect(() => selectTarget({ aws: true, data: 'd' }, {}, CWD)).toThrow('--aws cannot be combined');
   });

@@ -1,5 +1,5 @@
 import picocolors from 'picocolors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseBytes, parseWholeNumber, sessionIdFor, shellWord } from '../../cli/options.ts';
 import { pagerCommand } from '../../cli/terminal/pager.ts';
 import { wantsColour } from '../../cli/terminal/terminal.ts';
@@ -14,12 +14,12 @@ import {
 } from '../../cli/terminal/text.ts';
 import { paintDiff } from '../../cli/view/diff-view.ts';
 import { exportLines } from '../../cli/view/up-view.ts';
-import { ID_PATTERN } from '../../core/ids.ts';
+import { ID_PATTERN } from '../../core/shared/ids.ts';
 
 const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
 
 describe('text for the terminal', () => {
-  it('formats bytes in powers of 1024', () => {
+  test('formats bytes in powers of 1024', () => {
     expect([0, 999, 1023, 1024, 1234, 10 * 1024 ** 2, 5.5 * 1024 ** 3].map(formatBytes)).toEqual([
       '0 B',
       '999 B',
@@ -31,28 +31,28 @@ describe('text for the terminal', () => {
     ]);
   });
 
-  it('shows the clock on the same day and the date otherwise', () => {
+  test('shows the clock on the same day and the date otherwise', () => {
     const now = new Date(2026, 4, 6, 20, 0);
     expect(formatTime(new Date(2026, 4, 6, 7, 8, 9).toISOString(), now)).toBe('07:08:09');
     expect(formatTime(new Date(2026, 4, 5, 7, 8, 9).toISOString(), now)).toBe('2026-05-05 07:08');
   });
 
-  it('makes escape sequences and bidirectional overrides visible', () => {
+  test('makes escape sequences and bidirectional overrides visible', () => {
     expect(printable('\u001b]0;x\u0007 \u202eabc \u009b1m ok\n')).toBe('^[]0;x^G <202e>abc <9b>1m ok\n');
   });
 
-  it('breaks lines between words', () => {
+  test('breaks lines between words', () => {
     expect(wrap('one two three\nfour', 7)).toBe('one two\nthree\nfour');
     expect(wrap('unbreakable', 4)).toBe('unbreakable');
   });
 
-  it('cuts by characters, not code units', () => {
+  test('cuts by characters, not code units', () => {
     expect(truncate('🙂🙂🙂', 2)).toBe('🙂…');
     expect(truncateStart('/home/me/work', 6)).toBe('…/work');
     expect(listSome(['a', 'b', 'c'], 2)).toBe('a, b and 1 more');
   });
 
-  it('colours only where it is wanted', () => {
+  test('colours only where it is wanted', () => {
     expect(wantsColour({}, output(true))).toBe(true);
     expect(wantsColour({}, output(false))).toBe(false);
     expect(wantsColour({ NO_COLOR: '1', FORCE_COLOR: '1' }, output(true))).toBe(false);
@@ -60,7 +60,7 @@ describe('text for the terminal', () => {
     expect(wantsColour({ TERM: 'dumb' }, output(true))).toBe(false);
   });
 
-  it('pages on a terminal only', () => {
+  test('pages on a terminal only', () => {
     expect(pagerCommand({ env: {}, stdout: output(true) })).toBe('less');
     expect(pagerCommand({ env: { PAGER: 'more' }, stdout: output(true) })).toBe('more');
     expect(pagerCommand({ env: { PAGER: 'cat' }, stdout: output(true) })).toBeUndefined();
@@ -70,7 +70,7 @@ describe('text for the terminal', () => {
 
 describe('a coloured diff', () => {
   const paint = picocolors.createColors(true);
-  it('keeps headers apart from removed lines that look like them', () => {
+  test('keeps headers apart from removed lines that look like them', () => {
     const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@ f\n--- not a header\n+new\n same';
     expect(paintDiff(diff, paint)).toEqual([
       paint.bold('diff --git a/x b/x'),
@@ -85,7 +85,7 @@ describe('a coloured diff', () => {
 });
 
 describe('option values', () => {
-  it('read sizes with units', () => {
+  test('read sizes with units', () => {
     expect(['10', '5M', '5MiB', '1.5k', '2GB'].map(parseBytes)).toEqual([
       10,
       5 * 1024 ** 2,
@@ -96,21 +96,21 @@ describe('option values', () => {
     expect(() => parseBytes('many')).toThrow('number of bytes');
   });
 
-  it('refuse numbers out of range', () => {
+  test('refuse numbers out of range', () => {
     expect(parseWholeNumber(1, 10)('10')).toBe(10);
     for (const text of ['0', '11', '1.5', '-1', '', '1e1']) {
       expect(() => parseWholeNumber(1, 10)(text)).toThrow('from 1 to 10');
     }
   });
 
-  it('make session ids of any directory name', () => {
+  test('make session ids of any directory name', () => {
     for (const root of ['/home/me/My Work!', '/', '/...', `/${'x'.repeat(300)}`, '/привет']) {
       expect(sessionIdFor(root)).toMatch(ID_PATTERN);
     }
     expect(sessionIdFor('/home/me/shop')).toMatch(/^shop-[0-9a-f]{8}$/);
   });
 
-  it('quote words for a shell', () => {
+  test('quote words for a shell', () => {
     expect(shellWord('/a/b-c')).toBe('/a/b-c');
     expect(shellWord("it's $HOME")).toBe(`'it'\\''s $HOME'`);
     expect(exportLines({ B: 'x y', A: '1' })).toEqual(['export A=1', "export B='x y'"]);

@@ -1,9 +1,9 @@
 import picocolors from 'picocolors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
-import type { TimelineCheckpoint, TimelineRepository } from '../../core/checkpoint/answers.ts';
+import type { TimelineCheckpoint, TimelineRepository } from '../../core/checkpoint/session/answers.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
 const plain = picocolors.createColors(false);
@@ -39,30 +39,30 @@ const checkpoint = (seq: number, facts: Partial<TimelineCheckpoint> = {}): Timel
 });
 
 describe('the rows of walkback log', () => {
-  it('say why a checkpoint was taken', () => {
+  test('say why a checkpoint was taken', () => {
     expect(whyTaken({ reason: 'baseline', toolExecutionId: 'x' })).toBe('session start');
     expect(whyTaken({ reason: 'before-tool', toolExecutionId: 'call-7' })).toBe('before call-7');
     expect(whyTaken({ reason: 'rollback', toolExecutionId: 'x' })).toBe('undo point of a rollback');
     expect(whyTaken({ reason: 'nightly', toolExecutionId: 'x' })).toBe('nightly');
   });
 
-  it('name the repositories that changed with the bytes that took', () => {
+  test('name the repositories that changed with the bytes that took', () => {
     const repositories = [repository('api'), repository('web', { changed: false }), repository('docs')];
     expect(changesOf({ reason: 'before-tool', repositories })).toBe('api 1.2 KiB · docs 1.2 KiB');
     expect(changesOf({ reason: 'manual', repositories: [] })).toBe('nothing changed');
   });
 
-  it('name a repository that vanished', () => {
+  test('name a repository that vanished', () => {
     const repositories = [repository('api', { state: 'absent' })];
     expect(changesOf({ reason: 'before-tool', repositories })).toBe('api removed');
   });
 
-  it('count the repositories and all their bytes at the baseline', () => {
+  test('count the repositories and all their bytes at the baseline', () => {
     const repositories = [repository('api', { bundleBytes: 3282 }), repository('web')];
     expect(changesOf({ reason: 'baseline', repositories })).toBe('2 repositories: api, web · 4.4 KiB');
   });
 
-  it('list what an incomplete checkpoint misses, at most three and the number of the others', () => {
+  test('list what an incomplete checkpoint misses, at most three and the number of the others', () => {
     const failures = ['a', 'b', 'c', 'd'].map((path) => ({ path, reason: 'unreadable' }));
     expect(warningsOf({ complete: false, failures })).toEqual([
       'incomplete: a: unreadable',
@@ -73,7 +73,7 @@ describe('the rows of walkback log', () => {
     expect(warningsOf({ complete: true, failures: [] })).toEqual([]);
   });
 
-  it('mark the head, the way to it, a branch left behind, a review copy and discarded messages', () => {
+  test('mark the head, the way to it, a branch left behind, a review copy and discarded messages', () => {
     const view = buildTimeline(
       {
         session: { headSeq: 4 },
@@ -100,7 +100,7 @@ describe('the rows of walkback log', () => {
     ]);
   });
 
-  it('show control characters of a file name instead of sending them', () => {
+  test('show control characters of a file name instead of sending them', () => {
     const repositories = [repository('a\u001b[31mb\nc')];
     expect(changesOf({ reason: 'manual', repositories })).toBe('a^[[31mb\\nc 1.2 KiB');
   });
@@ -118,7 +118,7 @@ describe('the printed tree', () => {
     messages: [{ messageId: 'msg-2', discarded: true }],
   };
 
-  it('looks like this', () => {
+  test('looks like this', () => {
     expect(timelineLines(buildTimeline(timeline, NOW), plain, 80)).toEqual([
       '◉   cp-4  msg-3 11:00:04 before call-4 head',
       '│         api 1.2 KiB',
@@ -132,7 +132,7 @@ describe('the printed tree', () => {
     ]);
   });
 
-  it.each([40, 60, 80, 120])('fits %i columns whatever the names are', (width) => {
+  test.each([40, 60, 80, 120])('fits %i columns whatever the names are', (width) => {
     const long = checkpoint(5, {
       parentSeq: 4,
       messageId: 'm'.repeat(64),

@@ -1,13 +1,13 @@
 import picocolors from 'picocolors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { diffText } from '../../cli/view/diff-view.ts';
 import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
 import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
-import type { ListedSession } from '../../core/checkpoint/list-sessions.ts';
 import type { RollbackResult } from '../../core/checkpoint/model.ts';
+import type { ListedSession } from '../../core/checkpoint/session/list-sessions.ts';
 
 const paint = picocolors.createColors(false);
 const NOW = new Date(2026, 0, 2, 12);
@@ -50,26 +50,26 @@ const rollback = (facts: Partial<RollbackResult>): RollbackResult => ({
 });
 
 describe('the list of sessions', () => {
-  it('has one row each', () => {
+  test('has one row each', () => {
     expect(sessionRows([session({})], 80, NOW)).toEqual([
       ['shop-3fa2c1d0', 'active', 'cp-4', '2026-01-01 09:30', '/home/me/work'],
     ]);
   });
 
-  it('keeps the end of a long root, and fits 80 columns', () => {
+  test('keeps the end of a long root, and fits 80 columns', () => {
     const long = session({ sessionId: 's'.repeat(64), projectsRoot: `/${'deep/'.repeat(30)}work` });
     const lines = sessionTable([long], paint, 80, NOW).split('\n');
     expect(lines[1]).toMatch(/…[a-z/]*\/work$/);
     for (const line of lines) expect(visibleLength(line)).toBeLessThanOrEqual(80);
   });
 
-  it('says how to begin when it is empty', () => {
+  test('says how to begin when it is empty', () => {
     expect(sessionTable([], paint, 80, NOW)).toContain('walkback session start --root DIR');
   });
 });
 
 describe('a rollback', () => {
-  it('has one row per repository', () => {
+  test('has one row per repository', () => {
     expect(restoredRows(rollback({}).repositories)).toEqual([
       ['api', 'restored', '2 written, 1 deleted'],
       ['old', 'set aside', '0 written, 3 deleted'],
@@ -77,7 +77,7 @@ describe('a rollback', () => {
     ]);
   });
 
-  it('ends with the command that undoes it, unless there is nothing to undo', () => {
+  test('ends with the command that undoes it, unless there is nothing to undo', () => {
     const facts = { to: 'msg-2', paint, width: 80 };
     expect(appliedRollback(rollback({}), { ...facts, undo: 'walkback rollback --to x' })).toMatch(
       /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback rollback --to x\n$/,
@@ -88,7 +88,7 @@ describe('a rollback', () => {
 });
 
 describe('a checkpoint', () => {
-  it('says what it misses and what was left out', () => {
+  test('says what it misses and what was left out', () => {
     const text = takenCheckpoint(
       {
         checkpointId: 'cp-00000003-0badcafe',
@@ -112,13 +112,13 @@ describe('a checkpoint', () => {
 
 describe('a diff', () => {
   const repository = { path: 'api', diff: '', truncated: false, files: 0, added: 0, deleted: 0 };
-  it('says when nothing differs, and what it could not compare', () => {
+  test('says when nothing differs, and what it could not compare', () => {
     expect(diffText({ repositories: [repository], warnings: ['api was not captured'] }, paint, false)).toBe(
       '! api was not captured\nNo file differs in any repository.\n',
     );
   });
 
-  it('sums up every repository that differs, and says where it was cut', () => {
+  test('sums up every repository that differs, and says where it was cut', () => {
     const changed = { ...repository, files: 2, added: 3, deleted: 1, diff: 'diff --git a/api/x b/api/x\n' };
     const answer = { repositories: [changed, { ...repository, path: 'web' }], warnings: [] };
     expect(diffText(answer, paint, true)).toBe('1 of 2 repositories differ\n  api  2 files +3 -1\n');
@@ -129,7 +129,7 @@ describe('a diff', () => {
 });
 
 describe('a rehydrated session', () => {
-  it('says where its files are on this machine', () => {
+  test('says where its files are on this machine', () => {
     const result = {
       sandboxId: 'wb1',
       checkpointId: 'cp-00000003-0badcafe',

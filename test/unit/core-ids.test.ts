@@ -9,7 +9,7 @@ import {
   repositoryKey,
   rollbackToolId,
   timeSortableId,
-} from '../../core/ids.ts';
+} from '../../core/shared/ids.ts';
 
 describe('ids', () => {
   test('a checkpoint id gives back its sequence number', () => {

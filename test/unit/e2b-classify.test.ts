@@ -11,9 +11,9 @@ import {
   TemplateError,
   TimeoutError,
 } from 'e2b';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { classify } from '../../adapters/e2b/classify.ts';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 const withStatus = (statusCode: number): SandboxError =>
   Object.assign(new SandboxError(`${statusCode}: refused`), { statusCode });
@@ -27,7 +27,7 @@ const untouched = 'nothing-happened';
 const unknown = 'unknown';
 
 describe('what an error of the E2B SDK means', () => {
-  it.each([
+  test.each([
     ['API 429', new RateLimitError('slow down'), 'Throttled', retry, untouched],
     ['API 503', new ServiceBusyError('busy'), 'SandboxUnavailable', retry, untouched],
     ['API 500', withStatus(500), 'SandboxUnavailable', retry, unknown],
@@ -127,7 +127,7 @@ describe('what an error of the E2B SDK means', () => {
     expect(classified.message).toMatch(/\.$|: cwd$/);
   });
 
-  it('leaves our own errors as they are', () => {
+  test('leaves our own errors as they are', () => {
     const own = new WalkbackError('InvalidInput', 'no');
     expect(classify(own)).toBe(own);
   });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLineSplitter } from '../../adapters/e2b/lines.ts';
 
 const split = (pieces: string[]): string[] => {
@@ -11,7 +11,7 @@ const split = (pieces: string[]): string[] => {
 };
 
 describe('lines of a command', () => {
-  it('are the same however the text is cut', () => {
+  test('are the same however the text is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é') })), (pieces) => {
         const expected = pieces.join('').split('\n');
@@ -21,7 +21,7 @@ describe('lines of a command', () => {
     );
   });
 
-  it('come as soon as they are complete, and an unfinished one comes at the end', () => {
+  test('come as soon as they are complete, and an unfinished one comes at the end', () => {
     const lines: string[] = [];
     const splitter = createLineSplitter((line) => lines.push(line));
     splitter.push('one\ntw');

@@ -2,7 +2,7 @@
 import type { Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
-import { WalkbackError } from '../../core/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { createHandler } from '../../functions/handler.ts';
 import { createRuntime } from '../../functions/runtime.ts';
 import { e2bSandboxes } from '../../functions/sandbox-runtime.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { joinBundles, joinLinks } from '../../adapters/git/join-links.ts';
-import { checkBundle } from '../../core/checkpoint/bundle.ts';
-import type { BundleSource } from '../../core/ports/restore.ts';
+import { checkBundle } from '../../core/checkpoint/capture/bundle.ts';
+import type { BundleSource } from '../../core/checkpoint/ports/restore.ts';
 
 const shell = (cwd: string, script: string): string =>
   execFileSync('/bin/bash', ['-euc', script], {

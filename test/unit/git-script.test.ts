@@ -73,13 +73,16 @@ describe('what goes into the sandbox', () => {
   });
 
   test('every command has all functions that it calls, once, and every script is in a command', () => {
-    const folder = new URL('../../adapters/git/sandbox/', import.meta.url);
-    const parts = readdirSync(folder).map((file) => {
-      const text = readFileSync(new URL(file, folder), 'utf8');
-      const code = text.replaceAll(/^\s*#.*$/gm, '');
-      const defined = [...code.matchAll(/^([a-z_]+)\(\)/gm)].map(([, name = '']) => name);
-      return { name: file.replace('.sh', ''), code, defined };
-    });
+    const folder = new URL('../../sandbox/', import.meta.url);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const parts = files
+      .filter((file) => file.endsWith('.sh'))
+      .map((file) => {
+        const text = readFileSync(new URL(file, folder), 'utf8');
+        const code = text.replaceAll(/^\s*#.*$/gm, '');
+        const defined = [...code.matchAll(/^([a-z_]+)\(\)/gm)].map(([, name = '']) => name);
+        return { name: file.replace('.sh', ''), code, defined };
+      });
     const anywhere = new Set(parts.flatMap(({ defined }) => defined));
     expect(new Set(Object.values(COMMANDS).flat())).toEqual(new Set(parts.map(({ name }) => name)));
     for (const [command, names] of Object.entries(COMMANDS)) {

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { postJson } from '../../adapters/http/post.ts';
-import { endpointKey } from '../../core/saga/http-signature.ts';
-import { makeHttpTool } from '../../core/saga/http-tool.ts';
-import { makePutCatalog } from '../../core/saga/put-catalog.ts';
+import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
+import { endpointKey } from '../../core/saga/tools/http-signature.ts';
+import { createHttpTool } from '../../core/saga/tools/http-tool.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
@@ -47,8 +47,8 @@ beforeEach(() => {
   answer = (_, response) => response.end('{"outcome":"committed","result":1}');
 });
 
-const make = (more: Partial<Parameters<typeof makeHttpTool>[0]> = {}) =>
-  makeHttpTool({
+const make = (more: Partial<Parameters<typeof createHttpTool>[0]> = {}) =>
+  createHttpTool({
     post: postJson,
     readSecret: async () => SECRET,
     tombstones: memoryTombstones(),
@@ -118,13 +118,13 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
       { outcome: 'unknown', answered: false, error: { name: 'ConnectionLost' } },
     ],
   ];
-  it.each(cases)('%s', async (_, answering, expected) => {
+  test.each(cases)('%s', async (_, answering, expected) => {
     answer = answering;
     expect(await make()({ ...requestOf(), endpoint: url })).toMatchObject(expected);
     expect(seen).toHaveLength(1);
   });
 
-  it('silence until the deadline, and the connection is given up', async () => {
+  test('silence until the deadline, and the connection is given up', async () => {
     const closed = Promise.withResolvers<void>();
     answer = (asked) => asked.socket.once('close', () => closed.resolve());
     const outcome = await make()({ ...requestOf({ deadlineMs: Date.now() + 250 }), endpoint: url });
@@ -132,7 +132,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     await closed.promise;
   });
 
-  it('nobody listens: nothing was sent', async () => {
+  test('nobody listens: nothing was sent', async () => {
     const gone = createTcpServer();
     const port = await listenOnLoopback(gone);
     await stop(gone);
@@ -144,7 +144,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     });
   });
 
-  it('no TLS where it should be: nothing was sent', async () => {
+  test('no TLS where it should be: nothing was sent', async () => {
     const endpoint = url.replace('http:', 'https:');
     expect(await make()({ ...requestOf(), endpoint })).toMatchObject({
       outcome: 'rejected',
@@ -153,7 +153,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     expect(seen).toEqual([]);
   });
 
-  it('a loopback host, deployed: nothing was sent', async () => {
+  test('a loopback host, deployed: nothing was sent', async () => {
     for (const endpoint of [
       url,
       'http://localhost:9001/2018-06-01/runtime/invocation/next',
@@ -167,7 +167,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     expect(seen).toEqual([]);
   });
 
-  it('no secret: nothing was sent', async () => {
+  test('no secret: nothing was sent', async () => {
     const readSecret = () => Promise.reject(new Error('no such secret'));
     const outcome = await make({ readSecret })({ ...requestOf(), endpoint: url });
     expect(outcome).toMatchObject({ outcome: 'rejected', retryable: true });
@@ -176,7 +176,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
 });
 
 describe('a call', () => {
-  it('is the request without the endpoint, signed, with its key', async () => {
+  test('is the request without the endpoint, signed, with its key', async () => {
     const asked = requestOf();
     await make()({ ...asked, endpoint: url });
     const [call] = seen;
@@ -190,7 +190,7 @@ describe('a call', () => {
     expect(verifySignature(given, endpointKey(SECRET, url))).toBe(true);
   });
 
-  it('does not leave past its deadline, nor forward once its key is buried (S3, S4)', async () => {
+  test('does not leave past its deadline, nor forward once its key is buried (S3, S4)', async () => {
     const tombstones = memoryTombstones();
     const call = make({ tombstones });
     expect(await call({ ...requestOf({ deadlineMs: Date.now() }), endpoint: url })).toMatchObject({
@@ -219,12 +219,12 @@ describe('a call', () => {
 
 describe('the catalog', () => {
   const put = (manifest: object, loopbackTools = true) =>
-    makePutCatalog({ store: memorySagaStore().store, functions: endingAfter(900), loopbackTools })({
+    createPutCatalog({ store: memorySagaStore().store, functions: endingAfter(900), loopbackTools })({
       tools: [manifest],
       definitions: [],
     });
 
-  it.each([
+  test.each([
     'https://tools.example/look?v=1',
     'http://127.0.0.1:8080/',
     'http://localhost/x',
@@ -235,7 +235,7 @@ describe('the catalog', () => {
     await expect(put(manifest)).resolves.toMatchObject({ versions: [{ stored: true }] });
   });
 
-  it.each([
+  test.each([
     ['/look', 'endpoint-url'],
     [' https://tools.example', 'endpoint-url'],
     ['http://tools.example/look', 'endpoint-scheme'],
@@ -252,7 +252,7 @@ describe('the catalog', () => {
     await expect(refused).rejects.not.toThrow('hunter2');
   });
 
-  it('refuses a loopback host where it is deployed', async () => {
+  test('refuses a loopback host where it is deployed', async () => {
     await expect(put(manifestOf(look, { endpoint: 'https://a.example' }), false)).resolves.toBeDefined();
     for (const endpoint of ['http://localhost/x', 'http://127.0.0.1:9001/', 'https://[::1]:1/']) {
       await expect(put(manifestOf(look, { endpoint }), false)).rejects.toMatchObject({
@@ -262,7 +262,7 @@ describe('the catalog', () => {
     }
   });
 
-  it.each([
+  test.each([
     [
       'an endpoint behind another function',
       { functionName: 'walkback-tool-x', endpoint: 'https://a.example' },
@@ -276,10 +276,10 @@ describe('the catalog', () => {
 });
 
 describe('in a saga', () => {
-  it('its function is the one of the deployment, whatever that is called', async () => {
+  test('its function is the one of the deployment, whatever that is called', async () => {
     const { store } = memorySagaStore();
     const endpoint = 'https://tools.example/look';
-    await makePutCatalog({ functions: endingAfter(900), store })({
+    await createPutCatalog({ functions: endingAfter(900), store })({
       tools: [manifestOf(look, { endpoint })],
       definitions: [],
     });

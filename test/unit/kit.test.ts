@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { parseTool } from '../../core/saga/catalog.ts';
+import { parseTool } from '../../core/saga/plan/catalog.ts';
 import { memoryTombstones, ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';
 import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
@@ -35,11 +35,11 @@ const call = (more: Partial<Definition>, event: unknown = requestOf()) =>
   toolHandler([make(more)], { tombstones: memoryTombstones() })(event);
 
 describe('what a tool does becomes one of three outcomes (S2)', () => {
-  it('an answer is committed, with its reference', async () => {
+  test('an answer is committed, with its reference', async () => {
     expect(await call({})).toEqual({ outcome: 'committed', result: { id: 'x1' }, externalRef: 'x1' });
   });
 
-  it.each([
+  test.each([
     [
       'says nothing happened',
       new ToolRejected('Nope', 'no', { retryable: true }),
@@ -63,7 +63,7 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
     expect(await call({ execute })).toMatchObject(expected);
   });
 
-  it('a result that is too large took effect all the same', async () => {
+  test('a result that is too large took effect all the same', async () => {
     const large = { id: 'x'.repeat(40_000) };
     expect(await call({ execute: async () => large, externalRef: () => 'r' })).toMatchObject({
       outcome: 'committed',
@@ -72,7 +72,7 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
     });
   });
 
-  it('a result of another shape took effect all the same', async () => {
+  test('a result of another shape took effect all the same', async () => {
     const wrong = { id: 7 } as unknown as { id: string };
     expect(await call({ execute: async () => wrong })).toMatchObject({
       outcome: 'committed',
@@ -80,7 +80,7 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
     });
   });
 
-  it('a tool that is still at work at its deadline has an unknown outcome', async () => {
+  test('a tool that is still at work at its deadline has an unknown outcome', async () => {
     const execute = () => new Promise<never>(() => undefined);
     expect(await call({ execute }, requestOf({ deadlineMs: Date.now() + 150 }))).toMatchObject({
       outcome: 'unknown',
@@ -100,13 +100,13 @@ describe('a call that does not stop at its deadline (S3)', () => {
     return { ended, outcome };
   };
 
-  it('ends what it runs in, once', async () => {
+  test('ends what it runs in, once', async () => {
     const { ended, outcome } = await seen(() => new Promise<never>(() => undefined));
     expect(ended).toBe(1);
     expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
   });
 
-  it('not when it stops as its signal aborts', async () => {
+  test('not when it stops as its signal aborts', async () => {
     const { ended, outcome } = await seen(
       (_, one) =>
         new Promise((_resolve, reject) => {
@@ -117,7 +117,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
     expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
   });
 
-  it('what it still finds out counts', async () => {
+  test('what it still finds out counts', async () => {
     const { outcome } = await seen(
       (_, one) =>
         new Promise((resolve) => {
@@ -127,7 +127,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
     expect(outcome).toMatchObject({ outcome: 'committed', externalRef: 'x2' });
   });
 
-  it('on Lambda that is the process: nothing acts after the deadline, and no answer is given', async () => {
+  test('on Lambda that is the process: nothing acts after the deadline, and no answer is given', async () => {
     const env = { ...process.env, AWS_LAMBDA_RUNTIME_API: '127.0.0.1:9001' };
     const script = join(import.meta.dirname, '../support/functions/overrunning-tool.ts');
     const { code, stdout } = await run(process.execPath, [script], { env }).then(
@@ -140,7 +140,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
 
 describe('the edge refuses before anything acts', () => {
   const never = async () => expect.unreachable('it acted');
-  it.each([
+  test.each([
     ['what is no request', { hello: 1 }, 'InvalidArguments'],
     ['a member it does not know', { ...requestOf(), extra: 1 }, 'InvalidArguments'],
     ['arguments that do not match', requestOf({ arguments: { n: 'one' } }), 'InvalidArguments'],
@@ -151,7 +151,7 @@ describe('the edge refuses before anything acts', () => {
     expect(await call({ execute: never }, event)).toMatchObject({ outcome: 'rejected', error: { name } });
   });
 
-  it('a forward call after its compensator (S4), and a fence inside the tool sees a deadline that came meanwhile', async () => {
+  test('a forward call after its compensator (S4), and a fence inside the tool sees a deadline that came meanwhile', async () => {
     const tombstones = memoryTombstones();
     const handle = toolHandler([make({ execute: never })], { tombstones });
     await handle(requestOf({ operation: 'compensate', idempotencyKey: 's:0:undo' }));
@@ -176,7 +176,7 @@ describe('the edge refuses before anything acts', () => {
     });
   });
 
-  it('a compensator gets no result that does not match: it works by key', async () => {
+  test('a compensator gets no result that does not match: it works by key', async () => {
     const undos: object[] = [];
     const compensate: Definition['compensate'] = {
       name: 'undo_act',
@@ -190,7 +190,7 @@ describe('the edge refuses before anything acts', () => {
     expect(undos).toEqual([blind, blind, { ...blind, result: { id: 'x1' } }]);
   });
 
-  it('the tombstone stands even when the compensator fails', async () => {
+  test('the tombstone stands even when the compensator fails', async () => {
     const tombstones = memoryTombstones();
     const failing = make({
       compensate: {
@@ -207,12 +207,12 @@ describe('the edge refuses before anything acts', () => {
 });
 
 describe('declarations', () => {
-  it('that contradict themselves do not load', () => {
+  test('that contradict themselves do not load', () => {
     expect(() => make({ compensate: undefined })).toThrow('has no compensator');
     expect(() => make({ effect: 'irreversible' })).toThrow('has a compensator');
   });
 
-  it('become a manifest that the catalog takes, with every schema in it', () => {
+  test('become a manifest that the catalog takes, with every schema in it', () => {
     const manifest = manifestOf(make({ probe: async () => ({ happened: 'unknown' }) }), 'fn');
     expect(parseTool(JSON.parse(JSON.stringify(manifest)))).toMatchObject({
       probe: true,
@@ -231,7 +231,7 @@ describe('testToolIsSafe', () => {
     return { acts, observe: async () => acts };
   };
 
-  it('finds a tool that acts twice', async () => {
+  test('finds a tool that acts twice', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async () => {
       acts.push('act');
@@ -243,7 +243,7 @@ describe('testToolIsSafe', () => {
     await expect(found).rejects.toThrow('acts once when called twice with one key');
   });
 
-  it('finds a tool that goes on after its deadline', async () => {
+  test('finds a tool that goes on after its deadline', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async (_, one) => {
       const hurried = one.deadlineMs - Date.now() < 1000;
@@ -261,7 +261,7 @@ describe('testToolIsSafe', () => {
     ).rejects.toThrow('stops when its signal aborts');
   });
 
-  it('finds a compensator that needs something to have happened', async () => {
+  test('finds a compensator that needs something to have happened', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async (_, one) => {
       if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);

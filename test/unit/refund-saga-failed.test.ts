@@ -1,5 +1,5 @@
 /** What people do when compensators of a refund saga failed. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 
 describe('the queue of failed compensations (S7)', () => {
@@ -16,7 +16,7 @@ describe('the queue of failed compensations (S7)', () => {
     return saga;
   };
 
-  it('lists what stands with its reference, and the alert says where to look', async () => {
+  test('lists what stands with its reference, and the alert says where to look', async () => {
     const saga = await failed();
     const { observation } = await saga.seen();
     expect(observation.notCompensated).toEqual([
@@ -31,7 +31,7 @@ describe('the queue of failed compensations (S7)', () => {
     expect(saga.machine.alerts[0]?.message).toContain('https://console.test/arn:execution');
   });
 
-  it.each(['retry', 'resolve', 'skip'] as const)(
+  test.each(['retry', 'resolve', 'skip'] as const)(
     '%s leads to COMPENSATED, and asking twice changes nothing',
     async (action) => {
       const broken = { now: true };
@@ -50,14 +50,14 @@ describe('the queue of failed compensations (S7)', () => {
     },
   );
 
-  it('a retry that fails again comes back to the queue', async () => {
+  test('a retry that fails again comes back to the queue', async () => {
     const saga = await failed();
     await saga.machine.operate({ sagaId: SAGA_ID, action: 'retry', by: 'fin' });
     await saga.machine.settle();
     expect(await expectInvariants(saga)).toBe('COMPENSATION_FAILED');
   });
 
-  it('refuses to resolve without evidence, to skip without a reason, and to retry what nothing takes back', async () => {
+  test('refuses to resolve without evidence, to skip without a reason, and to retry what nothing takes back', async () => {
     const saga = await failed();
     for (const action of ['resolve', 'skip'] as const) {
       await expect(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectInvariants, refundSaga } from '../support/refund-saga.ts';
 import { FAULTS, points } from '../support/saga-faults.ts';
 
@@ -13,16 +13,19 @@ describe.each(points.map((point, row) => ({ ...point, row })))('$operation of $s
     { name: 'fresh', replay: false },
     { name: 'replayed', replay: true },
   ])('$name', ({ replay }) => {
-    it.each(names.filter((_, column) => EVERY || !replay || (row + column) % 2 === 0))('%s', async (name) => {
-      const fault = FAULTS[name]?.(point) ?? {};
-      // The way back is walked because the last step is refused.
-      const faults = point.operation === 'compensate' ? { refuseMail: () => true } : {};
-      const saga = await refundSaga({ ...fault, faults, replay });
-      await saga.start();
-      await saga.machine.settle();
-      const status = await expectInvariants(saga);
-      statuses[status] = (statuses[status] ?? 0) + 1;
-      if (point.operation === 'compensate') expect(status).not.toBe('COMPLETED');
-    });
+    test.each(names.filter((_, column) => EVERY || !replay || (row + column) % 2 === 0))(
+      '%s',
+      async (name) => {
+        const fault = FAULTS[name]?.(point) ?? {};
+        // The way back is walked because the last step is refused.
+        const faults = point.operation === 'compensate' ? { refuseMail: () => true } : {};
+        const saga = await refundSaga({ ...fault, faults, replay });
+        await saga.start();
+        await saga.machine.settle();
+        const status = await expectInvariants(saga);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (point.operation === 'compensate') expect(status).not.toBe('COMPLETED');
+      },
+    );
   });
 });

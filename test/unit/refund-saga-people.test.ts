@@ -1,7 +1,7 @@
 /** What people do while a refund saga runs: approve, reject, stay silent, cancel. */
-import { describe, expect, it } from 'vitest';
-import { fold } from '../../core/saga/fold.ts';
-import { type Observation, observe } from '../../core/saga/observation.ts';
+import { describe, expect, test } from 'vitest';
+import { fold } from '../../core/saga/decide/fold.ts';
+import { type Observation, observe } from '../../core/saga/people/observation.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 import { Crash } from '../support/saga-machine.ts';
 
@@ -20,7 +20,7 @@ describe('people', () => {
   const answer = (decision: 'approve' | 'reject') =>
     ({ sagaId: SAGA_ID, stepId: 'refund', decision, by: 'ada' }) as const;
 
-  it('approve', async () => {
+  test('approve', async () => {
     const saga = await asking(async ({ machine }) => {
       await machine.answer(answer('approve'));
       return true;
@@ -30,7 +30,7 @@ describe('people', () => {
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
-  it('see what they approve: tool, arguments and who wrote the question', async () => {
+  test('see what they approve: tool, arguments and who wrote the question', async () => {
     let seen: Observation | undefined;
     const saga = await asking(async ({ machine, seen: look }) => {
       seen = (await look()).observation;
@@ -59,7 +59,7 @@ describe('people', () => {
     expect(observe({ ...oneOff, state: fold(asked) }, asked).awaiting?.promptBy).toBe('agent');
   });
 
-  it('approve these arguments and no others', async () => {
+  test('approve these arguments and no others', async () => {
     const saga = await asking(async ({ machine, memory }) => {
       await machine.answer(answer('approve'));
       // Somebody changes what the arguments are made of, behind the ledger's back.
@@ -78,7 +78,7 @@ describe('people', () => {
     expect(effects.refunds).toEqual([]);
   });
 
-  it('die while waiting: the next execution waits on, and the answer that came meanwhile counts', async () => {
+  test('die while waiting: the next execution waits on, and the answer that came meanwhile counts', async () => {
     let died = false;
     const saga = await asking(async ({ machine }) => {
       if (!died) {
@@ -93,7 +93,7 @@ describe('people', () => {
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
-  it('answer while the execution is dead', async () => {
+  test('answer while the execution is dead', async () => {
     const saga = await asking(async ({ machine }) => {
       await machine.answer(answer('reject'));
       throw new Crash('after the answer, before it was heard');
@@ -103,7 +103,7 @@ describe('people', () => {
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
   });
 
-  it('never answer: it expires, nothing happened, and a late answer is refused', async () => {
+  test('never answer: it expires, nothing happened, and a late answer is refused', async () => {
     const saga = await asking(async () => false);
     await saga.start();
     await saga.machine.settle();
@@ -111,7 +111,7 @@ describe('people', () => {
     await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({ name: 'ApprovalExpired' });
   });
 
-  it('answer twice: the same is fine, another is a conflict, a step that does not wait too', async () => {
+  test('answer twice: the same is fine, another is a conflict, a step that does not wait too', async () => {
     const saga = await asking(async ({ machine }) => {
       await machine.answer(answer('approve'));
       await machine.answer(answer('approve'));
@@ -126,7 +126,7 @@ describe('people', () => {
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
-  it.each(['verify', 'refund', 'ticket', 'booking', 'confirm'])(
+  test.each(['verify', 'refund', 'ticket', 'booking', 'confirm'])(
     'cancel during %s: what is in flight is settled, then all is undone',
     async (step) => {
       const holder: { saga?: Awaited<ReturnType<typeof refundSaga>> } = {};
@@ -147,7 +147,7 @@ describe('people', () => {
     },
   );
 
-  it('cancel during compensation changes nothing', async () => {
+  test('cancel during compensation changes nothing', async () => {
     const holder: { saga?: Awaited<ReturnType<typeof refundSaga>> } = {};
     const saga = await refundSaga({
       faults: { refuseMail: () => true },
@@ -165,7 +165,7 @@ describe('people', () => {
     expect((await saga.seen()).entries.some(({ status }) => status === 'cancel_requested')).toBe(false);
   });
 
-  it('can not cancel what is completed', async () => {
+  test('can not cancel what is completed', async () => {
     const saga = await refundSaga();
     await saga.start();
     await saga.machine.settle();

@@ -1,11 +1,11 @@
 /** The refund saga from end to end: its steps, its arguments and its one writer. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { expectInvariants, type RefundSagaOptions, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 import { Crash } from '../support/saga-machine.ts';
 
 describe('the refund saga', () => {
-  it('runs all steps and keeps every reference', async () => {
+  test('runs all steps and keeps every reference', async () => {
     const saga = await refundSaga();
     await saga.start();
     await saga.machine.settle();
@@ -19,7 +19,7 @@ describe('the refund saga', () => {
     ]);
   });
 
-  it('continues in new executions when a history would grow too long, and loses nothing', async () => {
+  test('continues in new executions when a history would grow too long, and loses nothing', async () => {
     const saga = await refundSaga({ maxHistoryEvents: 20 });
     await saga.start();
     await saga.machine.settle();
@@ -28,7 +28,7 @@ describe('the refund saga', () => {
     expect(head.state.generation).toBeGreaterThan(2);
   });
 
-  it.each(['InvalidResult', 'ResultTooLarge'])('takes back a step whose answer is %s', async (name) => {
+  test.each(['InvalidResult', 'ResultTooLarge'])('takes back a step whose answer is %s', async (name) => {
     const undos: object[] = [];
     const saga = await refundSaga({
       around: (invoke) => async (payload) => {
@@ -48,7 +48,7 @@ describe('the refund saga', () => {
     expect(undos[1]).toMatchObject({ step: 'refund', result: { status: 'requires_action' } });
   });
 
-  it('stops at the read when the order may not be returned', async () => {
+  test('stops at the read when the order may not be returned', async () => {
     const saga = await refundSaga();
     Object.assign(saga.fixture.world.shop.state.orders['order-1'] ?? {}, { daysSinceDelivery: 90 });
     await saga.start();
@@ -82,7 +82,7 @@ describe('arguments made of results (S8)', () => {
       return { called, ...(await saga.seen()) };
     };
 
-  it('that do not match the pinned schema are refused before the call', async () => {
+  test('that do not match the pinned schema are refused before the call', async () => {
     const { called, observation } = await verified('a lot')();
     expect(called).toEqual(['execute verify']);
     expect(observation).toMatchObject({
@@ -95,7 +95,7 @@ describe('arguments made of results (S8)', () => {
     });
   });
 
-  it('are held against the schema that was pinned, and no other', async () => {
+  test('are held against the schema that was pinned, and no other', async () => {
     const { called, observation } = await verified(4200)({
       storing: (store) => {
         let altered = false;
@@ -118,7 +118,7 @@ describe('arguments made of results (S8)', () => {
 });
 
 describe('one writer (S9)', () => {
-  it('two Advances at once: one records, the other adopts', async () => {
+  test('two Advances at once: one records, the other adopts', async () => {
     const saga = await refundSaga({
       storing: (store): SagaStore => {
         let raced = false;
@@ -140,7 +140,7 @@ describe('one writer (S9)', () => {
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
-  it('an execution of an older generation is told so and does nothing', async () => {
+  test('an execution of an older generation is told so and does nothing', async () => {
     const saga = await refundSaga({
       around: (invoke) => {
         let first = true;
@@ -161,7 +161,7 @@ describe('one writer (S9)', () => {
     expect((await saga.seen()).entries).toHaveLength(before.entries.length);
   });
 
-  it('a finished saga run again is a no-op', async () => {
+  test('a finished saga run again is a no-op', async () => {
     const saga = await refundSaga();
     await saga.start();
     await saga.machine.settle();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { refundTools } from '../../examples/refund/catalog.ts';
 import { requireSuccess } from '../../examples/refund/tools/http.ts';
 import { memoryTombstones, testToolIsSafe } from '../../kit/conformance.ts';
@@ -18,7 +18,7 @@ const cases: Record<string, { [name: string]: string | number }> = {
 describe('every tool of the refund saga, and its compensator, is safe to call twice, late and out of order', () => {
   const fixture = refundFixture();
   for (const tool of refundTools(fixture.services)) {
-    it(tool.definition.name, async () => {
+    test(tool.definition.name, async () => {
       const checks = await testToolIsSafe(tool, {
         arguments: cases[tool.definition.name] ?? {},
         observe: async () => effectsOf(fixture),
@@ -30,7 +30,7 @@ describe('every tool of the refund saga, and its compensator, is safe to call tw
 });
 
 describe('a booking that was written is never called refused', () => {
-  it.each([400, 404, 429, 503])('although reading it back answers %i', async (status) => {
+  test.each([400, 404, 429, 503])('although reading it back answers %i', async (status) => {
     const fixture = refundFixture({}, (fetch) => async (url, init) => {
       if (init?.method !== 'GET') return fetch(url, init);
       return Response.json({ error: 'no' }, { status, headers: { 'retry-after': '1' } });
@@ -55,13 +55,13 @@ describe('what a status of a service means', () => {
   const sent = (method: 'GET' | 'POST' | 'PUT', status: number) => () =>
     requireSuccess('It', { method, status, headers: new Headers(), body: null });
 
-  it.each([408, 409, 425, 499])('%i leaves a change open', (status) => {
+  test.each([408, 409, 425, 499])('%i leaves a change open', (status) => {
     expect(sent('PUT', status)).toThrow(ToolUncertain);
     expect(sent('POST', status)).toThrow(ToolUncertain);
     expect(sent('GET', status)).toThrow(ToolRejected);
   });
 
-  it('422 says that nothing was done', () => {
+  test('422 says that nothing was done', () => {
     expect(sent('POST', 422)).toThrow(ToolRejected);
   });
 });

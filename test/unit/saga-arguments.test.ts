@@ -1,12 +1,12 @@
 /** Arguments made of inputs and results, and what an expression may cost. */
-import { describe, expect, it } from 'vitest';
-import { resolveArguments } from '../../core/saga/expressions.ts';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../core/saga/model.ts';
+import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
 
 describe('arguments', () => {
-  it('are resolved deep, and keep what is no expression', async () => {
+  test('are resolved deep, and keep what is no expression', async () => {
     const scope = { input: { n: 2, list: [1, 2] }, steps: { a: { result: { x: 5 }, externalRef: 're' } } };
     const template: JsonObject = {
       sum: '{% input.n + steps.a.result.x %}',
@@ -24,7 +24,7 @@ describe('arguments', () => {
     });
   });
 
-  it.each(['{% input.missing %}', "{% $error('no') %}", '{% ($f := function($n){$f($n+1)}; $f(0)) %}'])(
+  test.each(['{% input.missing %}', "{% $error('no') %}", '{% ($f := function($n){$f($n+1)}; $f(0)) %}'])(
     '%s is an error, and ends',
     async (source) => {
       await expect(resolveArguments({ a: source }, { input: {}, steps: {} }, evaluate)).rejects.toMatchObject(
@@ -37,7 +37,7 @@ describe('arguments', () => {
 
   const LETTERS = 'a'.repeat(36);
   const DOUBLED = '($f := function($s, $n){$n = 0 ? $s : $f($s & $s, $n - 1)}; $f(steps.a.result, 23))';
-  it.each([
+  test.each([
     [
       'a regular expression that runs for hours',
       '$match(steps.a.result & "!", /^(a+)+$/)',
@@ -61,12 +61,12 @@ describe('arguments', () => {
     expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
   });
 
-  it('that are costly are refused with the plan, when the input is all they hang on', async () => {
+  test('that are costly are refused with the plan, when the input is all they hang on', async () => {
     const plan = { steps: [step('a', 'pay', { amount: 1, note: '{% $pad(input, 400000000) %}' })] };
     expect(await rules(plan, 'x')).toEqual(['a: bad-expression']);
   });
 
-  it('evaluate elsewhere only what may be costly', async () => {
+  test('evaluate elsewhere only what may be costly', async () => {
     const sent: string[] = [];
     const recording: Evaluate = (sources, scope) => {
       sent.push(...sources);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { ENGINE_ERRORS } from '../../core/errors.ts';
+import { describe, expect, test } from 'vitest';
+import { ENGINE_ERRORS } from '../../core/shared/errors.ts';
 
 /** A CommonJS package without types. */
 const aslValidator = createRequire(import.meta.url)('asl-validator') as (definition: unknown) => {
@@ -27,22 +27,22 @@ const definition = JSON.parse(text) as { StartAt: string; States: Record<string,
 const states = Object.entries(definition.States);
 
 describe('statemachines/saga.asl.json', () => {
-  it('is valid for an independent validator', () => {
+  test('is valid for an independent validator', () => {
     const { isValid, errorsText } = aslValidator(JSON.parse(text));
     expect(isValid, errorsText('\n')).toBe(true);
   });
 
-  it('matches only on names that core/errors.ts knows', () => {
+  test('matches only on names that core/shared/errors.ts knows', () => {
     const known: readonly string[] = ENGINE_ERRORS;
     const matched = states.flatMap(([, { Retry = [], Catch = [] }]) =>
       [...Retry, ...Catch].flatMap((one) => one.ErrorEquals),
     );
     for (const name of matched) expect(known).toContain(name);
-    const source = readFileSync(join(import.meta.dirname, '../../core/errors.ts'), 'utf8');
+    const source = readFileSync(join(import.meta.dirname, '../../core/shared/errors.ts'), 'utf8');
     for (const [, { Error: name }] of states) if (name !== undefined) expect(source).toContain(`'${name}'`);
   });
 
-  it('gives every task a timeout, and catches everything where a tool or a person is waited for', () => {
+  test('gives every task a timeout, and catches everything where a tool or a person is waited for', () => {
     for (const [name, state] of states) {
       if (state.Type !== 'Task') continue;
       expect(state.TimeoutSeconds ?? state.TimeoutSecondsPath, name).toBeDefined();
@@ -53,14 +53,14 @@ describe('statemachines/saga.asl.json', () => {
     expect(definition.States['Invoke']?.Catch?.[0]?.ErrorEquals).toEqual(['States.DataLimitExceeded']);
   });
 
-  it('repeats a call of a tool only when it was surely not started', () => {
+  test('repeats a call of a tool only when it was surely not started', () => {
     expect(definition.States['Invoke']?.Retry?.flatMap((one) => one.ErrorEquals)).toEqual([
       'Lambda.TooManyRequestsException',
       'Lambda.EC2ThrottledException',
     ]);
   });
 
-  it('takes three transitions for a step', () => {
+  test('takes three transitions for a step', () => {
     const path = ['Advance'];
     while (path.length < 4) {
       const state = definition.States[path.at(-1) ?? ''];

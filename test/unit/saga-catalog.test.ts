@@ -1,10 +1,10 @@
 /** The catalog: tools and definitions that are refused, and functions that may outlive their wait. */
-import { describe, expect, it } from 'vitest';
-import { parseDefinition, parsePlan, parseTool } from '../../core/saga/catalog.ts';
-import { HTTP_TOOL_FUNCTION } from '../../core/saga/http-endpoint.ts';
+import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../core/saga/model.ts';
+import { parseDefinition, parsePlan, parseTool } from '../../core/saga/plan/catalog.ts';
+import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
-import { makePutCatalog } from '../../core/saga/put-catalog.ts';
+import { HTTP_TOOL_FUNCTION } from '../../core/saga/tools/http-endpoint.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
 import { step, TOOLS, planTool as tool } from '../support/plan-tools.ts';
 import { endingAfter } from '../support/tool-functions.ts';
@@ -12,7 +12,7 @@ import { endingAfter } from '../support/tool-functions.ts';
 const { compensation } = tool('pay', 'compensatable');
 
 describe('catalog entries are refused, naming the entry and the rule', () => {
-  it.each([
+  test.each([
     [
       'mutating without a compensator',
       { ...tool('pay', 'compensatable'), compensation: undefined },
@@ -40,7 +40,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     );
   });
 
-  it('definitions need a review date', () => {
+  test('definitions need a review date', () => {
     const definition = {
       name: 'd',
       version: '1',
@@ -51,9 +51,9 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     expect(() => parseDefinition(definition)).toThrow(expect.objectContaining({ name: 'CatalogRefused' }));
   });
 
-  it('a stored version never changes, and a bad template is not stored', async () => {
+  test('a stored version never changes, and a bad template is not stored', async () => {
     const { store } = memorySagaStore();
-    const put = makePutCatalog({ store, functions: endingAfter(30) });
+    const put = createPutCatalog({ store, functions: endingAfter(30) });
     const [, pay] = TOOLS;
     await put({ tools: [pay], definitions: [] });
     await expect(put({ tools: [pay], definitions: [] })).resolves.toMatchObject({
@@ -82,17 +82,17 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     const mail = tool('mail', 'irreversible');
     const put = (functions: ToolFunctions, ...tools: ToolManifest[]) => {
       const { store } = memorySagaStore();
-      return { answer: makePutCatalog({ store, functions })({ tools, definitions: [] }), store };
+      return { answer: createPutCatalog({ store, functions })({ tools, definitions: [] }), store };
     };
 
-    it.each([
+    test.each([
       ['ends before the state that waits for the longer call', 34, []],
       ['ends before the deadline', 20, [expect.stringContaining('before the deadline of 30 s')]],
     ])('that %s is taken', async (_, seconds, warnings) => {
       await expect(put(endingAfter(seconds), pay).answer).resolves.toMatchObject({ warnings });
     });
 
-    it.each([
+    test.each([
       [pay, 35, 'pay@1: function-timeout: its function fn may run 35 s, which must be less than 35 s'],
       [mail, 16, 'mail@1: function-timeout: its function fn may run 16 s, which must be less than 15 s'],
     ])('that may outlive the wait for $name is refused with both numbers', async (one, seconds, words) => {
@@ -104,11 +104,11 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
       expect(await store.listTools()).toEqual([]);
     });
 
-    it('of a tool that only reads may run on: nothing it does late matters', async () => {
+    test('of a tool that only reads may run on: nothing it does late matters', async () => {
       await expect(put(endingAfter(900), look).answer).resolves.toMatchObject({ warnings: [] });
     });
 
-    it.each([
+    test.each([
       ['missing', 'is not there yet'],
       ['hidden', 'may not be looked at'],
     ] as const)('that is %s is stored with a warning', async (state, words) => {
@@ -117,7 +117,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
       expect(warnings).toEqual([expect.stringContaining(words), expect.stringContaining(words)]);
     });
 
-    it('behind an HTTP endpoint is not looked at: it ends each call at its own deadline', async () => {
+    test('behind an HTTP endpoint is not looked at: it ends each call at its own deadline', async () => {
       const nobody: ToolFunctions = {
         look: async () => {
           throw new Error('looked');
@@ -128,7 +128,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     });
   });
 
-  it('plans of another shape say where', () => {
+  test('plans of another shape say where', () => {
     expect(() => parsePlan({ steps: [{ id: 'A b', tool: 'pay', arguments: {} }] })).toThrow(
       expect.objectContaining({ name: 'PlanRefused', message: expect.stringContaining('step 0') }),
     );

@@ -1,9 +1,9 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { chain, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
-import { toRow } from '../../core/saga/ledger-row.ts';
+import { describe, expect, test } from 'vitest';
+import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const moved = { sagaId: 'r1', status: 'COMPENSATING' };
@@ -38,7 +38,7 @@ const SEEN = {
 };
 
 describe('walkback saga', () => {
-  it.each([
+  test.each([
     [
       ['cancel', 'r1', '--reason', 'why'],
       'walkback-operate-saga',
@@ -80,7 +80,7 @@ describe('walkback saga', () => {
   };
   const WAITING = { ...SEEN, status: 'AWAITING', notCompensated: [], awaiting };
 
-  it.each([
+  test.each([
     [['approve', 'r1', 'refund', '--note', 'ok'], { decision: 'approve', by: 'ada', note: 'ok' }],
     [['reject', 'r1', 'refund', '--by', 'bob'], { decision: 'reject', by: 'bob' }],
   ])('%j, and shows what that was about', async (argv, input) => {
@@ -94,7 +94,7 @@ describe('walkback saga', () => {
     expect(stdout).toContain('amount: 500000');
   });
 
-  it('show says what is to be approved and who wrote the question, within the width', async () => {
+  test('show says what is to be approved and who wrote the question, within the width', async () => {
     const answers = { 'walkback-describe-saga': WAITING };
     const { stdout } = await runCommand(['saga', 'show', 'r1'], { answers, env });
     expect(stdout).toContain('issue_refund@1.0.0');
@@ -104,14 +104,14 @@ describe('walkback saga', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it('resolve and skip need words, and somebody who says them', async () => {
+  test('resolve and skip need words, and somebody who says them', async () => {
     expect((await runCommand(['saga', 'resolve', 'r1', 'booking'], { env })).failure).toMatchObject({
       exitCode: 2,
     });
     expect((await runCommand(['saga', 'retry', 'r1'], {})).failure).toMatchObject({ name: 'InvalidInput' });
   });
 
-  it('show lists what remains within the width, and watch fails on it', async () => {
+  test('show lists what remains within the width, and watch fails on it', async () => {
     const answers = { 'walkback-describe-saga': SEEN };
     const shown = await runCommand(['saga', 'show', 'r1'], { answers, env });
     expect(shown.failure).toBeUndefined();
@@ -125,7 +125,7 @@ describe('walkback saga', () => {
 });
 
 describe('walkback ledger', () => {
-  it('verify accepts a whole chain, and names the entry that was changed or cut off', async () => {
+  test('verify accepts a whole chain, and names the entry that was changed or cut off', async () => {
     const answer = (some: typeof rows) => ({
       'walkback-query-ledger': { entries: some, tip: { seq: tip.seq, hash: tip.tip } },
     });
@@ -144,7 +144,7 @@ describe('walkback ledger', () => {
     ).toMatchObject({ name: 'LedgerBroken' });
   });
 
-  it('query prints a table, JSON or CSV', async () => {
+  test('query prints a table, JSON or CSV', async () => {
     const answers = { 'walkback-query-ledger': { entries: rows } };
     const table = await runCommand(['ledger', 'query', '--saga', 'r1'], { answers, env });
     expect(table.calls[0]?.input).toEqual({ sagaId: 'r1', limit: 200 });
@@ -157,7 +157,7 @@ describe('walkback ledger', () => {
 });
 
 describe('walkback catalog', () => {
-  it('put says what was stored, and what will not work yet', async () => {
+  test('put says what was stored, and what will not work yet', async () => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-catalog-'));
     const file = join(directory.path, 'catalog.json');
     await writeFile(file, JSON.stringify({ tools: [], definitions: [] }));
@@ -168,7 +168,7 @@ describe('walkback catalog', () => {
     expect(stderr).toContain('! its function is not there yet');
   });
 
-  it('review lists the templates past their date', async () => {
+  test('review lists the templates past their date', async () => {
     const definition = (name: string, daysToReview: number) => ({
       name,
       version: '1',

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { move } from '../../core/saga/advance.ts';
+import { describe, expect, test } from 'vitest';
+import { move } from '../../core/saga/run/advance.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 describe('an expired key (S2)', () => {
@@ -29,14 +29,14 @@ describe('an expired key (S2)', () => {
     return { acted, ...(await saga.seen()) };
   };
 
-  it('is not used again while an earlier attempt is in doubt, however cleanly the last one was refused', async () => {
+  test('is not used again while an earlier attempt is in doubt, however cleanly the last one was refused', async () => {
     const { acted, state, entries } = await throttled(false);
     expect(acted).toHaveLength(1);
     expect(state.status).toBe('COMPENSATED');
     expect(entries.filter((one) => one.direction === 'forward' && one.status === 'started')).toHaveLength(2);
   });
 
-  it('is settled by a probe when there is one', async () => {
+  test('is settled by a probe when there is one', async () => {
     const { acted, state } = await throttled(true);
     expect(acted).toHaveLength(1);
     expect(state.status).toBe('COMPLETED');
@@ -44,7 +44,7 @@ describe('an expired key (S2)', () => {
 });
 
 describe('a lost answer of Advance', () => {
-  it('to the first call of an execution leaves no doubt about a call that was never made', async () => {
+  test('to the first call of an execution leaves no doubt about a call that was never made', async () => {
     const saga = await scriptedSaga({
       tools: [scriptedTool('mail', 'irreversible', { idempotencyWindowSeconds: 0 })],
       answer: () => committed(),
@@ -56,7 +56,7 @@ describe('a lost answer of Advance', () => {
     expect(saga.requests).toHaveLength(1);
   });
 
-  it('to the first call of a later execution leaves what that one started to it, and what an older one started in doubt', async () => {
+  test('to the first call of a later execution leaves what that one started to it, and what an older one started in doubt', async () => {
     const saga = await scriptedSaga({
       tools: [scriptedTool('pay', 'compensatable')],
       answer: () => lost,
@@ -74,7 +74,7 @@ describe('a lost answer of Advance', () => {
 });
 
 describe('a probe', () => {
-  it('whose answer breaks the contract of the tool unwinds, as the call itself would', async () => {
+  test('whose answer breaks the contract of the tool unwinds, as the call itself would', async () => {
     const error = { name: 'InvalidResult', message: 'no id' };
     const saga = await scriptedSaga({
       tools: [scriptedTool('charge', 'compensatable', { probe: true })],
@@ -94,7 +94,7 @@ describe('a probe', () => {
     expect(isSound).toBe(true);
   });
 
-  it('that denies an irreversible call clears it: what is refused after that did not happen', async () => {
+  test('that denies an irreversible call clears it: what is refused after that did not happen', async () => {
     let calls = 0;
     const saga = await scriptedSaga({
       tools: [scriptedTool('mail', 'irreversible', { probe: true })],
@@ -112,7 +112,7 @@ describe('a probe', () => {
     expect(isSound).toBe(true);
   });
 
-  it('that denies a compensatable call does not: it is undone all the same, for the tombstone', async () => {
+  test('that denies a compensatable call does not: it is undone all the same, for the tombstone', async () => {
     let calls = 0;
     const saga = await scriptedSaga({
       tools: [scriptedTool('charge', 'compensatable', { probe: true })],

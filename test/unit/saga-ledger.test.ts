@@ -1,25 +1,25 @@
 /** What a saga writes: keys, the ledger and its chain, pinned steps, packed state. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { toCsv } from '../../core/saga/csv.ts';
-import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/hash-chain.ts';
-import { canonicalJson, hashJson } from '../../core/saga/json.ts';
-import { executionName, idempotencyKey } from '../../core/saga/keys.ts';
-import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
+import { describe, expect, test } from 'vitest';
+import { toCsv } from '../../core/saga/ledger/csv.ts';
+import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { EffectRecord, Fact } from '../../core/saga/model.ts';
-import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
-import { isPinnedChunk, pinSteps } from '../../core/saga/pinned-steps.ts';
+import { canonicalJson, hashJson } from '../../core/saga/plan/json.ts';
+import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
+import { isPinnedChunk, pinSteps } from '../../core/saga/run/pinned-steps.ts';
+import { executionName, idempotencyKey } from '../../core/saga/tools/keys.ts';
 import { stepOf } from '../support/simulated-saga.ts';
 
 describe('keys', () => {
-  it('carry saga, step, epoch and direction', () => {
+  test('carry saga, step, epoch and direction', () => {
     expect(idempotencyKey('r1', 3, 0)).toBe('r1:3');
     expect(idempotencyKey('r1', 3, 2)).toBe('r1:3@2');
     expect(idempotencyKey('r1', 3, 0, 'undo')).toBe('r1:3:undo');
     expect(idempotencyKey('r1', 3, 1, 'undo')).toBe('r1:3@1:undo');
   });
 
-  it('give every saga and generation an execution name of its own that the service allows', () => {
+  test('give every saga and generation an execution name of its own that the service allows', () => {
     const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/);
     fc.assert(
       fc.property(id, id, fc.nat(99), (a, b, generation) => {
@@ -43,7 +43,7 @@ describe('the ledger', () => {
     actor: 'me',
   });
 
-  it('shows where it was altered, cut in the middle, or cut at the end', () => {
+  test('shows where it was altered, cut in the middle, or cut at the end', () => {
     expect(findChainBreak(entries, tip)).toBeUndefined();
     const altered = entries.map((entry) => (entry.seq === 1 ? { ...entry, actor: 'mallory' } : entry));
     expect(findChainBreak(altered, tip)).toEqual({ seq: 1, reason: 'altered' });
@@ -63,7 +63,7 @@ describe('the ledger', () => {
     expect(findChainBreak(swapped)).toEqual({ seq: 0, reason: 'unlinked' });
   });
 
-  it('comes back from its rows as it was, whatever the errors in it are called', () => {
+  test('comes back from its rows as it was, whatever the errors in it are called', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, message) => {
         const fact: Fact = {
@@ -91,7 +91,7 @@ describe('the ledger', () => {
     );
   });
 
-  it('opens in a spreadsheet without running anything', () => {
+  test('opens in a spreadsheet without running anything', () => {
     const row = toRow({
       ...chain(
         's',
@@ -112,7 +112,7 @@ describe('the ledger', () => {
 });
 
 describe('pinned steps', () => {
-  it('prove their place in the plan, however many they are; nothing else does', () => {
+  test('prove their place in the plan, however many they are; nothing else does', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(99), (count, pick) => {
         const steps = Array.from({ length: count }, (_, index) => stepOf(index, 'read'));
@@ -131,7 +131,7 @@ describe('pinned steps', () => {
 });
 
 describe('small things', () => {
-  it('canonical JSON does not depend on the order of members', () => {
+  test('canonical JSON does not depend on the order of members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const turned = Object.fromEntries(Object.entries(value).toReversed());
@@ -142,7 +142,7 @@ describe('small things', () => {
     );
   });
 
-  it('500 steps pack into less than a write unit', () => {
+  test('500 steps pack into less than a write unit', () => {
     const effects = Array.from(
       { length: 500 },
       (_, step): EffectRecord => ({

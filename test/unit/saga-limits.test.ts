@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -40,7 +40,7 @@ const long = async (options: { resourceKey?: string; fails: (step: string) => bo
 };
 
 describe('one move is one transaction of at most 100 items', () => {
-  it('when one failed compensator blocks all earlier effects on its resource', async () => {
+  test('when one failed compensator blocks all earlier effects on its resource', async () => {
     const saga = await long({ resourceKey: "'account'", fails: (step) => step === 's119' });
     const { state, isSound } = await saga.seen();
     expect(state.status).toBe('COMPENSATION_FAILED');
@@ -49,7 +49,7 @@ describe('one move is one transaction of at most 100 items', () => {
     expect(Math.max(...saga.sizes)).toBeLessThan(60);
   });
 
-  it('when an operator retries all failed compensators: the last started first, the rest when asked again', async () => {
+  test('when an operator retries all failed compensators: the last started first, the rest when asked again', async () => {
     let failing = true;
     const saga = await long({ fails: () => failing });
     failing = false;

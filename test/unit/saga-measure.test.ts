@@ -1,11 +1,11 @@
 /** What the alarms about sagas look at. */
-import { expect, it } from 'vitest';
-import { makeMeasureSagas } from '../../core/saga/measure.ts';
+import { expect, test } from 'vitest';
+import { createMeasureSagas } from '../../core/saga/run/measure.ts';
 import { committed, rejected, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 const HOUR_SECONDS = 3600;
 
-it('a saga that pauses again and again grows old all the same', async () => {
+test('a saga that pauses again and again grows old all the same', async () => {
   const ages: number[] = [];
   const retry = {
     maxAttempts: 6,
@@ -16,7 +16,7 @@ it('a saga that pauses again and again grows old all the same', async () => {
   const saga = await scriptedSaga({
     tools: [scriptedTool('pay', 'compensatable', { retry })],
     answer: async (request, clock) => {
-      const measure = makeMeasureSagas({ store: saga.store, clock });
+      const measure = createMeasureSagas({ store: saga.store, clock });
       ages.push((await measure()).OldestUnfinishedSeconds / HOUR_SECONDS);
       return request.attempt < 6 ? rejected(true) : committed();
     },

@@ -1,9 +1,9 @@
 /** Plans: what is refused before anything is written, and what is pinned. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../core/saga/model.ts';
-import { requirePlan } from '../../core/saga/plan-validation.ts';
-import { makeStartSaga } from '../../core/saga/start.ts';
+import { requirePlan } from '../../core/saga/plan/plan-validation.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
 import { evaluate, lookup, planTool, rules, step, TOOLS } from '../support/plan-tools.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -72,7 +72,7 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
     ],
     ['chance', { steps: [step('a', 'pay', { amount: '{% $random() %}' })] }, ['a: bad-expression']],
   ];
-  it.each(cases)('%s', async (_, plan, expected) => {
+  test.each(cases)('%s', async (_, plan, expected) => {
     expect(await rules(plan, {})).toEqual(expected);
     await expect(requirePlan(plan, lookup, { input: {}, evaluate })).rejects.toMatchObject({
       name: 'PlanRefused',
@@ -80,7 +80,7 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
     });
   });
 
-  it('knows the input, and so the arguments made of it', async () => {
+  test('knows the input, and so the arguments made of it', async () => {
     const plan: Plan = { steps: [step('a', 'pay', { amount: '{% input.n %}' })] };
     expect(await rules(plan)).toEqual([]);
     expect(await rules(plan, { n: 3 })).toEqual([]);
@@ -88,7 +88,7 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
     expect(await rules(plan, {})).toEqual(['a: bad-expression']);
   });
 
-  it('leaves what hangs on results for later, and checks the rest', async () => {
+  test('leaves what hangs on results for later, and checks the rest', async () => {
     const reference = '{% steps.a.result.x %}';
     expect(await rules({ steps: [step('a', 'look'), step('b', 'pay', { amount: reference })] }, {})).toEqual(
       [],
@@ -98,14 +98,14 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
     ).toEqual(['b: arguments-schema']);
   });
 
-  it('lets an irreversible step stand before others behind an approval', async () => {
+  test('lets an irreversible step stand before others behind an approval', async () => {
     const plan: Plan = {
       steps: [step('m', 'mail', { amount: 1 }, { approval: { timeoutSeconds: 60 } }), step('p', 'pay')],
     };
     expect(await rules(plan, {})).toEqual([]);
   });
 
-  it('for any order of tools: refused exactly when something compensatable follows something ungated and irreversible', async () => {
+  test('for any order of tools: refused exactly when something compensatable follows something ungated and irreversible', async () => {
     const names = fc.array(
       fc.record({ name: fc.constantFrom('look', 'pay', 'halve', 'mail'), gated: fc.boolean() }),
       { minLength: 1, maxLength: 8 },
@@ -133,9 +133,9 @@ describe('start', () => {
     wake: async () => true,
   };
 
-  it('writes nothing for a bad plan, and pins what it starts', async () => {
+  test('writes nothing for a bad plan, and pins what it starts', async () => {
     const memory = memorySagaStore();
-    const start = makeStartSaga({ store: memory.store, engine, clock: virtualClock(), evaluate });
+    const start = createStartSaga({ store: memory.store, engine, clock: virtualClock(), evaluate });
     for (const one of TOOLS) await memory.store.putTool(one);
     const request = { sagaId: 's', input: {}, requestedBy: 'me' };
     await expect(start({ ...request, plan: { steps: [step('a', 'nothing')] } })).rejects.toMatchObject({

@@ -1,15 +1,15 @@
 /** The reducer of sagas, for any plan and anything that happens (S1, S3, S9). */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { fold } from '../../core/saga/fold.ts';
-import { findChainBreak } from '../../core/saga/hash-chain.ts';
-import { idempotencyKey } from '../../core/saga/keys.ts';
-import { fromRow, toRow } from '../../core/saga/ledger-row.ts';
-import { packEffects, unpackEffects } from '../../core/saga/pack-state.ts';
+import { describe, expect, test } from 'vitest';
+import { fold } from '../../core/saga/decide/fold.ts';
+import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
+import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
+import { idempotencyKey } from '../../core/saga/tools/keys.ts';
 import { plans, simulate, turns } from '../support/simulated-saga.ts';
 
 describe('the reducer, for any plan and anything that happens', () => {
-  it('ends done, undone, or with every residue known; in order, once, and folding from its ledger', () => {
+  test('ends done, undone, or with every residue known; in order, once, and folding from its ledger', () => {
     fc.assert(
       fc.property(plans, turns, (plan, script) => {
         const { state, entries, steps } = simulate(plan, script);
@@ -67,7 +67,7 @@ describe('the reducer, for any plan and anything that happens', () => {
     );
   });
 
-  it('never does anything before a lost call can not act any more (S3)', () => {
+  test('never does anything before a lost call can not act any more (S3)', () => {
     fc.assert(
       fc.property(plans, turns, (plan, script) => {
         const { entries } = simulate(plan, script);

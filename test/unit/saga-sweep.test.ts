@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
-import { WalkbackError } from '../../core/errors.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
-import { makeStartSaga } from '../../core/saga/start.ts';
-import { makeSweep } from '../../core/saga/sweep.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
+import { createSweep } from '../../core/saga/run/sweep.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
 import { Crash } from '../support/saga-machine.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
@@ -44,7 +44,7 @@ const outage = async ({ machine, clock }: Awaited<ReturnType<typeof brokenSaga>>
 };
 
 describe('a saga whose executions die each time', () => {
-  it('is tried later and later, never given up, and goes on by itself once the cause is mended', async () => {
+  test('is tried later and later, never given up, and goes on by itself once the cause is mended', async () => {
     const saga = await brokenSaga();
     await outage(saga, 300);
     const { resumes } = (await saga.seen()).state;
@@ -57,7 +57,7 @@ describe('a saga whose executions die each time', () => {
     expect((await saga.seen()).state.status).toBe('COMPLETED');
   });
 
-  it('is tried at once when an operator asks for it by name, and only then', async () => {
+  test('is tried at once when an operator asks for it by name, and only then', async () => {
     const saga = await brokenSaga();
     await outage(saga, 300);
     saga.broken.now = false;
@@ -68,7 +68,7 @@ describe('a saga whose executions die each time', () => {
     expect((await saga.seen()).state.status).toBe('COMPLETED');
   });
 
-  it('is undone at once when an operator cancels it, also when it was cancelled before', async () => {
+  test('is undone at once when an operator cancels it, also when it was cancelled before', async () => {
     const saga = await brokenSaga();
     const cancel = () => saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'ada' });
     await outage(saga, 30);
@@ -85,7 +85,7 @@ describe('a saga whose executions die each time', () => {
 });
 
 describe('a cancel during a pause', () => {
-  it('acts at once: the saga goes to a new execution, and the one that pauses is told so', async () => {
+  test('acts at once: the saga goes to a new execution, and the one that pauses is told so', async () => {
     const hourly = { maxAttempts: 3, backoffSeconds: 3600, backoffRate: 1, maxBackoffSeconds: 3600 };
     const saga = await scriptedSaga({
       tools: [scriptedTool('pay', 'compensatable'), scriptedTool('ship', 'compensatable', { retry: hourly })],
@@ -126,21 +126,21 @@ describe('a sweep', () => {
     const clock = virtualClock();
     await store.putTool(scriptedTool('pay', 'compensatable'));
     const step = { id: 'a', tool: 'pay', arguments: {}, ...(approval === undefined ? {} : { approval }) };
-    const start = makeStartSaga({ store, engine: ended([]), clock, evaluate: createEvaluator() });
+    const start = createStartSaga({ store, engine: ended([]), clock, evaluate: createEvaluator() });
     for (const sagaId of ids) await start({ sagaId, plan: { steps: [step] }, input: {}, requestedBy: 'me' });
     return { store, clock };
   };
 
-  it('goes on when one saga can not be looked at, and says which', async () => {
+  test('goes on when one saga can not be looked at, and says which', async () => {
     const { store, clock } = await started(['a', 'b', 'c']);
-    const sweep = makeSweep({ store, clock, log, engine: ended(['a']) });
+    const sweep = createSweep({ store, clock, log, engine: ended(['a']) });
     const report = await sweep();
     expect(report).toMatchObject({ looked: 3, failed: ['a'] });
     expect(report.resumed.toSorted()).toEqual(['b', 'c']);
     await expect(sweep({ sagaId: 'a', asked: false })).rejects.toMatchObject({ name: 'Throttled' });
   });
 
-  it('looks at waits of people in turn, and at all of them when their time is about up', async () => {
+  test('looks at waits of people in turn, and at all of them when their time is about up', async () => {
     const ids = Array.from({ length: 30 }, (_, n) => `w${n}`);
     const approval = { timeoutSeconds: 3600 };
     const saga = await scriptedSaga({
@@ -161,7 +161,7 @@ describe('a sweep', () => {
         return 'running';
       },
     };
-    const sweep = makeSweep({ store: saga.store, clock: saga.clock, log, engine });
+    const sweep = createSweep({ store: saga.store, clock: saga.clock, log, engine });
     await sweep();
     expect(looked.length).toBeLessThan(ids.length / 2);
     for (let minute = 1; minute < 15; minute += 1) {

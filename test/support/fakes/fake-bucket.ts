@@ -1,7 +1,8 @@
 /** The bucket in memory. Presigned URLs name their key; the fake sandbox "sends" through `send` and `fetch`. */
-import { WalkbackError } from '../../../core/errors.ts';
-import { sha256Hex } from '../../../core/ids.ts';
-import type { BundleStore } from '../../../core/ports/stores.ts';
+
+import type { BundleStore } from '../../../core/checkpoint/ports/stores.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { sha256Hex } from '../../../core/shared/ids.ts';
 
 export interface FakeBucket extends BundleStore {
   readonly objects: Map<string, Uint8Array>;

@@ -1,10 +1,10 @@
 /** Bundles with a real header and a real pack trailer around content of our own. */
 import { createHash } from 'node:crypto';
-import { parseBundleHeader } from '../../../core/checkpoint/bundle.ts';
+import { parseBundleHeader } from '../../../core/checkpoint/capture/bundle.ts';
 
 export const sha1 = (text: string | Uint8Array): string => createHash('sha1').update(text).digest('hex');
 
-export const makeBundle = (
+export const createBundle = (
   commit: string,
   prerequisites: readonly string[],
   content: unknown,

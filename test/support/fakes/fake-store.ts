@@ -9,7 +9,7 @@ import type {
   Session,
   StoredBase,
 } from '../../../core/checkpoint/model.ts';
-import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/ports/stores.ts';
+import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 
 interface Tables {
   sessions: Map<string, Session>;

@@ -2,8 +2,7 @@
  * Sandboxes and the repositories in them, as a small model: a repository is a map of files and a host HEAD, a
  * capture is a snapshot of both, and an object exists in a sandbox only if it was captured or brought there.
  */
-import { WalkbackError } from '../../../core/errors.ts';
-import { sha256Hex } from '../../../core/ids.ts';
+
 import type {
   CapturedBundle,
   CapturedRepository,
@@ -11,12 +10,14 @@ import type {
   CaptureRequest,
   KnownRepository,
   UploadTarget,
-} from '../../../core/ports/capture.ts';
-import type { Repositories, RepositoryInfo } from '../../../core/ports/repositories.ts';
-import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/ports/restore.ts';
-import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/ports/sandbox.ts';
+} from '../../../core/checkpoint/ports/capture.ts';
+import type { Repositories, RepositoryInfo } from '../../../core/checkpoint/ports/repositories.ts';
+import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/checkpoint/ports/restore.ts';
+import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';
-import { makeBundle, readBundle, sha1 } from './fake-bundle.ts';
+import { createBundle, readBundle, sha1 } from './fake-bundle.ts';
 
 export interface FakeRepository {
   files: Record<string, string>;
@@ -165,7 +166,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     if (repository.head !== undefined) sandbox.commits.add(commitName(path, repository.head));
     const bundles: CapturedBundle[] = [];
     const add = (kind: 'base' | 'link', tip: string, needs: string[], content: unknown) => {
-      const bytes = makeBundle(tip, needs, content);
+      const bytes = createBundle(tip, needs, content);
       bundles.push({
         repositoryPath: path,
         kind,

@@ -3,7 +3,7 @@
  * effect. `death`: the process is gone, so nothing it calls afterwards happens either. `error`: one call fails with
  * a retryable error and the rest work.
  */
-import { WalkbackError } from '../../../core/errors.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
 
 export interface Fault {
   at: number;

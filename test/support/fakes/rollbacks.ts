@@ -1,5 +1,5 @@
 /** What tests of rollbacks look at on a stage, and how they make a capture or a restore go wrong. */
-import type { RestoreReport } from '../../../core/ports/restore.ts';
+import type { RestoreReport } from '../../../core/checkpoint/ports/restore.ts';
 import { SESSION, type Stage } from './stage.ts';
 
 export const journalOf = (stage: Stage, requestId: string) =>

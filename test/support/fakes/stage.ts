@@ -1,11 +1,12 @@
 /** Everything one test needs: fakes that remember, a clock that is moved by hand, and use cases over them. */
-import { createContext } from '../../../core/checkpoint/context.ts';
-import { createEndSession } from '../../../core/checkpoint/end-session.ts';
-import { createRehydrate } from '../../../core/checkpoint/rehydrate.ts';
-import { createRollback } from '../../../core/checkpoint/rollback.ts';
-import { createStartSession } from '../../../core/checkpoint/start-session.ts';
-import { createTakeCheckpoint } from '../../../core/checkpoint/take-checkpoint.ts';
-import { createTimeline } from '../../../core/checkpoint/timeline.ts';
+
+import { createTakeCheckpoint } from '../../../core/checkpoint/capture/take-checkpoint.ts';
+import { createRehydrate } from '../../../core/checkpoint/rehydrate/rehydrate.ts';
+import { createRollback } from '../../../core/checkpoint/rollback/rollback.ts';
+import { createContext } from '../../../core/checkpoint/session/context.ts';
+import { createEndSession } from '../../../core/checkpoint/session/end-session.ts';
+import { createStartSession } from '../../../core/checkpoint/session/start-session.ts';
+import { createTimeline } from '../../../core/checkpoint/timeline/timeline.ts';
 import { createFakeBucket } from './fake-bucket.ts';
 import { sha1 } from './fake-bundle.ts';
 import { createFakeStore } from './fake-store.ts';

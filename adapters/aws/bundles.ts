@@ -1,0 +1,142 @@
+/**
+ * Bundles in a bucket. Keys come from content, so an object that is there already is the one to be stored, and
+ * the service itself checks every upload's SHA-256.
+ */
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { StoredBundle } from '../../core/checkpoint/model.ts';
+import type { BundleStore } from '../../core/checkpoint/ports/stores.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import { BULK_DEFAULTS } from './client-defaults.ts';
+import { calling, isNamed, statusOf, toWalkbackError } from './errors.ts';
+
+const SERVICE = 'S3';
+const BUNDLE_TYPE = 'application/x-git-bundle';
+const CHECKSUM_HEADER = 'x-amz-checksum-sha256';
+
+const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
+const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
+
+/** A HEAD has no body, so its 404 has no other name than that. */
+const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
+
+const missing = (key: string, cause: unknown): WalkbackError =>
+  new WalkbackError('BundleMissing', `The bundle ${key} is not in the bucket. Choose another checkpoint.`, {
+    cause,
+    details: { key },
+  });
+
+const corrupt = (key: string): WalkbackError =>
+  new WalkbackError(
+    'BundleCorrupt',
+    `The bundle ${key} in the bucket is not the one that was stored. Choose another checkpoint.`,
+    { details: { key } },
+  );
+
+export const createBundleStore = (options: { bucket: string; client?: S3Client }): BundleStore => {
+  const { bucket: Bucket } = options;
+  // What arrives is hashed here: a bundle that is not the stored one must be told from a service that fails.
+  const client =
+    options.client ?? new S3Client({ ...BULK_DEFAULTS, responseChecksumValidation: 'WHEN_REQUIRED' });
+
+  const head: BundleStore['head'] = async (key) => {
+    try {
+      const found = await client.send(new HeadObjectCommand({ Bucket, Key: key, ChecksumMode: 'ENABLED' }));
+      const sha256 = found.ChecksumSHA256 === undefined ? undefined : toHex(found.ChecksumSHA256);
+      return { sizeBytes: found.ContentLength ?? 0, sha256 };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw toWalkbackError(SERVICE, error);
+    }
+  };
+
+  const read = async (key: string, range?: string): Promise<Uint8Array> => {
+    try {
+      const found = await client.send(new GetObjectCommand({ Bucket, Key: key, Range: range }));
+      return (await found.Body?.transformToByteArray()) ?? new Uint8Array();
+    } catch (error) {
+      if (isMissing(error)) throw missing(key, error);
+      throw toWalkbackError(SERVICE, error);
+    }
+  };
+
+  const requireSame = async (key: string, bytes: Uint8Array, sha256: string): Promise<void> => {
+    const there = await head(key);
+    const isSame = there?.sizeBytes === bytes.length && (there.sha256 ?? sha256) === sha256;
+    if (!isSame) throw corrupt(key);
+  };
+
+  return {
+    put: async (key, bytes, sha256) => {
+      const command = new PutObjectCommand({
+        Bucket,
+        Key: key,
+        Body: bytes,
+        ContentLength: bytes.length,
+        ContentType: BUNDLE_TYPE,
+        ChecksumSHA256: toBase64(sha256),
+        IfNoneMatch: '*',
+      });
+      try {
+        await client.send(command);
+      } catch (error) {
+        // Stored already, or being stored at this moment by another writer of the same bytes.
+        const isThere = isNamed(error, 'PreconditionFailed') || statusOf(error) === 412;
+        if (!isThere && !isNamed(error, 'ConditionalRequestConflict')) throw toWalkbackError(SERVICE, error);
+        await requireSame(key, bytes, sha256);
+      }
+    },
+
+    head,
+
+    get: async ({ key, sizeBytes, sha256 }: StoredBundle) => {
+      const bytes = await read(key);
+      if (bytes.length !== sizeBytes || sha256Hex(bytes) !== sha256) throw corrupt(key);
+      return bytes;
+    },
+
+    getStart: (key, bytes) => read(key, `bytes=0-${bytes - 1}`),
+
+    presignPut: async ({ key, sizeBytes, sha256 }, expiresIn) => {
+      const checksum = toBase64(sha256);
+      const command = new PutObjectCommand({
+        Bucket,
+        Key: key,
+        ContentLength: sizeBytes,
+        ChecksumSHA256: checksum,
+      });
+      // Kept out of the query, so that it is a signed header: then nobody can leave it out or change it.
+      const unhoistableHeaders = new Set([CHECKSUM_HEADER]);
+      const url = await calling(SERVICE, () =>
+        getSignedUrl(client, command, { expiresIn, unhoistableHeaders }),
+      );
+      return { url, headers: { 'content-length': String(sizeBytes), [CHECKSUM_HEADER]: checksum } };
+    },
+
+    presignGet: (key, expiresIn) =>
+      calling(SERVICE, () => getSignedUrl(client, new GetObjectCommand({ Bucket, Key: key }), { expiresIn })),
+
+    delete: async (keys) => {
+      for (let from = 0; from < keys.length; from += 1000) {
+        const Objects = keys.slice(from, from + 1000).map((Key) => ({ Key }));
+        const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+        const answer = await calling(SERVICE, () => client.send(command));
+        const failed = answer.Errors?.[0];
+        if (failed !== undefined) {
+          throw new WalkbackError(
+            'StorageUnavailable',
+            `S3 did not delete ${failed.Key} (${failed.Code}). Call again.`,
+            { retryable: true },
+          );
+        }
+      }
+    },
+  };
+};

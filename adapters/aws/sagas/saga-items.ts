@@ -1,0 +1,104 @@
+/** Sagas and ledger entries as items, and back (docs/sagas.md, Data). Pure. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { fromRow, type LedgerRow, toRow } from '../../../core/saga/ledger/ledger-row.ts';
+import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core/saga/model.ts';
+import type { SagaOutline } from '../../../core/saga/ports.ts';
+import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
+import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
+import { ITEM_FORMAT } from '../item-format.ts';
+
+export interface Key {
+  pk: string;
+  sk: string;
+}
+export type Item = Key & Record<string, unknown>;
+
+const digits = (value: number, width: number): string => String(value).padStart(width, '0');
+
+const sagaKey = (sagaId: string): string => `SAGA#${sagaId}`;
+export const headKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'HEAD' });
+export const tokenKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'TOKEN' });
+export const inputKey = (sagaId: string, inputHash: string): Key => ({
+  pk: sagaKey(sagaId),
+  sk: `INPUT#${inputHash.slice(0, 16)}`,
+});
+export const stepsKey = (sagaId: string, planHash: string, chunk: number): Key => ({
+  pk: sagaKey(sagaId),
+  sk: `STEPS#${planHash.slice(0, 16)}#${digits(chunk, 4)}`,
+});
+export const entryKey = (sagaId: string, seq: number): Key => ({ pk: sagaKey(sagaId), sk: digits(seq, 8) });
+export const versionKey = (kind: 'TOOL' | 'DEFINITION', name: string, version: string): Key => ({
+  pk: `${kind}#${name}`,
+  sk: `V#${version}`,
+});
+export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
+  pk: `CATALOG#${kind}`,
+  sk: name,
+});
+export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
+
+/**
+ * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
+ * JSON, so that numbers and nulls come back as they were.
+ */
+export const headItem = (head: SagaHead): Item => {
+  const { sagaId, state, ...rest } = head;
+  const { effects, ...small } = state;
+  return {
+    ...headKey(sagaId),
+    ...rest,
+    format: ITEM_FORMAT,
+    status: state.status,
+    waitUntilMs: state.wait?.untilMs,
+    state: JSON.stringify(small),
+    effects: deflateRawSync(packEffects(effects), { level: 9 }),
+  };
+};
+
+const bytesOf = (value: unknown): Uint8Array => {
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError('effects are not bytes');
+};
+
+export const readHead = (item: Record<string, unknown>): SagaHead => {
+  const { pk, sk: _, format: _format, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
+  const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
+  const unpacked = unpackEffects(inflateRawSync(bytesOf(effects)).toString());
+  const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state: { ...small, effects: unpacked } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by headItem
+  return head as SagaHead;
+};
+
+/** From the index by status. */
+export const readOutline = ({ pk, statusSince, waitUntilMs }: Record<string, unknown>): SagaOutline => ({
+  sagaId: String(pk).slice('SAGA#'.length),
+  statusSince: String(statusSince),
+  waitUntilMs: typeof waitUntilMs === 'number' ? waitUntilMs : null,
+});
+
+/** Only outcomes are found by day: a start of a call says nothing that its outcome does not. */
+const dayOf = (entry: LedgerEntry): { day?: string } =>
+  entry.status === 'started' && entry.direction !== 'saga' ? {} : { day: entry.at.slice(0, 10) };
+
+export const entryItem = (entry: LedgerEntry): Item => {
+  const columns = Object.entries(toRow(entry)).filter(([, value]) => value !== null);
+  return { ...entryKey(entry.sagaId, entry.seq), ...Object.fromEntries(columns), ...dayOf(entry) };
+};
+
+export const readEntry = (item: Record<string, unknown>): LedgerEntry => {
+  const { pk: _, sk: __, day: ___, ...row } = item;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by entryItem
+  return fromRow(row as unknown as LedgerRow);
+};
+
+export const stepItems = (sagaId: string, planHash: string, steps: readonly PinnedStep[]): Item[] =>
+  pinSteps(steps).chunks.map((chunk, position) => ({
+    ...stepsKey(sagaId, planHash, position),
+    steps: JSON.stringify(chunk.steps),
+    proof: chunk.proof,
+  }));
+
+export const readChunk = (item: Record<string, unknown>): StepChunk => ({
+  steps: JSON.parse(String(item['steps'])),
+  proof: Array.isArray(item['proof']) ? item['proof'].map(String) : [],
+});

@@ -1,0 +1,192 @@
+/** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type {
+  Json,
+  LedgerEntry,
+  PinnedStep,
+  SagaDefinition,
+  SagaHead,
+  ToolManifest,
+} from '../../../core/saga/model.ts';
+import { hashJson } from '../../../core/saga/plan/json.ts';
+import type { SagaStore, WakeToken } from '../../../core/saga/ports.ts';
+import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { hasVersion, isNew } from '../conditions.ts';
+import { documentClient } from '../document-client.ts';
+import { checkFormat } from '../item-format.ts';
+import {
+  entryItem,
+  entryKey,
+  headItem,
+  headKey,
+  inputKey,
+  newestKey,
+  readChunk,
+  readEntry,
+  readHead,
+  readOutline,
+  stepItems,
+  stepsKey,
+  tokenKey,
+  versionKey,
+} from './saga-items.ts';
+import { createSagaTables, type SagaTables, type Write } from './saga-tables.ts';
+
+export interface SagaStoreOptions {
+  sagasTable: string;
+  ledgerTable: string;
+  client?: DynamoDBClient;
+}
+
+const missing = (sagaId: string): WalkbackError =>
+  new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
+
+/** The pinned parts are outside the chain of the ledger; their hashes are what ties them to it. */
+const altered = (sagaId: string): WalkbackError =>
+  new WalkbackError('LedgerBroken', `What was pinned for saga ${sagaId} is not what was pinned.`, {
+    details: { sagaId },
+  });
+
+/** A catalog of one kind: a version is stored once, and in the same transaction it becomes the newest. */
+const catalogMethods = <Entry extends { name: string; version: string }>(
+  tables: SagaTables,
+  table: string,
+  kind: 'TOOL' | 'DEFINITION',
+) => {
+  const read = (item: Record<string, unknown> | undefined): Entry | undefined =>
+    item === undefined ? undefined : JSON.parse(String(item['entry']));
+  const get = async (name: string, version?: string): Promise<Entry | undefined> =>
+    read(
+      await tables.get(
+        table,
+        version === undefined ? newestKey(kind, name) : versionKey(kind, name, version),
+      ),
+    );
+  return {
+    get,
+    put: async (entry: Entry) => {
+      const text = JSON.stringify(entry);
+      const written = await tables.transact([
+        {
+          tableName: table,
+          item: { ...versionKey(kind, entry.name, entry.version), entry: text },
+          condition: isNew,
+        },
+        { tableName: table, item: { ...newestKey(kind, entry.name), entry: text } },
+      ]);
+      if (written) return { written: true as const };
+      const existing = await get(entry.name, entry.version);
+      return { written: false as const, ...(existing === undefined ? {} : { existing }) };
+    },
+    list: async (): Promise<Entry[]> =>
+      (await tables.partition(table, `CATALOG#${kind}`)).flatMap((item) => read(item) ?? []),
+  };
+};
+
+export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
+  const { sagasTable, ledgerTable } = options;
+  const tables = createSagaTables(documentClient(options.client));
+  const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL');
+  const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION');
+
+  const getHeadItem = (sagaId: string) => tables.get(sagasTable, headKey(sagaId));
+  const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
+    const item = await getHeadItem(sagaId);
+    if (item === undefined) return undefined;
+    checkFormat(item);
+    return readHead(item);
+  };
+  const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {
+    const written = await tables.transact([
+      { tableName: sagasTable, item: headItem(head), condition },
+      ...entries.map((entry) => ({ tableName: ledgerTable, item: entryItem(entry), condition: isNew })),
+    ]);
+    if (written) return { written };
+    const existing = await getHead(head.sagaId);
+    return { written, ...(existing === undefined ? {} : { existing }) };
+  };
+
+  const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
+    const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
+    const { items, ...rest } = await tables.index(by, status, limit, cursor);
+    return { items: items.map(readOutline), ...rest };
+  };
+
+  return {
+    getHead,
+    putPinned: async ({ sagaId, planHash, inputHash, input, steps }) => {
+      const pinnedInput = { ...inputKey(sagaId, inputHash), input: JSON.stringify(input) };
+      await tables.putAll(sagasTable, [pinnedInput, ...stepItems(sagaId, planHash, steps)]);
+    },
+    getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
+      const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
+      if (item === undefined) throw missing(sagaId);
+      const input: Json = JSON.parse(String(item['input']));
+      if (hashJson(input) !== inputHash) throw altered(sagaId);
+      return input;
+    },
+    getPinnedStep: async (sagaId, planHash, index): Promise<PinnedStep> => {
+      const position = Math.floor(index / STEPS_PER_CHUNK);
+      const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, position));
+      if (item === undefined) throw missing(sagaId);
+      const chunk = readChunk(item);
+      if (!isPinnedChunk(planHash, position, chunk)) throw altered(sagaId);
+      const step = chunk.steps[index % STEPS_PER_CHUNK];
+      if (step === undefined) throw missing(sagaId);
+      return step;
+    },
+    createSaga: (head, entries) => commit(head, isNew, entries),
+    append: (head, expectedVersion, entries) => commit(head, hasVersion(expectedVersion), entries),
+    getEntry: async (sagaId, seq) => {
+      const item = await tables.get(ledgerTable, entryKey(sagaId, seq));
+      return item === undefined ? undefined : readEntry(item);
+    },
+    listEntries: async (sagaId) => (await tables.partition(ledgerTable, `SAGA#${sagaId}`)).map(readEntry),
+    pageEntries: async (sagaId, from, limit) => {
+      const page = await tables.page(ledgerTable, entryKey(sagaId, from), limit);
+      const items = page.items.map(readEntry);
+      const last = items.at(-1);
+      return { items, ...(page.hasMore && last !== undefined ? { next: last.seq + 1 } : {}) };
+    },
+    listByStatus,
+    listHeadsByStatus: async (status, limit, cursor) => {
+      const { items, ...rest } = await listByStatus(status, limit, cursor);
+      const heads = await Promise.all(items.map(({ sagaId }) => getHeadItem(sagaId)));
+      // The index may be behind. To be shown: also what a newer release wrote.
+      return {
+        items: heads
+          .flatMap((item) => (item === undefined ? [] : [readHead(item)]))
+          .filter((head) => head.state.status === status),
+        ...rest,
+      };
+    },
+    listEntriesByDay: async (day, limit, cursor) => {
+      const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day' };
+      const { items, ...rest } = await tables.index(by, day, limit, cursor);
+      return { items: items.map(readEntry), ...rest };
+    },
+    listEntriesByExternalRef: async (externalRef, limit, cursor) => {
+      const by = { name: ledgerTable, index: 'gsi_external_ref', attribute: 'external_ref' };
+      const { items, ...rest } = await tables.index(by, externalRef, limit, cursor);
+      return { items: items.map(readEntry), ...rest };
+    },
+    putToken: (token) => tables.overwrite(sagasTable, { ...tokenKey(token.sagaId), ...token }),
+    getToken: async (sagaId): Promise<WakeToken | undefined> => {
+      const item = await tables.get(sagasTable, tokenKey(sagaId));
+      if (item === undefined) return undefined;
+      return {
+        sagaId,
+        generation: Number(item['generation']),
+        step: Number(item['step']),
+        token: String(item['token']),
+      };
+    },
+    putTool: tools.put,
+    getTool: tools.get,
+    listTools: tools.list,
+    putDefinition: definitions.put,
+    getDefinition: definitions.get,
+    listDefinitions: definitions.list,
+  };
+};

@@ -1,0 +1,115 @@
+/**
+ * Items of the Sessions table and what they mean. An item is the model with its key in front; only where a name
+ * is also the key of an index does it differ: `messageId` is absent when it is null, and a message's own item
+ * calls it `id`, so that the index of messages holds checkpoints and nothing else.
+ */
+import type {
+  ChainLink,
+  Checkpoint,
+  Message,
+  RehydrateJournal,
+  ReviewCopy,
+  RollbackJournal,
+  Session,
+} from '../../../core/checkpoint/model.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { ITEM_FORMAT } from '../item-format.ts';
+import {
+  checkpointKey,
+  copyKey,
+  type Key,
+  linkKey,
+  messageIdKey,
+  messageOrderKey,
+  rehydrateKey,
+  rollbackKey,
+  sessionKey,
+  toolKey,
+} from './session-keys.ts';
+
+export type Item = Key & Record<string, unknown>;
+
+/** DynamoDB's limit is 400 KB, measured on its own encoding; JSON is a little longer than that. */
+const MAX_ITEM_BYTES = 400_000;
+
+const isTooLarge = (item: Item): boolean => Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES;
+
+export const sessionItem = (session: Session): Item => {
+  const item = { ...sessionKey(session.sessionId), format: ITEM_FORMAT, ...session };
+  if (!isTooLarge(item)) return item;
+  throw new WalkbackError(
+    'InvalidInput',
+    'include, exclude and metadata together do not fit into one item of the table (400 KB). Shorten them.',
+    { details: { fields: ['include', 'exclude', 'metadata'] } },
+  );
+};
+
+export const checkpointItem = (checkpoint: Checkpoint): Item => {
+  const { messageId, ...rest } = checkpoint;
+  const item = {
+    ...checkpointKey(checkpoint.sessionId, checkpoint.seq),
+    ...rest,
+    ...(messageId !== null && { messageId }),
+  };
+  if (!isTooLarge(item)) return item;
+  throw new WalkbackError(
+    'CaptureFailed',
+    `A checkpoint of ${checkpoint.repositories.length} repositories does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,
+    { details: { repositories: checkpoint.repositories.length } },
+  );
+};
+
+export const toolItem = ({ sessionId, toolExecutionId, seq, expiresAt }: Checkpoint): Item => ({
+  ...toolKey(sessionId, toolExecutionId),
+  seq,
+  expiresAt,
+});
+
+/** A message has two items, one found by order and one by id. */
+export const messageItems = (sessionId: string, message: Message, expiresAt: number): Item[] => {
+  const { messageId, ...rest } = message;
+  const body = { ...rest, id: messageId, expiresAt };
+  return [
+    { ...messageOrderKey(sessionId, message.order), ...body },
+    { ...messageIdKey(sessionId, messageId), ...body },
+  ];
+};
+
+export const linkItem = (link: ChainLink): Item => ({
+  ...linkKey(link.sessionId, link.chainId, link.link, link.commit),
+  ...link,
+});
+
+export const rollbackItem = (journal: RollbackJournal): Item => ({
+  ...rollbackKey(journal.sessionId, journal.requestId),
+  ...journal,
+});
+
+export const rehydrateItem = (journal: RehydrateJournal): Item => ({
+  ...rehydrateKey(journal.sessionId, journal.requestId),
+  ...journal,
+});
+
+export const copyItem = (copy: ReviewCopy): Item => ({
+  ...copyKey(copy.sessionId, copy.sandboxId),
+  ...copy,
+});
+
+/**
+ * An item as its model. The table is written by this file alone, so the shape is taken on trust: this is the one
+ * place where it is.
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which item it asked for
+export const fromItem = <T>(item: Record<string, unknown>): T => {
+  const { pk: _pk, sk: _sk, format: _format, ...model } = item;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return model as T;
+};
+
+export const checkpointFrom = (item: Record<string, unknown>): Checkpoint =>
+  fromItem<Checkpoint>({ ...item, messageId: item.messageId ?? null });
+
+export const messageFrom = (item: Record<string, unknown>): Message => {
+  const { id, order, firstSeq, lastSeq } = fromItem<Omit<Message, 'messageId'> & { id: string }>(item);
+  return { messageId: id, order, firstSeq, lastSeq };
+};

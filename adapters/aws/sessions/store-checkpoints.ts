@@ -1,0 +1,125 @@
+/** Checkpoints, the tool executions that name them, and messages. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Session } from '../../../core/checkpoint/model.ts';
+import type { SessionStore, TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import { hasVersion, isNew, isOpen } from '../conditions.ts';
+import { isNamed, toWalkbackError } from '../errors.ts';
+import {
+  checkpointFrom,
+  checkpointItem,
+  copyItem,
+  messageFrom,
+  messageItems,
+  rollbackItem,
+  sessionItem,
+  toolItem,
+} from './session-items.ts';
+import {
+  CHECKPOINT_PREFIX,
+  checkpointKey,
+  MESSAGE_PREFIX,
+  messageIdKey,
+  sessionKey,
+  toolKey,
+} from './session-keys.ts';
+import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
+import { outcomeFor } from './store-sessions.ts';
+
+type Methods = Pick<
+  SessionStore,
+  | 'commitCheckpoint'
+  | 'getCheckpoint'
+  | 'findCheckpointByTool'
+  | 'listCheckpoints'
+  | 'listTree'
+  | 'prolongCheckpoint'
+  | 'findMessage'
+  | 'listMessages'
+>;
+
+const BONES = [
+  'seq',
+  'parentSeq',
+  'messageId',
+  'messageOrder',
+  'checkpointId',
+  'reason',
+  'complete',
+  'detached',
+];
+
+const bones = (item: Record<string, unknown>): TreeNode => {
+  const { seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached } =
+    checkpointFrom(item);
+  return { seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached };
+};
+
+export const createCheckpointMethods = (table: SessionsTable): Methods => {
+  const getCheckpoint: Methods['getCheckpoint'] = async (sessionId, seq) => {
+    const item = await table.get(checkpointKey(sessionId, seq));
+    return item === undefined ? undefined : checkpointFrom(item);
+  };
+
+  return {
+    commitCheckpoint: async ({ session, expectedVersion, checkpoint, message, journal, copy }) => {
+      const { sessionId, expiresAt } = checkpoint;
+      const writes: ConditionalPut[] = [
+        { item: sessionItem(session), condition: hasVersion(expectedVersion) },
+        { item: checkpointItem(checkpoint), condition: isNew },
+        { item: toolItem(checkpoint), condition: isNew },
+      ];
+      if (message !== undefined) {
+        writes.push(...messageItems(sessionId, message, expiresAt).map((item) => ({ item })));
+      }
+      if (journal !== undefined) writes.push({ item: rollbackItem(journal), condition: isOpen });
+      if (copy !== undefined) {
+        writes.push({ item: copyItem(copy.copy), condition: hasVersion(copy.expectedVersion) });
+      }
+      return outcomeFor<Session>(await table.transact(writes), 'META');
+    },
+
+    getCheckpoint,
+
+    findCheckpointByTool: async (sessionId, toolExecutionId) => {
+      const seq = (await table.get(toolKey(sessionId, toolExecutionId)))?.seq;
+      return typeof seq === 'number' ? getCheckpoint(sessionId, seq) : undefined;
+    },
+
+    listCheckpoints: async (sessionId, { limit, maxBytes, beforeSeq }) => {
+      if (beforeSeq !== undefined && beforeSeq <= 0) return [];
+      const before = beforeSeq === undefined ? undefined : checkpointKey(sessionId, beforeSeq - 1).sk;
+      const { pk } = sessionKey(sessionId);
+      const items = await table.query(pk, CHECKPOINT_PREFIX, { limit, maxBytes, newestFirst: true, before });
+      return items.map(checkpointFrom);
+    },
+
+    listTree: async (sessionId) => {
+      const { pk } = sessionKey(sessionId);
+      return (await table.query(pk, CHECKPOINT_PREFIX, { attributes: BONES })).map(bones);
+    },
+
+    prolongCheckpoint: async (sessionId, seq, expiresAt) => {
+      const command = new UpdateCommand({
+        TableName: table.tableName,
+        Key: checkpointKey(sessionId, seq),
+        UpdateExpression: 'SET expiresAt = :expiresAt',
+        ConditionExpression: 'attribute_exists(pk) AND expiresAt < :expiresAt',
+        ExpressionAttributeValues: { ':expiresAt': expiresAt },
+      });
+      try {
+        await table.client.send(command);
+      } catch (error) {
+        // Gone, or living longer already.
+        if (!isNamed(error, 'ConditionalCheckFailedException')) throw toWalkbackError('DynamoDB', error);
+      }
+    },
+
+    findMessage: async (sessionId, messageId) => {
+      const item = await table.get(messageIdKey(sessionId, messageId));
+      return item === undefined ? undefined : messageFrom(item);
+    },
+
+    listMessages: async (sessionId) =>
+      (await table.query(sessionKey(sessionId).pk, MESSAGE_PREFIX)).map(messageFrom),
+  };
+};

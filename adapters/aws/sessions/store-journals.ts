@@ -1,0 +1,57 @@
+/** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
+import type { RehydrateJournal, RollbackJournal } from '../../../core/checkpoint/model.ts';
+import type { SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
+import { and, hasAttempt, hasVersion, isNew, isOpen } from '../conditions.ts';
+import { copyItem, fromItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
+import { rehydrateKey, rollbackKey } from './session-keys.ts';
+import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
+import { outcomeFor } from './store-sessions.ts';
+
+type Methods = Pick<
+  SessionStore,
+  'getRollback' | 'beginRollback' | 'endRollback' | 'getRehydrate' | 'createRehydrate' | 'moveRehydrate'
+>;
+
+const movePut = (move: TimelineMove): ConditionalPut => ({
+  item: 'copy' in move ? copyItem(move.copy) : sessionItem(move.session),
+  condition: hasVersion(move.expectedVersion),
+});
+
+export const createJournalMethods = (table: SessionsTable): Methods => {
+  const writeRollback = async (journal: RollbackJournal, condition: typeof isNew, move: TimelineMove) => {
+    const item = rollbackItem(journal);
+    const outcome = await table.transact([{ item, condition }, movePut(move)]);
+    return outcomeFor<RollbackJournal>(outcome, item.sk);
+  };
+
+  return {
+    getRollback: async (sessionId, requestId) => {
+      const item = await table.get(rollbackKey(sessionId, requestId));
+      return item === undefined ? undefined : fromItem<RollbackJournal>(item);
+    },
+    beginRollback: (journal, move) => writeRollback(journal, isNew, move),
+    endRollback: (journal, move) => writeRollback(journal, isOpen, move),
+
+    getRehydrate: async (sessionId, requestId) => {
+      const item = await table.get(rehydrateKey(sessionId, requestId));
+      return item === undefined ? undefined : fromItem<RehydrateJournal>(item);
+    },
+
+    createRehydrate: async (journal, move) => {
+      const item = rehydrateItem(journal);
+      const write = { item, condition: isNew };
+      const outcome =
+        move === undefined ? await table.put(write) : await table.transact([write, movePut(move)]);
+      return outcomeFor<RehydrateJournal>(outcome, item.sk);
+    },
+
+    moveRehydrate: async (journal, expectedAttempt, also) => {
+      const item = rehydrateItem(journal);
+      const write = { item, condition: and(isOpen, hasAttempt(expectedAttempt)) };
+      if (also === undefined) return outcomeFor<RehydrateJournal>(await table.put(write), item.sk);
+      const other: ConditionalPut =
+        'copy' in also ? { item: copyItem(also.copy), condition: isNew } : movePut(also);
+      return outcomeFor<RehydrateJournal>(await table.transact([write, other]), item.sk);
+    },
+  };
+};

@@ -1,0 +1,81 @@
+/**
+ * Takes the bundles of one capture into the store. Owns which bundle was refused and why, for one capture only;
+ * every step is idempotent because keys come from content.
+ */
+import { WalkbackError } from '../../shared/errors.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { StoredBundle } from '../model.ts';
+import type { CapturedBundle, UploadTarget } from '../ports/capture.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import { bundleKey } from '../session/keys.ts';
+import { isAlive } from '../session/retention.ts';
+import { checkBundle, type ExpectedBundle, HEADER_BYTES } from './bundle.ts';
+import { bundleProblem } from './capture-claims.ts';
+
+/** Long enough to send 5 GiB over a slow line, shorter than the longest invocation. */
+const UPLOAD_SECONDS = 900;
+
+const corrupt = (message: string): WalkbackError => new WalkbackError('BundleCorrupt', message);
+
+export interface BundleIntake {
+  upload: UploadTarget;
+  /** Verifies one bundle and makes it durable; `BundleCorrupt` when it is not what the chain needs. */
+  take(bundle: CapturedBundle, expected: ExpectedBundle): Promise<StoredBundle>;
+}
+
+export const createBundleIntake = (deps: {
+  sessionId: string;
+  store: SessionStore;
+  bundles: BundleStore;
+  clock: Clock;
+}): BundleIntake => {
+  const { sessionId, store, bundles, clock } = deps;
+
+  const isStoredBase = async (bundle: CapturedBundle): Promise<boolean> => {
+    if (bundle.kind !== 'base' || bundle.base === undefined) return false;
+    const base = await store.getBase(bundle.base);
+    return base !== undefined && isAlive(base, clock);
+  };
+
+  const takeBytes = async (bundle: StoredBundle, bytes: Uint8Array, expected: ExpectedBundle) => {
+    if (bytes.length !== bundle.sizeBytes || sha256Hex(bytes) !== bundle.sha256) {
+      throw corrupt('The bundle that arrived is not the one that was announced.');
+    }
+    checkBundle(bytes, expected, true);
+    await bundles.put(bundle.key, bytes, bundle.sha256);
+  };
+
+  const checkUploaded = async (bundle: StoredBundle, expected: ExpectedBundle) => {
+    const object = await bundles.head(bundle.key);
+    if (object?.sizeBytes !== bundle.sizeBytes || object.sha256 !== bundle.sha256) {
+      throw corrupt('The uploaded bundle is not in the bucket as it was announced.');
+    }
+    checkBundle(await bundles.getStart(bundle.key, HEADER_BYTES), expected, false);
+  };
+
+  return {
+    // Answers null for what it refuses, too: one bad bundle fails its own repository, in `take`, and no other.
+    upload: async (bundle) => {
+      if (bundleProblem(bundle) !== undefined || (await isStoredBase(bundle))) return null;
+      const { sizeBytes, sha256 } = bundle;
+      const key = bundleKey(sessionId, bundle);
+      const object = await bundles.head(key);
+      if (object?.sizeBytes === sizeBytes && object.sha256 === sha256) return null;
+      return bundles.presignPut({ key, sizeBytes, sha256 }, UPLOAD_SECONDS);
+    },
+
+    take: async (bundle, expected) => {
+      const problem = bundleProblem(bundle);
+      if (problem !== undefined) throw corrupt(problem);
+      const stored = {
+        key: bundleKey(sessionId, bundle),
+        sizeBytes: bundle.sizeBytes,
+        sha256: bundle.sha256,
+      };
+      if (bundle.bytes === undefined) await checkUploaded(stored, expected);
+      else await takeBytes(stored, bundle.bytes, expected);
+      return stored;
+    },
+  };
+};

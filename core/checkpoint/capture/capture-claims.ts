@@ -1,0 +1,69 @@
+/** What the sandbox claims about a capture, checked before anything is built on it (C10). Pure. */
+import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
+import type { CapturedBundle, CapturedRepository, KnownRepository } from '../ports/capture.ts';
+import { GIB } from '../schemas.ts';
+import { prerequisitesOf } from './chain.ts';
+
+/** The most one S3 PUT takes. */
+const MAX_BUNDLE_BYTES = 5 * GIB;
+
+/** A path below the projects root as a report may name it: `.`, or relative without empty, `.` or `..` parts. */
+export const isRepositoryPath = (path: string): boolean =>
+  path === '.' ||
+  (path.length > 0 &&
+    path.length <= 1024 &&
+    !path.includes('\0') &&
+    path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'));
+
+const isObjectId = (text: string | undefined): text is string =>
+  text !== undefined && OBJECT_ID_PATTERN.test(text);
+
+const baseProblem = (repository: CapturedRepository): string | undefined => {
+  const { base, baseCommit } = repository;
+  if (base === undefined) {
+    return baseCommit === undefined ? undefined : 'its capture names a base commit without a base';
+  }
+  const match = BASE_NAME_PATTERN.exec(base);
+  if (match === null || !isObjectId(baseCommit) || match[2] !== baseCommit) {
+    return 'its base is not named after its commit';
+  }
+  return (match[1] === 'sha1') === (baseCommit.length === 40)
+    ? undefined
+    : 'its base has another object format';
+};
+
+/** Why a captured repository can not be believed; undefined when its claims make sense. */
+export const claimProblem = (
+  repository: CapturedRepository,
+  known: KnownRepository | undefined,
+): string | undefined => {
+  const { commit, tree, meta } = repository;
+  if (!isObjectId(commit) || !isObjectId(tree) || !isObjectId(meta))
+    return 'its capture names no valid commit';
+  if (repository.changed) {
+    if (repository.chain === 'append')
+      return known === undefined ? 'its capture continues nothing' : undefined;
+    return baseProblem(repository);
+  }
+  const isSame = known?.commit === commit && known.tree === tree && known.meta === meta;
+  return isSame ? undefined : 'its capture is called unchanged but is another one';
+};
+
+/** Why a bundle can not be taken; undefined when size, hash and name are such that it can be stored. */
+export const bundleProblem = (bundle: CapturedBundle): string | undefined => {
+  if (!isRepositoryPath(bundle.repositoryPath)) return 'its bundle has no valid path';
+  if (!isObjectId(bundle.commit)) return 'its bundle names no valid commit';
+  if (!/^[0-9a-f]{64}$/.test(bundle.sha256)) return 'its bundle has no valid hash';
+  if (!Number.isSafeInteger(bundle.sizeBytes) || bundle.sizeBytes <= 0) return 'its bundle has no valid size';
+  if (bundle.sizeBytes > MAX_BUNDLE_BYTES) {
+    return `its bundle has ${bundle.sizeBytes} bytes, more than one object can hold (${MAX_BUNDLE_BYTES})`;
+  }
+  if (bundle.base !== undefined && !BASE_NAME_PATTERN.test(bundle.base)) return 'its base has no valid name';
+  return undefined;
+};
+
+/** The prerequisites that the bundle of a claimed capture must have. */
+export const linkPrerequisites = (
+  repository: CapturedRepository,
+  known: KnownRepository | undefined,
+): string[] => prerequisitesOf(repository.chain ?? 'rebase', known, repository.baseCommit);

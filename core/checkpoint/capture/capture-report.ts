@@ -1,0 +1,90 @@
+/** What came of a capture: the sandbox's report, and what became of it, as a checkpoint says it. Pure. */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Checkpoint, RepositoryState, Uncaptured } from '../model.ts';
+import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
+import { isRepositoryPath } from './capture-claims.ts';
+
+export interface Captured {
+  repositories: RepositoryState[];
+  failures: Uncaptured[];
+  skipped: Uncaptured[];
+  complete: boolean;
+  /** Paths whose target commit is not in the sandbox. */
+  missingTargets: string[];
+}
+
+/** More would not fit an item of the table; the rest is counted. */
+const MAX_LISTED = 100;
+
+const MAX_TEXT = 500;
+
+const shortened = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}...`;
+
+const capped = (items: readonly Uncaptured[], what: string): Uncaptured[] => {
+  const listed = items
+    .slice(0, MAX_LISTED)
+    .map((item) => ({ ...item, path: shortened(item.path), reason: shortened(item.reason) }));
+  const left = items.length - listed.length;
+  return left === 0 ? listed : [...listed, { path: '.', reason: `${left} more ${what}` }];
+};
+
+const byPath = (a: { path: string }, b: { path: string }): number =>
+  a.path < b.path ? -1 : Number(a.path > b.path);
+
+/** A repository without a capture of its own keeps its last good one on record, for the next to continue. */
+export const notCaptured = (
+  path: string,
+  state: 'absent' | 'failed',
+  before: RepositoryState | undefined,
+): RepositoryState => ({ ...before, path, state, changed: false, bundleBytes: 0 });
+
+/** Repositories as the report has them, and those it should have mentioned. A path it may not use is dropped. */
+export const reported = (report: CaptureReport, head: Checkpoint | undefined): CapturedRepository[] => {
+  const byName = new Map<string, CapturedRepository>();
+  for (const repository of report.repositories) {
+    if (isRepositoryPath(repository.path)) byName.set(repository.path, repository);
+  }
+  for (const state of head?.repositories ?? []) {
+    if (byName.has(state.path)) continue;
+    byName.set(state.path, {
+      path: state.path,
+      state: state.state === 'absent' ? 'absent' : 'failed',
+      changed: false,
+    });
+  }
+  return [...byName.values()].toSorted(byPath);
+};
+
+const refuseEmptyHanded = (
+  repositories: readonly RepositoryState[],
+  failures: readonly Uncaptured[],
+): void => {
+  const hasFailed = repositories.some(({ state }) => state === 'failed');
+  if (!hasFailed || repositories.some(({ state }) => state === 'captured')) return;
+  const reasons = failures.slice(0, 5).map(({ path, reason }) => `${path}: ${reason}`);
+  throw new WalkbackError(
+    'CaptureFailed',
+    `No repository could be captured, so there is no checkpoint. ${reasons.join('; ')}`,
+    { details: { failures: capped(failures, 'failures') } },
+  );
+};
+
+/**
+ * The capture as a whole. Failing everywhere is an error; failing somewhere makes it incomplete (C5). What was left
+ * out on purpose (too large, not a file) is listed and leaves it complete.
+ */
+export const concluded = (
+  report: CaptureReport,
+  repositories: RepositoryState[],
+  failures: readonly Uncaptured[],
+): Captured => {
+  refuseEmptyHanded(repositories, failures);
+  return {
+    repositories,
+    failures: capped(failures, 'failures'),
+    skipped: capped(report.skipped, 'left out'),
+    complete: failures.length === 0 && repositories.every(({ state }) => state !== 'failed'),
+    missingTargets: report.repositories.filter((one) => one.missingTarget === true).map(({ path }) => path),
+  };
+};

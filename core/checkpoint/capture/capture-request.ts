@@ -1,0 +1,45 @@
+/** What the capture script is asked to do. Pure. */
+
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { Checkpoint, Session } from '../model.ts';
+import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { DEFAULTS } from '../schemas.ts';
+import { knownFrom } from './chain.ts';
+
+export interface CaptureInput {
+  session: Session;
+  sandbox: ExecutionAdapter;
+  /** The checkpoint the sandbox stands on; undefined for a baseline. */
+  head: Checkpoint | undefined;
+  toolExecutionId: string;
+  messageId: string | null;
+  reason: string;
+  knownBases?: string[];
+  targets?: CaptureRequest['targets'];
+  /** See `Repositories.capture`. */
+  beside?: (outline: CaptureOutline) => Promise<void>;
+}
+
+export const captureRequest = (input: CaptureInput, invocation: Invocation, clock: Clock): CaptureRequest => {
+  const { session, head } = input;
+  const states = head?.repositories ?? [];
+  const bases = [...(input.knownBases ?? []), ...states.flatMap((state) => state.base ?? [])];
+  return {
+    sessionId: session.sessionId,
+    projectsRoot: session.projectsRoot,
+    toolExecutionId: input.toolExecutionId,
+    messageId: input.messageId,
+    reason: input.reason,
+    known: states.flatMap((state) => knownFrom(state) ?? []),
+    knownBases: [...new Set(bases)],
+    include: session.include,
+    exclude: session.exclude,
+    maxFileBytes: session.maxFileBytes,
+    maxDepth: DEFAULTS.maxDepth,
+    targets: input.targets,
+    timeoutMs: commandTimeout(invocation, clock),
+    maxInlineBytes: DEFAULTS.maxInlineBytes,
+  };
+};

@@ -1,0 +1,95 @@
+/**
+ * One capture of all repositories, durable: run the script, verify and store every bundle, store the links. What
+ * it leaves behind is inventory nobody sees until a checkpoint item names it (C1), so it may be repeated freely.
+ */
+import pLimit from 'p-limit';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import type { RepositoryState, Uncaptured } from '../model.ts';
+import type { CapturedRepository } from '../ports/capture.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import { createBundleIntake } from './bundle-intake.ts';
+import { type Captured, concluded, notCaptured, reported } from './capture-report.ts';
+import { type CaptureInput, captureRequest } from './capture-request.ts';
+import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
+
+/** Repositories whose bundles are verified and stored at the same time. */
+const PARALLEL = 8;
+
+export interface CaptureDeps {
+  store: SessionStore;
+  bundles: BundleStore;
+  repositories: Repositories;
+  clock: Clock;
+  log: Log;
+}
+
+/** Runs the capture and stores nothing: what a dry run sees. */
+export const createDryCapture =
+  (deps: Pick<CaptureDeps, 'repositories' | 'clock'>) =>
+  async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
+    const request = captureRequest(input, invocation, deps.clock);
+    const report = await deps.repositories.capture(input.sandbox, request, async () => null);
+    const states = reported(report, input.head).map(
+      ({ path, state, commit, tree, meta, changed, info }): RepositoryState => ({
+        path,
+        state,
+        commit,
+        tree,
+        meta,
+        changed,
+        bundleBytes: 0,
+        objectFormat: info?.objectFormat,
+      }),
+    );
+    return concluded(report, states, report.failures);
+  };
+
+const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
+  failures.some((one) => one.path === path || one.path.startsWith(`${path}/`));
+
+export const createCapture = (deps: CaptureDeps) => {
+  const { store, bundles, repositories, clock, log } = deps;
+
+  return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
+    const { session, head } = input;
+    const intake = createBundleIntake({ sessionId: session.sessionId, store, bundles, clock });
+    const request = captureRequest(input, invocation, clock);
+    const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
+    const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
+    const failures = [...report.failures];
+    const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
+
+    const settle = async (repository: CapturedRepository): Promise<RepositoryIntake> => {
+      const { path, state } = repository;
+      if (state !== 'captured') {
+        if (state === 'failed' && !isMentioned(failures, path)) {
+          failures.push({ path, reason: 'the capture did not report it' });
+        }
+        return { state: notCaptured(path, state, before.get(path)) };
+      }
+      try {
+        return await take(repository, before.get(path));
+      } catch (error) {
+        // Only what is wrong with this one repository; a store that does not answer fails the whole call.
+        if (!isWalkbackError(error, 'CaptureFailed') && !isWalkbackError(error, 'BundleCorrupt')) throw error;
+        log.warn('repository not captured', { path, reason: error.message });
+        failures.push({ path, reason: error.message });
+        return { state: notCaptured(path, 'failed', before.get(path)) };
+      }
+    };
+
+    const limit = pLimit(PARALLEL);
+    const taken = await Promise.all(
+      reported(report, head).map((repository) => limit(() => settle(repository))),
+    );
+    await store.putLinks(taken.flatMap(({ link }) => link ?? []));
+    return concluded(
+      report,
+      taken.map(({ state }) => state),
+      failures,
+    );
+  };
+};

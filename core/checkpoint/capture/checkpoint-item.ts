@@ -1,0 +1,64 @@
+/** Builds the items of one checkpoint. Pure: the same input gives the same items. */
+import { checkpointId } from '../../shared/ids.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { Checkpoint, Message, Session } from '../model.ts';
+import { expiryOf } from '../session/retention.ts';
+import type { Captured } from './capture-report.ts';
+
+export const createCheckpoint = (
+  from: {
+    /** The session before this checkpoint. */
+    session: Session;
+    captured: Captured;
+    parentSeq: number | null;
+    messageId: string | null;
+    messageOrder: number | null;
+    toolExecutionId: string;
+    reason: string;
+    sandboxId: string;
+    detached: boolean;
+  },
+  clock: Clock,
+): Checkpoint => {
+  const { session, captured } = from;
+  const seq = session.seq + 1;
+  return {
+    sessionId: session.sessionId,
+    checkpointId: checkpointId(session.sessionId, seq, from.toolExecutionId),
+    seq,
+    parentSeq: from.parentSeq,
+    epoch: session.epoch,
+    messageId: from.messageId,
+    messageOrder: from.messageOrder,
+    toolExecutionId: from.toolExecutionId,
+    reason: from.reason,
+    complete: captured.complete,
+    repositories: captured.repositories,
+    failures: captured.failures,
+    skipped: captured.skipped,
+    sandboxId: from.sandboxId,
+    detached: from.detached,
+    createdAt: clock.now().toISOString(),
+    expiresAt: expiryOf(session, clock),
+  };
+};
+
+/** A message as it stands after a checkpoint of its own. */
+export const moveMessage = (
+  session: Session,
+  known: Message | undefined,
+  messageId: string,
+  seq: number,
+): Message =>
+  known === undefined
+    ? { messageId, order: session.messageCount + 1, firstSeq: seq, lastSeq: seq }
+    : { ...known, lastSeq: seq };
+
+/** A session with one more write: version, time and expiry always move together. */
+export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => ({
+  ...session,
+  ...change,
+  version: session.version + 1,
+  updatedAt: clock.now().toISOString(),
+  expiresAt: Math.max(session.expiresAt, expiryOf(session, clock)),
+});

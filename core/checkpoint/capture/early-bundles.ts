@@ -1,0 +1,51 @@
+/**
+ * Bundles that a restore will need, brought in while those of the capture before it are read out: two round trips at
+ * the same time. They only lie in the sandbox; nothing is overwritten before the capture is durable (C3).
+ */
+
+import type { RepositoryState, Session } from '../model.ts';
+import type { CaptureOutline } from '../ports/capture.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import type { BundleSource } from '../ports/restore.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import { createBundleSources } from '../rollback/bundle-sources.ts';
+import { statesToBring } from '../rollback/restore-plan.ts';
+
+export interface EarlyBundles {
+  /** For the states they were brought for. */
+  states: readonly RepositoryState[];
+  sources: ReadonlyMap<string, BundleSource[]>;
+  /** Where they lie, as `Repositories.carry` named it. */
+  place: string;
+}
+
+/** They serve one restore, of exactly these states. */
+export const servesStates = (early: EarlyBundles, states: readonly RepositoryState[]): boolean =>
+  early.states.length === states.length && states.every((state) => early.states.includes(state));
+
+export const createEarlyBundles = (deps: {
+  store: SessionStore;
+  bundles: BundleStore;
+  repositories: Repositories;
+}) => {
+  const bundleSources = createBundleSources(deps);
+
+  return async (
+    session: Session,
+    sandbox: ExecutionAdapter,
+    target: readonly RepositoryState[],
+    now: CaptureOutline,
+  ): Promise<EarlyBundles | undefined> => {
+    const missingTargets = now.repositories.filter((one) => one.missingTarget).map(({ path }) => path);
+    const states = statesToBring(target, { repositories: now.repositories, missingTargets });
+    if (states.length === 0) return undefined;
+    const sources = await bundleSources(session.sessionId, states);
+    const place = await deps.repositories.carry(sandbox, {
+      sessionId: session.sessionId,
+      projectsRoot: session.projectsRoot,
+      chains: [...sources.values()],
+    });
+    return { states, sources, place };
+  };
+};

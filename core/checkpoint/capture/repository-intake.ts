@@ -1,0 +1,138 @@
+/** Turns one captured repository into what a checkpoint says about it, with its bundles durable (C1, C10). */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
+import type { CapturedBundle, CapturedRepository } from '../ports/capture.ts';
+import type { RepositoryInfo } from '../ports/repositories.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { chainIdOf } from '../session/keys.ts';
+import { chainExpiryOf, isAlive, keepChain } from '../session/retention.ts';
+import type { BundleIntake } from './bundle-intake.ts';
+import { claimProblem, linkPrerequisites } from './capture-claims.ts';
+import { knownFrom } from './chain.ts';
+
+export interface RepositoryIntake {
+  state: RepositoryState;
+  link?: ChainLink;
+}
+
+const failed = (message: string): WalkbackError => new WalkbackError('CaptureFailed', message);
+
+const hostFacts = (info: RepositoryInfo | undefined, before: RepositoryState | undefined) =>
+  info === undefined
+    ? {
+        branch: before?.branch,
+        head: before?.head,
+        shallow: before?.shallow,
+        partial: before?.partial,
+        objectFormat: before?.objectFormat,
+      }
+    : {
+        branch: info.branch,
+        head: info.head,
+        shallow: info.shallow,
+        partial: info.partial,
+        objectFormat: info.objectFormat,
+      };
+
+export const createRepositoryIntake = (deps: {
+  session: Session;
+  store: SessionStore;
+  intake: BundleIntake;
+  clock: Clock;
+  bundles: readonly CapturedBundle[];
+}) => {
+  const { session, store, intake, clock, bundles } = deps;
+
+  const find = (path: string, kind: 'base' | 'link') =>
+    bundles.find((bundle) => bundle.repositoryPath === path && bundle.kind === kind);
+
+  /** The base below a new chain: stored already, by whomever, or brought by this capture. */
+  const storeBase = async (repository: CapturedRepository): Promise<StoredBase | undefined> => {
+    const { base: name, baseCommit: commit } = repository;
+    if (name === undefined || commit === undefined) return undefined;
+    const expiresAt = chainExpiryOf(session, clock);
+    const known = await store.getBase(name);
+    if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
+    const bundle = find(repository.path, 'base');
+    if (bundle?.commit !== commit) throw failed('its base bundle was not made');
+    const stored = await intake.take(bundle, { commit, prerequisites: [] });
+    const { shallow = false, partial = false } = repository.info ?? {};
+    return store.putBase({ ...stored, name, commit, shallow, partial, expiresAt });
+  };
+
+  const chainBelow = async (repository: CapturedRepository, before: RepositoryState | undefined) => {
+    if (repository.chain === 'append' && before?.chainId !== undefined) {
+      const kept = await keepChain(store, session, before, clock);
+      return { ...kept, chainId: before.chainId, link: (before.link ?? 0) + 1 };
+    }
+    const base = await storeBase(repository);
+    return {
+      chainId: chainIdOf(repository.path, repository.commit ?? ''),
+      link: 0,
+      base: base?.name,
+      baseCommit: base?.commit,
+      baseBytes: base?.sizeBytes,
+      chainExpiresAt: chainExpiryOf(session, clock),
+    };
+  };
+
+  const takeChanged = async (
+    repository: CapturedRepository,
+    before: RepositoryState | undefined,
+  ): Promise<RepositoryIntake> => {
+    const known = before && knownFrom(before);
+    const bundle = find(repository.path, 'link');
+    const { commit } = repository;
+    if (commit === undefined || bundle?.commit !== commit) throw failed('its bundle was not made');
+    const stored = await intake.take(bundle, {
+      commit,
+      prerequisites: linkPrerequisites(repository, known),
+    });
+    const chain = await chainBelow(repository, before);
+    const isFirst = chain.link === 0;
+    const state: RepositoryState = {
+      path: repository.path,
+      state: 'captured',
+      commit,
+      tree: repository.tree,
+      meta: repository.meta,
+      changed: true,
+      bundleBytes: stored.sizeBytes,
+      chainId: chain.chainId,
+      link: chain.link,
+      chainBytes: (isFirst ? 0 : (before?.chainBytes ?? 0)) + stored.sizeBytes,
+      firstBytes: isFirst ? stored.sizeBytes : before?.firstBytes,
+      chainExpiresAt: chain.chainExpiresAt,
+      base: chain.base,
+      baseCommit: chain.baseCommit,
+      baseBytes: chain.baseBytes,
+      ...hostFacts(repository.info, before),
+    };
+    const link: ChainLink = {
+      sessionId: session.sessionId,
+      repositoryPath: repository.path,
+      chainId: chain.chainId,
+      link: chain.link,
+      commit,
+      previous: isFirst ? null : (known?.commit ?? null),
+      bundle: stored,
+      expiresAt: chainExpiryOf(session, clock),
+    };
+    return { state, link };
+  };
+
+  /** Throws `CaptureFailed` or `BundleCorrupt` with the reason why this repository, alone, is not captured. */
+  return async (
+    repository: CapturedRepository,
+    before: RepositoryState | undefined,
+  ): Promise<RepositoryIntake> => {
+    const problem = claimProblem(repository, before && knownFrom(before));
+    if (problem !== undefined) throw failed(problem);
+    if (repository.changed) return takeChanged(repository, before);
+    if (before === undefined) throw failed('its capture is called unchanged but nothing is known of it');
+    const kept = await keepChain(store, session, before, clock);
+    const facts = hostFacts(repository.info, before);
+    return { state: { ...kept, ...facts, state: 'captured', changed: false, bundleBytes: 0 } };
+  };
+};

@@ -1,0 +1,113 @@
+/**
+ * Takes a checkpoint of all repositories of a session. Keeps C1 (one transaction after everything is durable), C7
+ * (nothing in the sandbox is relied upon), C9 (an older epoch is refused) and idempotency by `toolExecutionId`.
+ */
+
+import type { Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Checkpoint, Session } from '../model.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
+import type { CheckpointInput } from '../schemas.ts';
+import { createRecovery } from '../session/abandoned.ts';
+import { type CheckpointAnswer, checkpointAnswer } from '../session/answers.ts';
+import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '../session/session-rules.ts';
+import { type CaptureDeps, createCapture } from './capture.ts';
+import type { Captured } from './capture-report.ts';
+import { createCheckpoint, moveMessage, touch } from './checkpoint-item.ts';
+
+/** Races lost before giving up. Captures of one sandbox run one after the other anyway, so this is plenty. */
+const MAX_ATTEMPTS = 8;
+
+const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => {
+  if (stored.messageId === input.messageId) return checkpointAnswer(stored);
+  throw new WalkbackError(
+    'RequestConflict',
+    `Tool execution "${input.toolExecutionId}" already has a checkpoint, for message "${stored.messageId}". Use a new toolExecutionId for another execution.`,
+    { details: { toolExecutionId: input.toolExecutionId, messageId: stored.messageId } },
+  );
+};
+
+/** Whether what was captured on `before` may be committed on `now` without looking again. */
+const standsStill = (before: Session, now: Session): boolean =>
+  before.headSeq === now.headSeq && before.sandboxId === now.sandboxId && before.epoch === now.epoch;
+
+export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes }) => {
+  const { store, sandboxes, clock, log } = deps;
+  const capture = createCapture(deps);
+  const finishAbandoned = createRecovery(deps);
+
+  const commit = async (session: Session, captured: Captured, input: CheckpointInput) => {
+    const known = await store.findMessage(session.sessionId, input.messageId);
+    const message = moveMessage(session, known, input.messageId, session.seq + 1);
+    const checkpoint = createCheckpoint(
+      {
+        session,
+        captured,
+        parentSeq: session.headSeq,
+        messageId: message.messageId,
+        messageOrder: message.order,
+        toolExecutionId: input.toolExecutionId,
+        reason: input.reason,
+        sandboxId: session.sandboxId,
+        detached: false,
+      },
+      clock,
+    );
+    const change = {
+      seq: checkpoint.seq,
+      headSeq: checkpoint.seq,
+      messageCount: Math.max(session.messageCount, message.order),
+    };
+    const outcome = await store.commitCheckpoint({
+      session: touch(session, change, clock),
+      expectedVersion: session.version,
+      checkpoint,
+      message,
+    });
+    return outcome.written ? checkpoint : undefined;
+  };
+
+  const captureOn = (session: Session, input: CheckpointInput, invocation: Invocation) =>
+    withSandboxAdvice(session, async () => {
+      const [sandbox, head] = await Promise.all([
+        sandboxes.open(session.sandboxId),
+        store.getCheckpoint(session.sessionId, session.headSeq),
+      ]);
+      const { messageId, toolExecutionId, reason } = input;
+      return capture({ session, sandbox, head, toolExecutionId, messageId, reason }, invocation);
+    });
+
+  return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {
+    const { sessionId, toolExecutionId } = input;
+    let epoch = input.epoch;
+    let held: { session: Session; captured: Captured } | undefined;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const [read, stored] = await Promise.all([
+        requireSession(store, sessionId),
+        store.findCheckpointByTool(sessionId, toolExecutionId),
+      ]);
+      if (stored !== undefined) return adopt(stored, input);
+      requireActive(read);
+      epoch ??= read.epoch;
+      requireEpoch(read, epoch);
+      if (read.busy !== undefined) {
+        await finishAbandoned(read, invocation);
+        continue;
+      }
+      if (held === undefined || !standsStill(held.session, read)) {
+        held = { session: read, captured: await captureOn(read, input, invocation) };
+      }
+      const checkpoint = await commit(read, held.captured, input);
+      if (checkpoint !== undefined) {
+        log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt });
+        return checkpointAnswer(checkpoint);
+      }
+      await clock.sleep(20 * 2 ** Math.min(attempt, 5));
+    }
+    throw new WalkbackError(
+      'Throttled',
+      `Session "${sessionId}" is being written by others all the time; no checkpoint was taken. Call again.`,
+      { retryable: true, details: { sessionId } },
+    );
+  };
+};

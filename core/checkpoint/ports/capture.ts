@@ -1,0 +1,91 @@
+/** What a capture is asked, and what it answers. */
+import type { Uncaptured } from '../model.ts';
+import type { RepositoryInfo } from './repositories.ts';
+import type { CapturedState } from './restore.ts';
+
+/** What the store already has of one repository: the script builds the next link on exactly this. */
+export interface KnownRepository {
+  path: string;
+  commit: string;
+  tree: string;
+  meta: string;
+  base?: string;
+  baseCommit?: string;
+  /** `append`: on top of `commit`. `restart`: a new chain on the same base. `rebase`: a new chain on a new base. */
+  next: 'append' | 'restart' | 'rebase';
+}
+
+export interface CaptureRequest {
+  sessionId: string;
+  projectsRoot: string;
+  toolExecutionId: string;
+  messageId: string | null;
+  reason: string;
+  known: KnownRepository[];
+  /** Names of base bundles that are stored already and need not be made. */
+  knownBases: string[];
+  include: string[];
+  exclude: string[];
+  maxFileBytes: number;
+  /** Depth below the projects root at which nested repositories are still looked for. */
+  maxDepth: number;
+  /**
+   * A rollback's target: paths it would overwrite are captured even when ignored (C2), and repositories whose
+   * target commit is not in the sandbox are reported as `missingTarget`.
+   */
+  targets?: CaptureTarget[];
+  timeoutMs: number;
+  /** Bundles up to this size come back through the function; larger ones go to `upload` (bytes). */
+  maxInlineBytes: number;
+}
+
+export interface CaptureTarget extends CapturedState {
+  path: string;
+  commit: string;
+}
+
+/** A bundle as the sandbox made it. `sizeBytes` and `sha256` are its claim until verified. */
+export interface CapturedBundle {
+  repositoryPath: string;
+  kind: 'base' | 'link';
+  /** Tip commit of the bundle. */
+  commit: string;
+  /** Name of the base, for a base: known before a large one is uploaded, so that one stored meanwhile is not sent again. */
+  base?: string;
+  sizeBytes: number;
+  sha256: string;
+  /** The bytes, when it was small enough to travel through the function; else it was given to `upload`. */
+  bytes?: Uint8Array;
+}
+
+export interface CapturedRepository {
+  path: string;
+  state: 'captured' | 'absent' | 'failed';
+  commit?: string;
+  tree?: string;
+  meta?: string;
+  changed: boolean;
+  /** How the link was made: it may be lower than asked for when the sandbox lost objects. */
+  chain?: 'append' | 'restart' | 'rebase';
+  base?: string;
+  baseCommit?: string;
+  missingTarget?: boolean;
+  info?: RepositoryInfo;
+}
+
+export interface CaptureReport {
+  repositories: CapturedRepository[];
+  bundles: CapturedBundle[];
+  failures: Uncaptured[];
+  skipped: Uncaptured[];
+  /** Sequential sandbox round trips this capture took. */
+  roundTrips: number;
+}
+
+/** What a capture says before its bundles are out. */
+export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'roundTrips'>;
+
+/** Asks the store for a place for one large bundle: an URL that takes exactly these bytes, or null when it is there already. */
+export type UploadTarget = (
+  bundle: CapturedBundle,
+) => Promise<{ url: string; headers: Record<string, string> } | null>;

@@ -1,0 +1,115 @@
+/** Where sessions, checkpoints and bundles are kept (`adapters/aws`). Every method throws a `WalkbackError`, never a vendor's. */
+import type {
+  ChainLink,
+  Checkpoint,
+  Message,
+  RehydrateJournal,
+  ReviewCopy,
+  RollbackJournal,
+  Session,
+  StoredBase,
+  StoredBundle,
+} from '../model.ts';
+
+/** Bundles in the bucket. Keys are made by the core. */
+export interface BundleStore {
+  /** Stores the bytes unless the key exists; the service checks SHA-256. */
+  put(key: string, bytes: Uint8Array, sha256: string): Promise<void>;
+  /** Size and SHA-256 of a stored object; undefined when there is none. */
+  head(key: string): Promise<{ sizeBytes: number; sha256?: string } | undefined>;
+  /** Throws `BundleMissing`, or `BundleCorrupt` when the bytes do not hash to `sha256`. */
+  get(bundle: StoredBundle): Promise<Uint8Array>;
+  /** First bytes of an object, to read a bundle's header. */
+  getStart(key: string, bytes: number): Promise<Uint8Array>;
+  /** An URL that accepts exactly one body: key, length and SHA-256 are signed. */
+  presignPut(
+    bundle: StoredBundle,
+    expiresInSeconds: number,
+  ): Promise<{ url: string; headers: Record<string, string> }>;
+  presignGet(key: string, expiresInSeconds: number): Promise<string>;
+  delete(keys: string[]): Promise<void>;
+}
+
+/** What became of a conditional write: done, or refused by its condition, with the item that stood there. */
+export type WriteOutcome<T> = { written: true } | { written: false; existing?: T };
+
+/** The timeline a rollback moves: the session's own, or a review copy's. Replaced only at the expected version. */
+export type TimelineMove =
+  | { session: Session; expectedVersion: number }
+  | { copy: ReviewCopy; expectedVersion: number };
+
+/** seq, parent and message of a checkpoint: the bones of the tree. */
+export type TreeNode = Pick<
+  Checkpoint,
+  'seq' | 'parentSeq' | 'messageId' | 'messageOrder' | 'checkpointId' | 'reason' | 'complete' | 'detached'
+>;
+
+/** The Sessions table. All reads are strongly consistent unless said otherwise. */
+export interface SessionStore {
+  getSession(sessionId: string): Promise<Session | undefined>;
+  /** Create-only. */
+  createSession(session: Session, baseline: Checkpoint): Promise<WriteOutcome<Session>>;
+  /** Replaces the session item if its version is `expectedVersion`. */
+  updateSession(session: Session, expectedVersion: number): Promise<WriteOutcome<Session>>;
+  /**
+   * Any order, eventually consistent: for people. Fewer than `limit`, even none, when they are large or far apart; there
+   * are more as long as there is a cursor.
+   */
+  listSessions(limit: number, cursor?: string): Promise<{ sessions: Session[]; cursor?: string }>;
+
+  /**
+   * One transaction (C1): the session moves from `expectedVersion`, the checkpoint and its tool execution are
+   * created, the message is created or moved, the journal (if it is still open) and the review copy too.
+   * `written: false` when any of these conditions does not hold.
+   */
+  commitCheckpoint(write: {
+    session: Session;
+    expectedVersion: number;
+    checkpoint: Checkpoint;
+    message?: Message;
+    journal?: RollbackJournal;
+    copy?: { copy: ReviewCopy; expectedVersion: number };
+  }): Promise<WriteOutcome<Session>>;
+  getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
+  findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
+  /** Newest first; fewer than `limit` when they have `maxBytes` before. */
+  listCheckpoints(
+    sessionId: string,
+    options: { limit: number; maxBytes?: number; beforeSeq?: number },
+  ): Promise<Checkpoint[]>;
+  /** Every checkpoint of the session, oldest first. */
+  listTree(sessionId: string): Promise<TreeNode[]>;
+  /** Lets a checkpoint live until `expiresAt` at least; nothing happens when it is gone. */
+  prolongCheckpoint(sessionId: string, seq: number, expiresAt: number): Promise<void>;
+  findMessage(sessionId: string, messageId: string): Promise<Message | undefined>;
+  /** In order of first appearance. */
+  listMessages(sessionId: string): Promise<Message[]>;
+
+  putLinks(links: ChainLink[]): Promise<void>;
+  listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
+  getBase(name: string): Promise<StoredBase | undefined>;
+  /** Stores or prolongs: the first object stays, `expiresAt` only grows. Answers what is stored. */
+  putBase(base: StoredBase): Promise<StoredBase>;
+
+  getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
+  /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */
+  beginRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
+  /** One transaction: the journal ends, if it is not ended yet, and the timeline moves. */
+  endRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
+
+  getRehydrate(sessionId: string, requestId: string): Promise<RehydrateJournal | undefined>;
+  /** Creates the journal; a resume moves the session in the same transaction (busy). */
+  createRehydrate(
+    journal: RehydrateJournal,
+    move?: { session: Session; expectedVersion: number },
+  ): Promise<WriteOutcome<RehydrateJournal>>;
+  /** Replaces the journal if it is not ended and stands at `expectedAttempt`; with `also`, both or none. */
+  moveRehydrate(
+    journal: RehydrateJournal,
+    expectedAttempt: number,
+    also?: { session: Session; expectedVersion: number } | { copy: ReviewCopy },
+  ): Promise<WriteOutcome<RehydrateJournal>>;
+  getCopy(sessionId: string, sandboxId: string): Promise<ReviewCopy | undefined>;
+  /** Replaces the copy if its version is `expectedVersion`. */
+  updateCopy(copy: ReviewCopy, expectedVersion: number): Promise<WriteOutcome<ReviewCopy>>;
+}

@@ -1,0 +1,92 @@
+/** Begins a rehydrate: what is meant, and for a resume the session held for it. */
+
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { touch } from '../capture/checkpoint-item.ts';
+import type { RehydrateJournal, Session } from '../model.ts';
+import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
+import { requestHash } from '../rollback/request-hash.ts';
+import type { RollbackDeps } from '../rollback/rollback-run.ts';
+import { DEFAULTS, type RehydrateInput } from '../schemas.ts';
+import { createRecovery } from '../session/abandoned.ts';
+import { expiryOf } from '../session/retention.ts';
+import { requireActive, requireSession } from '../session/session-rules.ts';
+import { findTarget } from '../timeline/targets.ts';
+
+const MAX_ATTEMPTS = 6;
+
+export const rehydrateHash = (input: RehydrateInput): string =>
+  requestHash({
+    messageId: input.messageId,
+    checkpointId: input.checkpointId,
+    mode: input.mode ?? 'review',
+    template: input.template,
+    timeoutMs: input.timeoutMs,
+  });
+
+export const createBeginRehydrate = (deps: RollbackDeps) => {
+  const { store, clock } = deps;
+  const finishAbandoned = createRecovery(deps);
+  const giveUpRollback = createGiveUpRollback(deps);
+
+  /** A resume leaves the old sandbox behind, so a rollback that can not be finished there does not hold it up. */
+  const free = async (session: Session, invocation: Invocation): Promise<void> => {
+    try {
+      await finishAbandoned(session, invocation);
+    } catch (error) {
+      if (isWalkbackError(error, 'RollbackInProgress')) throw error;
+      await giveUpRollback(session, error);
+    }
+  };
+
+  return async (
+    input: RehydrateInput,
+    requestId: string,
+    invocation: Invocation,
+  ): Promise<RehydrateJournal> => {
+    const mode = input.mode ?? 'review';
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = await requireSession(store, input.sessionId);
+      if (mode === 'resume') requireActive(session);
+      const target = await findTarget(store, session.sessionId, input, session.headSeq);
+      if (mode === 'resume' && session.busy !== undefined) {
+        await free(session, invocation);
+        continue;
+      }
+      const now = clock.now().toISOString();
+      const journal: RehydrateJournal = {
+        sessionId: session.sessionId,
+        requestId,
+        requestHash: rehydrateHash(input),
+        phase: 'started',
+        mode,
+        targetSeq: target.seq,
+        attempt: 1,
+        template: input.template ?? session.template,
+        sandboxTimeoutMs: input.timeoutMs ?? DEFAULTS.sandboxTimeoutMs,
+        startedAt: now,
+        updatedAt: now,
+        expiresAt: expiryOf(session, clock),
+      };
+      const busy = { kind: 'resume', requestId, untilMs: invocation.deadlineMs } as const;
+      const outcome = await store.createRehydrate(
+        journal,
+        mode === 'resume'
+          ? { session: touch(session, { busy }, clock), expectedVersion: session.version }
+          : undefined,
+      );
+      if (outcome.written) return journal;
+      if ((await store.getRehydrate(session.sessionId, requestId)) !== undefined) {
+        throw new WalkbackError(
+          'RequestConflict',
+          `Another call has just begun rehydrate "${requestId}". Call again with the same requestId for its answer.`,
+          { retryable: true, details: { requestId } },
+        );
+      }
+      await clock.sleep(20 * 2 ** attempt);
+    }
+    throw new WalkbackError('Throttled', 'The session is being written by others all the time. Call again.', {
+      retryable: true,
+    });
+  };
+};

@@ -1,0 +1,154 @@
+/**
+ * The writes of one rehydrate. Owns the attempt number: an invocation that takes over a request raises it, and
+ * from then on the one before can neither finish the request nor kill its sandbox.
+ */
+
+import type { Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { touch } from '../capture/checkpoint-item.ts';
+import type { RehydrateJournal, RehydrateResult } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { expiryOf } from '../session/retention.ts';
+import { requireSession } from '../session/session-rules.ts';
+
+const MAX_ATTEMPTS = 6;
+
+const superseded = (requestId: string): WalkbackError =>
+  new WalkbackError(
+    'RequestConflict',
+    `Another call works on rehydrate "${requestId}" now. Call again with the same requestId for its answer.`,
+    { retryable: true, details: { requestId } },
+  );
+
+/** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
+export const endedRehydrate = (journal: RehydrateJournal): RehydrateResult | undefined => {
+  if (journal.phase === 'failed' && journal.error !== undefined) {
+    throw new WalkbackError(journal.error.name, journal.error.message, {
+      details: { requestId: journal.requestId },
+    });
+  }
+  return journal.phase === 'done' ? journal.result : undefined;
+};
+
+export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock }) => {
+  const { store, clock } = deps;
+
+  /** The write lost against a newer attempt, or against an end of this one whose answer never arrived. */
+  const adopt = async (journal: RehydrateJournal): Promise<RehydrateResult> => {
+    const stored = await store.getRehydrate(journal.sessionId, journal.requestId);
+    const result = stored === undefined ? undefined : endedRehydrate(stored);
+    if (result !== undefined) return result;
+    throw superseded(journal.requestId);
+  };
+
+  /** The session as a resume leaves it; undefined for a review. */
+  const resumed = async (journal: RehydrateJournal, sandboxId: string) => {
+    const session = await requireSession(store, journal.sessionId);
+    if (session.busy?.requestId !== journal.requestId) throw superseded(journal.requestId);
+    const change = { sandboxId, headSeq: journal.targetSeq, epoch: session.epoch + 1, busy: undefined };
+    return { session: touch(session, change, clock), expectedVersion: session.version };
+  };
+
+  const reviewed = async (journal: RehydrateJournal, sandboxId: string) => {
+    const session = await requireSession(store, journal.sessionId);
+    const { sessionId, targetSeq: headSeq } = journal;
+    return { copy: { sessionId, sandboxId, headSeq, version: 1, expiresAt: expiryOf(session, clock) } };
+  };
+
+  /** The session without this request's hold on it; undefined where it has none. */
+  const freed = async (journal: RehydrateJournal) => {
+    if (journal.mode !== 'resume') return undefined;
+    const session = await requireSession(store, journal.sessionId);
+    if (session.busy?.requestId !== journal.requestId) return undefined;
+    return { session: touch(session, { busy: undefined }, clock), expectedVersion: session.version };
+  };
+
+  /** Whether this attempt may still end it. */
+  const isOpen = async (journal: RehydrateJournal): Promise<boolean> => {
+    const stored = await store.getRehydrate(journal.sessionId, journal.requestId);
+    return stored?.attempt === journal.attempt && stored.phase !== 'done' && stored.phase !== 'failed';
+  };
+
+  const now = () => clock.now().toISOString();
+
+  return {
+    /** Takes the request over from whoever worked on it. */
+    takeOver: async (journal: RehydrateJournal, invocation: Invocation): Promise<RehydrateJournal> => {
+      const taken: RehydrateJournal = { ...journal, attempt: journal.attempt + 1, updatedAt: now() };
+      const session = journal.mode === 'resume' ? await requireSession(store, journal.sessionId) : undefined;
+      const busy = session?.busy;
+      const held =
+        session !== undefined && busy?.requestId === journal.requestId
+          ? {
+              session: touch(session, { busy: { ...busy, untilMs: invocation.deadlineMs } }, clock),
+              expectedVersion: session.version,
+            }
+          : undefined;
+      const outcome = await store.moveRehydrate(taken, journal.attempt, held);
+      if (!outcome.written) throw superseded(journal.requestId);
+      return taken;
+    },
+
+    noteSandbox: async (journal: RehydrateJournal, sandboxId: string): Promise<RehydrateJournal> => {
+      const noted: RehydrateJournal = { ...journal, phase: 'created', sandboxId, updatedAt: now() };
+      const outcome = await store.moveRehydrate(noted, journal.attempt);
+      if (!outcome.written) throw superseded(journal.requestId);
+      return noted;
+    },
+
+    /** Ends it. For a resume the session moves into the sandbox in the same transaction (C9: the epoch goes up). */
+    finish: async (
+      journal: RehydrateJournal,
+      result: (epoch: number) => RehydrateResult,
+      sandboxId: string,
+    ): Promise<RehydrateResult> => {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const also =
+          journal.mode === 'resume' ? await resumed(journal, sandboxId) : await reviewed(journal, sandboxId);
+        const epoch =
+          'session' in also ? also.session.epoch : (await requireSession(store, journal.sessionId)).epoch;
+        const done: RehydrateJournal = {
+          ...journal,
+          phase: 'done',
+          sandboxId,
+          result: result(epoch),
+          updatedAt: now(),
+        };
+        const outcome = await store.moveRehydrate(done, journal.attempt, also);
+        if (outcome.written) return result(epoch);
+        if (!(await isOpen(journal))) return adopt(journal);
+        // Only the session moved (a review copy got a checkpoint): once more on what it is now.
+        await clock.sleep(20 * 2 ** attempt);
+      }
+      throw superseded(journal.requestId);
+    },
+
+    /**
+     * Records that this attempt failed. True: it is ours, so its sandbox may be killed. Otherwise somebody else has
+     * the request, or it is done after all and this answers its result.
+     */
+    giveUp: async (journal: RehydrateJournal, error: unknown): Promise<true | RehydrateResult> => {
+      const isFinal = error instanceof WalkbackError && !error.retryable;
+      const failed: RehydrateJournal = isFinal
+        ? {
+            ...journal,
+            phase: 'failed',
+            error: { name: error.name, message: error.message },
+            updatedAt: now(),
+          }
+        : { ...journal, phase: 'started', sandboxId: undefined, updatedAt: now() };
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const outcome = await store.moveRehydrate(
+          failed,
+          journal.attempt,
+          isFinal ? await freed(journal) : undefined,
+        );
+        if (outcome.written) return true;
+        if (!(await isOpen(journal))) break;
+        await clock.sleep(20 * 2 ** attempt);
+      }
+      return adopt(journal);
+    },
+  };
+};

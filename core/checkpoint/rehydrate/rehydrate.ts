@@ -1,0 +1,159 @@
+/**
+ * Rebuilds a checkpoint in a fresh sandbox: a detached copy to look at (`review`), or the session's new home
+ * (`resume`). Keeps C7 (only table and bucket are needed) and leaves no sandbox behind that nobody was told of.
+ */
+
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { timeSortableId } from '../../shared/ids.ts';
+import type { Checkpoint, RehydrateJournal, RehydrateResult, Session } from '../model.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { createBundleSources } from '../rollback/bundle-sources.ts';
+import { notAtTarget, planFresh, restoreRequest } from '../rollback/restore-plan.ts';
+import type { RollbackDeps } from '../rollback/rollback-run.ts';
+import type { RehydrateInput } from '../schemas.ts';
+import { keepCheckpoint } from '../session/retention.ts';
+import { conflictingRequest, requireSession } from '../session/session-rules.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
+import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
+import { rehydrateTags } from './rehydrate-tags.ts';
+import { createTwins } from './rehydrate-twins.ts';
+
+export type RehydrateDeps = RollbackDeps & { random: () => string };
+
+const failedToRestore = (outcome: string, problems: { path: string; message: string }[]): WalkbackError => {
+  const listed = problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
+  return new WalkbackError(
+    'RehydrateFailed',
+    `The checkpoint could not be rebuilt (${outcome}): ${listed.join('; ')}. The sandbox was removed. Try another checkpoint, or a new requestId.`,
+    { details: { problems: problems.slice(0, 100) } },
+  );
+};
+
+export const createRehydrate = (deps: RehydrateDeps) => {
+  const { store, sandboxes, repositories, clock, log, random } = deps;
+  const bundleSources = createBundleSources(deps);
+  const begin = createBeginRehydrate(deps);
+  const writes = createRehydrateJournal(deps);
+  const twinSandboxes = createTwins(deps);
+
+  const create = ({ sessionId, requestId, template, sandboxTimeoutMs }: RehydrateJournal) =>
+    sandboxes.create({ template, tags: rehydrateTags(sessionId, requestId), timeoutMs: sandboxTimeoutMs });
+
+  /** The sandbox of an answer that was lost, if there is one; more than one can only be leftovers. */
+  const findLost = async (journal: RehydrateJournal): Promise<ExecutionAdapter | undefined> => {
+    if (journal.attempt === 1) return undefined;
+    const [first, ...rest] = await sandboxes.find(rehydrateTags(journal.sessionId, journal.requestId));
+    for (const { sandboxId } of rest) await sandboxes.kill(sandboxId);
+    if (first === undefined) return undefined;
+    try {
+      return await sandboxes.open(first.sandboxId);
+    } catch (error) {
+      if (isWalkbackError(error, 'SandboxNotFound')) return undefined;
+      throw error;
+    }
+  };
+
+  const restore = async (
+    session: Session,
+    journal: RehydrateJournal,
+    target: Checkpoint,
+    sandbox: ExecutionAdapter,
+    invocation: Invocation,
+    fresh: boolean,
+  ): Promise<{ warnings: string[] } | WalkbackError> => {
+    const held = target.repositories.filter(
+      ({ state, commit }) => state !== 'absent' && commit !== undefined,
+    );
+    const sources = await bundleSources(session.sessionId, held);
+    const plan = planFresh(target.repositories, sources);
+    const { requestId } = journal;
+    const timeoutMs = commandTimeout(invocation, clock);
+    const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
+    const report = await repositories.restore(sandbox, restoreRequest(session, how, plan.repositories));
+    if (report.outcome !== 'applied') return failedToRestore(report.outcome, report.problems);
+    const astray = notAtTarget(plan.repositories, report);
+    if (astray.length > 0) {
+      return failedToRestore(
+        'astray',
+        astray.map((path) => ({ path, message: 'its files are not the captured ones' })),
+      );
+    }
+    return { warnings: [...plan.warnings, ...report.warnings] };
+  };
+
+  const work = async (begun: RehydrateJournal, invocation: Invocation): Promise<RehydrateResult> => {
+    let journal = begun;
+    let sandbox: ExecutionAdapter | undefined;
+    let twins: Promise<string[]> = Promise.resolve([]);
+    try {
+      const session = await requireSession(store, begun.sessionId);
+      const target = await findTarget(store, begun.sessionId, {}, begun.targetSeq);
+      const lost = await findLost(journal);
+      sandbox = lost ?? (await create(journal));
+      journal = await writes.noteSandbox(journal, sandbox.sandboxId);
+      twins = twinSandboxes.find(journal, sandbox.sandboxId);
+      let restored = await restore(session, journal, target, sandbox, invocation, lost === undefined);
+      if (restored instanceof WalkbackError && lost !== undefined) {
+        // A sandbox that was half restored by a call that died is not worth mending.
+        await sandboxes.kill(lost.sandboxId);
+        sandbox = await create(journal);
+        journal = await writes.noteSandbox(journal, sandbox.sandboxId);
+        restored = await restore(session, journal, target, sandbox, invocation, true);
+      }
+      if (restored instanceof WalkbackError) throw restored;
+      await keepCheckpoint(store, session, target, clock);
+      const { sandboxId } = sandbox;
+      const { warnings } = restored;
+      const answer = (epoch: number): RehydrateResult => ({
+        sandboxId,
+        checkpointId: target.checkpointId,
+        epoch,
+        projectsRoot: session.projectsRoot,
+        repositories: target.repositories.flatMap(({ path, state, commit, tree, branch, head }) =>
+          state === 'absent' || commit === undefined || tree === undefined
+            ? []
+            : [{ path, commit, tree, branch, head }],
+        ),
+        warnings,
+      });
+      const result = await writes.finish(journal, answer, sandboxId);
+      // Only now is it sure that none of them is another attempt's.
+      if (result.sandboxId === sandboxId) await twinSandboxes.kill(await twins);
+      return result;
+    } catch (error) {
+      const given = await writes.giveUp(journal, error);
+      if (given !== true) return given;
+      log.warn('rehydrate failed', { requestId: journal.requestId, sandboxId: sandbox?.sandboxId });
+      await twinSandboxes.kill(await twins);
+      if (sandbox !== undefined) await sandboxes.kill(sandbox.sandboxId);
+      throw error;
+    }
+  };
+
+  const requireRunning = async (result: RehydrateResult, requestId: string): Promise<RehydrateResult> => {
+    try {
+      await sandboxes.open(result.sandboxId, { fresh: true });
+      return result;
+    } catch (error) {
+      if (!isWalkbackError(error, 'SandboxNotFound')) throw error;
+      throw new WalkbackError(
+        'SandboxNotFound',
+        `Rehydrate "${requestId}" was done, but its sandbox ${result.sandboxId} is gone or paused. Use a new requestId to build another.`,
+        { cause: error, details: { requestId, sandboxId: result.sandboxId } },
+      );
+    }
+  };
+
+  return async (input: RehydrateInput, invocation: Invocation): Promise<RehydrateResult> => {
+    const requestId = input.requestId ?? timeSortableId('rh', clock.now(), random());
+    const known =
+      input.requestId === undefined ? undefined : await store.getRehydrate(input.sessionId, requestId);
+    if (known === undefined) return work(await begin(input, requestId, invocation), invocation);
+    if (known.requestHash !== rehydrateHash(input)) throw conflictingRequest(requestId);
+    const ended = endedRehydrate(known);
+    if (ended !== undefined) return requireRunning(ended, requestId);
+    return work(await writes.takeOver(known, invocation), invocation);
+  };
+};

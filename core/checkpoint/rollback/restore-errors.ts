@@ -1,0 +1,55 @@
+/** What a restore that did not happen is called. Pure. */
+import { type ErrorName, WalkbackError } from '../../shared/errors.ts';
+import type { RestoreReport } from '../ports/restore.ts';
+
+type ProblemKind = RestoreReport['problems'][number]['kind'];
+
+const NAMES: Record<ProblemKind, ErrorName> = {
+  changed: 'SandboxChanged',
+  conflict: 'RestoreConflict',
+  'unsafe-path': 'RestoreConflict',
+  'missing-objects': 'BundleMissing',
+  failed: 'RestoreFailed',
+};
+
+const ADVICE: Record<ProblemKind, string> = {
+  changed: 'Something wrote into the sandbox meanwhile. Stop it, then try again with a new requestId.',
+  conflict: 'Move the paths out of the way, then try again with a new requestId.',
+  'unsafe-path': 'Move the paths out of the way, then try again with a new requestId.',
+  'missing-objects': 'Choose another checkpoint.',
+  failed: 'See the reason, then try again with a new requestId.',
+};
+
+/** The most telling problem first: what somebody can do something about. */
+const ORDER: ProblemKind[] = ['conflict', 'unsafe-path', 'missing-objects', 'failed', 'changed'];
+
+const STATE: Record<RestoreReport['outcome'], string> = {
+  applied: 'Everything is at the target.',
+  planned: 'Nothing was changed.',
+  refused: 'Nothing was changed.',
+  reverted: 'Everything was put back.',
+  broken: 'Not everything could be put back: repositories stand between the target and where they were.',
+};
+
+export const restoreError = (report: RestoreReport): WalkbackError => {
+  const kind = ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
+  const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
+  const state = STATE[report.outcome];
+  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state} ${ADVICE[kind]}`, {
+    details: { outcome: report.outcome, problems: report.problems.slice(0, 100) },
+  });
+};
+
+export const onlyChanged = (report: RestoreReport): boolean =>
+  report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'changed');
+
+export const onlyConflicts = (report: RestoreReport): boolean =>
+  report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
+
+/** The sandbox may stand between two checkpoints, and the journal stays open. */
+export const unfinished = (requestId: string, why: string, cause?: unknown): WalkbackError =>
+  new WalkbackError(
+    'RollbackIncomplete',
+    `Rollback "${requestId}" is not finished: ${why} Call again with the same requestId to finish it, or rebuild the session in a fresh sandbox with walkback-rehydrate and mode "resume".`,
+    { cause, retryable: true, details: { requestId } },
+  );

@@ -1,0 +1,182 @@
+/** What a restore is asked to do per repository, from three captures: target, now and undo. Pure. */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import type { Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { CaptureTarget } from '../ports/capture.ts';
+import type {
+  BundleSource,
+  CapturedState,
+  RestoreReport,
+  RestoreRepository,
+  RestoreRequest,
+} from '../ports/restore.ts';
+import { DEFAULTS } from '../schemas.ts';
+
+export interface RestorePlan {
+  repositories: RestoreRepository[];
+  warnings: string[];
+}
+
+const captured = (states: readonly RepositoryState[], path: string): RepositoryState | undefined =>
+  states.find((state) => state.path === path && state.state === 'captured');
+
+const stateOf = (state: RepositoryState | undefined): CapturedState | null =>
+  state?.tree === undefined || state.meta === undefined ? null : { tree: state.tree, meta: state.meta };
+
+/**
+ * Every repository of target, now or undo: an earlier run may have set one aside that has to come back if this one
+ * fails. One that the target does not have is parked (`commit: null`). One that the
+ * target failed to capture is left alone: what it held then is not known, and what it holds now is.
+ */
+export const planRestore = (from: {
+  target: readonly RepositoryState[];
+  now: readonly RepositoryState[];
+  undo: readonly RepositoryState[];
+  sources: ReadonlyMap<string, BundleSource[]>;
+}): RestorePlan => {
+  const plan: RestorePlan = { repositories: [], warnings: [] };
+  const paths = new Set([...from.target, ...from.now, ...from.undo].map((state) => state.path));
+  for (const path of [...paths].toSorted()) {
+    const there = from.target.find((state) => state.path === path);
+    if (there?.state === 'failed') {
+      plan.warnings.push(`${path}: left as it is, because the checkpoint does not hold it`);
+      continue;
+    }
+    const target = captured(from.target, path);
+    const now = captured(from.now, path);
+    const undo = captured(from.undo, path);
+    if (target === undefined && now === undefined && undo === undefined) continue;
+    plan.repositories.push({
+      path,
+      target: stateOf(target),
+      now: stateOf(now),
+      undo: stateOf(undo),
+      commit: target?.commit ?? null,
+      baseCommit: target?.baseCommit,
+      objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
+      partial: target?.partial,
+      bundles: from.sources.get(path) ?? [],
+    });
+  }
+  return plan;
+};
+
+/** Repositories a fresh sandbox gets: what the target holds, and the last good state of what it failed to capture. */
+export const planFresh = (
+  target: readonly RepositoryState[],
+  sources: ReadonlyMap<string, BundleSource[]>,
+): RestorePlan => {
+  const plan: RestorePlan = { repositories: [], warnings: [] };
+  for (const state of target) {
+    const { path, commit } = state;
+    const held = stateOf(state);
+    if (state.state === 'absent') continue;
+    if (commit === undefined || held === null) {
+      plan.warnings.push(`${path}: missing, because it was never captured`);
+      continue;
+    }
+    if (state.state === 'failed')
+      plan.warnings.push(`${path}: older than the rest, because the checkpoint does not hold it`);
+    plan.repositories.push({
+      path,
+      target: held,
+      now: null,
+      undo: null,
+      commit,
+      baseCommit: state.baseCommit,
+      objectFormat: state.objectFormat ?? 'sha1',
+      partial: state.partial,
+      bundles: sources.get(path) ?? [],
+    });
+  }
+  return plan;
+};
+
+/** Repositories that a restore called applied although they do not stand at the tree that was asked for (C10). */
+export const notAtTarget = (asked: readonly RestoreRepository[], report: RestoreReport): string[] => {
+  const trees = new Map(report.repositories.map(({ path, tree }) => [path, tree]));
+  return asked
+    .filter(({ path, target }) => target !== null && trees.get(path) !== target.tree)
+    .map(({ path }) => path);
+};
+
+/**
+ * States a refused restore found objects of missing, and that were not brought: the capture looks only quickly, the
+ * restore at every object.
+ */
+const statesLacking = (
+  target: readonly RepositoryState[],
+  report: RestoreReport,
+  brought: readonly RepositoryState[],
+): RepositoryState[] => {
+  if (report.outcome !== 'refused') return [];
+  const lacking = report.problems.filter(({ kind }) => kind === 'missing-objects').map(({ path }) => path);
+  return target.filter((state) => lacking.includes(state.path) && !brought.includes(state));
+};
+
+/** Restores with the bundles of `wanted`, and once more with those of what turned out to be missing. */
+export const bringMissing = async (
+  target: readonly RepositoryState[],
+  wanted: readonly RepositoryState[],
+  restore: (states: readonly RepositoryState[]) => Promise<{ report: RestoreReport; warnings: string[] }>,
+): Promise<{ report: RestoreReport; warnings: string[] }> => {
+  const first = await restore(wanted);
+  const lacking = statesLacking(target, first.report, wanted);
+  return lacking.length === 0 ? first : restore([...wanted, ...lacking]);
+};
+
+/** Refuses a capture of "now" that could not give everything back (C3). */
+export const requireUndoable = (captured: Captured): void => {
+  const failed = captured.repositories.filter(({ state }) => state === 'failed').map(({ path }) => path);
+  if (failed.length === 0) return;
+  const reasons = captured.failures
+    .filter(({ path }) => failed.includes(path))
+    .map(({ path, reason }) => `${path}: ${reason}`);
+  throw new WalkbackError(
+    'CaptureFailed',
+    `What is in the sandbox now could not be captured, so going back could not be undone. ${reasons.join('; ')}. Nothing was changed.`,
+    { details: { failed } },
+  );
+};
+
+/**
+ * States whose bundles a restore has to bring: what the sandbox said it lacks, and every repository that is not
+ * there now, because its shadow is not there either.
+ */
+export const statesToBring = (
+  target: readonly RepositoryState[],
+  captured: { repositories: readonly { path: string; state: string }[]; missingTargets: readonly string[] },
+): RepositoryState[] => {
+  const there = new Set(
+    captured.repositories.filter(({ state }) => state === 'captured').map(({ path }) => path),
+  );
+  return target.filter(
+    ({ state, path }) => state === 'captured' && (!there.has(path) || captured.missingTargets.includes(path)),
+  );
+};
+
+/** The commits a capture of "now" is told it will be compared with. */
+export const targetsOf = (target: Checkpoint): CaptureTarget[] =>
+  target.repositories.flatMap(({ path, state, commit, tree, meta }) =>
+    state === 'captured' && commit !== undefined && tree !== undefined && meta !== undefined
+      ? [{ path, commit, tree, meta }]
+      : [],
+  );
+
+export const restoreRequest = (
+  session: Session,
+  how: Pick<
+    RestoreRequest,
+    'requestId' | 'filesOnly' | 'dryRun' | 'fresh' | 'targetTag' | 'timeoutMs' | 'carried'
+  >,
+  repositories: RestoreRepository[],
+): RestoreRequest => ({
+  ...how,
+  sessionId: session.sessionId,
+  projectsRoot: session.projectsRoot,
+  repositories,
+  include: session.include,
+  exclude: session.exclude,
+  maxFileBytes: session.maxFileBytes,
+  maxDepth: DEFAULTS.maxDepth,
+});

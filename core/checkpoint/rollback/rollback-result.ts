@@ -1,0 +1,60 @@
+/** A rollback's answer, from what was decided and what the sandbox reported. Pure. */
+
+import type { Checkpoint, RollbackResult } from '../model.ts';
+import type { RestoreReport } from '../ports/restore.ts';
+import type { TreeNode } from '../ports/stores.ts';
+import { discardedBetween } from '../timeline/tree.ts';
+
+/** Paths of a plan that are listed per repository; the counts are exact. */
+const MAX_PATHS = 200;
+
+/** The result is kept in the journal, one item of 400 KB: lists that could fill it are cut, and say so. */
+const MAX_MESSAGES = 2000;
+const MAX_WARNINGS = 200;
+
+const cut = (items: readonly string[], max: number, more: (left: number) => string): [string[], string[]] =>
+  items.length <= max ? [[...items], []] : [items.slice(0, max), [more(items.length - max)]];
+
+/** Single files that could not be read are left where they are, and are not in the undo checkpoint. */
+const notUndoable = (undo: Checkpoint): string[] =>
+  undo.failures.map(({ path, reason }) => `${path}: not in the undo checkpoint: ${reason}`);
+
+export const rollbackResult = (from: {
+  status: RollbackResult['status'];
+  journal: { epoch: number };
+  target: Checkpoint;
+  /** For a plan, the checkpoint the sandbox stands on: nothing was captured that could be undone to. */
+  undo: Checkpoint;
+  tree: readonly TreeNode[];
+  report: RestoreReport;
+  warnings: string[];
+}): RollbackResult => {
+  const { status, target, undo } = from;
+  const isPlan = status === 'PLANNED';
+  const [discardedMessageIds, unlisted] = cut(
+    discardedBetween(from.tree, undo.seq, target.seq),
+    MAX_MESSAGES,
+    (left) => `${left} more messages are discarded: all after trimAfterMessageId`,
+  );
+  const [warnings, more] = cut(
+    [...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
+    MAX_WARNINGS,
+    (left) => `${left} more warnings`,
+  );
+  return {
+    status,
+    checkpointId: target.checkpointId,
+    epoch: from.journal.epoch,
+    undoCheckpointId: isPlan ? null : undo.checkpointId,
+    repositories: from.report.repositories.map(({ path, written, deleted, action, paths }) => ({
+      path,
+      written,
+      deleted,
+      action,
+      ...(isPlan && { paths: paths.slice(0, MAX_PATHS) }),
+    })),
+    discardedMessageIds,
+    trimAfterMessageId: target.messageId,
+    warnings: [...warnings, ...more, ...unlisted],
+  };
+};

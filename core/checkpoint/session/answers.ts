@@ -1,0 +1,146 @@
+/** Stored items as the functions answer them: the shapes of the "Functions" contract, and nothing beside them. */
+import type { Checkpoint, RepositoryState, Session, Uncaptured } from '../model.ts';
+
+export interface StartSessionAnswer {
+  sessionId: string;
+  epoch: number;
+  checkpointId: string;
+  repositories: { path: string; branch: string | null; head: string | null; commits: number }[];
+  warnings: string[];
+}
+
+export interface CheckpointAnswer {
+  checkpointId: string;
+  seq: number;
+  epoch: number;
+  complete: boolean;
+  repositories: { path: string; commit: string | null; changed: boolean; bundleBytes: number }[];
+  failures: Uncaptured[];
+  skipped: Uncaptured[];
+}
+
+const listed = (items: readonly Uncaptured[], what: string): string[] =>
+  items.map(({ path, reason }) => `${path}: ${what}: ${reason}`);
+
+export const startSessionAnswer = (baseline: Checkpoint): StartSessionAnswer => ({
+  sessionId: baseline.sessionId,
+  epoch: baseline.epoch,
+  checkpointId: baseline.checkpointId,
+  repositories: baseline.repositories.map(({ path, branch, head, commits }) => ({
+    path,
+    branch: branch ?? null,
+    head: head ?? null,
+    commits: commits ?? 0,
+  })),
+  warnings: [
+    ...listed(baseline.failures, 'not captured'),
+    ...listed(baseline.skipped, 'left out'),
+    ...baseline.repositories
+      .filter(({ partial }) => partial === true)
+      .map(
+        ({ path }) => `${path}: partial clone: objects that were never fetched are not in the base bundle`,
+      ),
+  ],
+});
+
+export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
+  checkpointId: checkpoint.checkpointId,
+  seq: checkpoint.seq,
+  epoch: checkpoint.epoch,
+  complete: checkpoint.complete,
+  repositories: checkpoint.repositories.map(({ path, state, commit, changed, bundleBytes }) => ({
+    path,
+    // A repository that failed or is gone has an older commit on record; it is not this checkpoint's.
+    commit: state === 'captured' ? (commit ?? null) : null,
+    changed,
+    bundleBytes,
+  })),
+  failures: checkpoint.failures,
+  skipped: checkpoint.skipped,
+});
+
+export interface TimelineRepository {
+  path: string;
+  state: RepositoryState['state'];
+  commit: string | null;
+  changed: boolean;
+  bundleBytes: number;
+  branch: string | null;
+  head: string | null;
+}
+
+export interface TimelineCheckpoint extends Omit<CheckpointAnswer, 'repositories'> {
+  parentSeq: number | null;
+  messageId: string | null;
+  toolExecutionId: string;
+  reason: string;
+  sandboxId: string;
+  detached: boolean;
+  /** Whether it is on the path from the baseline to the head. */
+  onHeadPath: boolean;
+  createdAt: string;
+  repositories: TimelineRepository[];
+}
+
+export interface SessionAnswer {
+  sessionId: string;
+  status: Session['status'];
+  epoch: number;
+  headSeq: number;
+  headCheckpointId: string | null;
+  seq: number;
+  sandboxId: string;
+  projectsRoot: string;
+  template: string | null;
+  include: string[];
+  exclude: string[];
+  maxFileBytes: number;
+  retentionDays: number;
+  metadata: Record<string, string>;
+  busy: Session['busy'] | null;
+  createdAt: string;
+  updatedAt: string;
+  expiresAt: number;
+}
+
+export const sessionAnswer = (session: Session, headCheckpointId: string | null): SessionAnswer => ({
+  sessionId: session.sessionId,
+  status: session.status,
+  epoch: session.epoch,
+  headSeq: session.headSeq,
+  headCheckpointId,
+  seq: session.seq,
+  sandboxId: session.sandboxId,
+  projectsRoot: session.projectsRoot,
+  template: session.template ?? null,
+  include: session.include,
+  exclude: session.exclude,
+  maxFileBytes: session.maxFileBytes,
+  retentionDays: session.retentionDays,
+  metadata: session.metadata,
+  busy: session.busy ?? null,
+  createdAt: session.createdAt,
+  updatedAt: session.updatedAt,
+  expiresAt: session.expiresAt,
+});
+
+export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean): TimelineCheckpoint => ({
+  ...checkpointAnswer(checkpoint),
+  parentSeq: checkpoint.parentSeq,
+  messageId: checkpoint.messageId,
+  toolExecutionId: checkpoint.toolExecutionId,
+  reason: checkpoint.reason,
+  sandboxId: checkpoint.sandboxId,
+  detached: checkpoint.detached,
+  onHeadPath,
+  createdAt: checkpoint.createdAt,
+  repositories: checkpoint.repositories.map((state) => ({
+    path: state.path,
+    state: state.state,
+    commit: state.commit ?? null,
+    changed: state.changed,
+    bundleBytes: state.bundleBytes,
+    branch: state.branch ?? null,
+    head: state.head ?? null,
+  })),
+});

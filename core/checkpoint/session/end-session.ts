@@ -1,0 +1,39 @@
+/**
+ * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. The checkpoint it stands on is
+ * kept as long as the session is; older ones live as long as they would have anyway.
+ */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { touch } from '../capture/checkpoint-item.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import type { SessionInput } from '../schemas.ts';
+import { requireFree } from './abandoned.ts';
+import { expiryOf, keepCheckpoint } from './retention.ts';
+import { requireSession } from './session-rules.ts';
+
+const MAX_ATTEMPTS = 6;
+
+export const createEndSession =
+  (deps: { store: SessionStore; clock: Clock }) =>
+  async (input: SessionInput): Promise<{ sessionId: string; expiresAt: number }> => {
+    const { store, clock } = deps;
+    const { sessionId } = input;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = await requireSession(store, sessionId);
+      if (session.status === 'ended') return { sessionId, expiresAt: session.expiresAt };
+      // An abandoned operation is let go: nobody may work in the session any more.
+      if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
+      const expiresAt = expiryOf(session, clock);
+      const head = await store.getCheckpoint(sessionId, session.headSeq);
+      if (head !== undefined) await keepCheckpoint(store, session, head, clock);
+      const ended = { ...touch(session, { status: 'ended', busy: undefined }, clock), expiresAt };
+      const outcome = await store.updateSession(ended, session.version);
+      if (outcome.written) return { sessionId, expiresAt };
+      await clock.sleep(20 * 2 ** attempt);
+    }
+    throw new WalkbackError(
+      'Throttled',
+      `Session "${sessionId}" is being written by others all the time. Call again.`,
+      { retryable: true, details: { sessionId } },
+    );
+  };

@@ -1,0 +1,25 @@
+/** Lists sessions, a page at a time and in no order: for people and tools that look for one. */
+import type { SessionStore } from '../ports/stores.ts';
+import type { ListSessionsInput } from '../schemas.ts';
+import { type SessionAnswer, sessionAnswer } from './answers.ts';
+
+/** A session without its head's id, which would be one more read each. */
+export type ListedSession = Omit<SessionAnswer, 'headCheckpointId'>;
+
+export interface ListSessionsAnswer {
+  sessions: ListedSession[];
+  cursor?: string;
+}
+
+const DEFAULT_LIMIT = 50;
+
+export const createListSessions =
+  ({ store }: { store: SessionStore }) =>
+  async (input: ListSessionsInput): Promise<ListSessionsAnswer> => {
+    const page = await store.listSessions(input.limit ?? DEFAULT_LIMIT, input.cursor);
+    const sessions = page.sessions.map((session): ListedSession => {
+      const { headCheckpointId: _unread, ...listed } = sessionAnswer(session, null);
+      return listed;
+    });
+    return { sessions, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+  };

@@ -1,0 +1,59 @@
+/** The timeline a rollback works on: the session's own, or a review copy's, behind one face. */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { touch } from '../capture/checkpoint-item.ts';
+import type { Busy, ReviewCopy, Session } from '../model.ts';
+import type { SessionStore, TimelineMove } from '../ports/stores.ts';
+import { requireSession } from './session-rules.ts';
+
+export interface Place {
+  session: Session;
+  /** Set for a review copy: then the session's head, epoch and messages stay as they are. */
+  copy?: ReviewCopy | undefined;
+}
+
+export const headSeqOf = (place: Place): number => place.copy?.headSeq ?? place.session.headSeq;
+export const busyOf = (place: Place): Busy | undefined =>
+  place.copy === undefined ? place.session.busy : place.copy.busy;
+export const sandboxOf = (place: Place): string => place.copy?.sandboxId ?? place.session.sandboxId;
+
+/** Reads the place afresh. `sandboxId` names a review copy unless it is the session's own sandbox. */
+export const findPlace = async (
+  store: SessionStore,
+  sessionId: string,
+  sandboxId: string | undefined,
+): Promise<Place> => {
+  const session = await requireSession(store, sessionId);
+  if (sandboxId === undefined || sandboxId === session.sandboxId) return { session };
+  const copy = await store.getCopy(sessionId, sandboxId);
+  if (copy !== undefined) return { session, copy };
+  throw new WalkbackError(
+    'SandboxNotFound',
+    `Sandbox "${sandboxId}" is neither the sandbox of session "${sessionId}" nor a review copy of it. Leave sandboxId out, or make a copy with walkback-rehydrate.`,
+    { details: { sessionId, sandboxId } },
+  );
+};
+
+export interface PlaceChange {
+  headSeq?: number;
+  busy: Busy | undefined;
+  /** Only the session's own timeline has one. */
+  epoch?: number;
+}
+
+/** The write that moves a place; both kinds are fenced by their version. */
+export const movePlace = (place: Place, change: PlaceChange, clock: Clock): TimelineMove => {
+  const { session, copy } = place;
+  const headSeq = change.headSeq ?? headSeqOf(place);
+  if (copy !== undefined) {
+    return {
+      copy: { ...copy, headSeq, busy: change.busy, version: copy.version + 1 },
+      expectedVersion: copy.version,
+    };
+  }
+  const epoch = change.epoch ?? session.epoch;
+  return {
+    session: touch(session, { headSeq, busy: change.busy, epoch }, clock),
+    expectedVersion: session.version,
+  };
+};

@@ -1,0 +1,52 @@
+/**
+ * How long items live. A checkpoint lives `retentionDays` from when it was written or last needed. Links and bases
+ * are written to live twice as long, so every checkpoint that appends to a chain finds it alive for all its own
+ * life; a chain older than one retention is prolonged once.
+ */
+
+import type { Clock } from '../../shared/surroundings.ts';
+import type { Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+
+const DAY_SECONDS = 86_400;
+
+const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
+
+type Retained = Pick<Session, 'retentionDays'>;
+
+export const expiryOf = (session: Retained, clock: Clock): number =>
+  seconds(clock) + session.retentionDays * DAY_SECONDS;
+
+export const chainExpiryOf = (session: Retained, clock: Clock): number =>
+  seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
+
+/** A base about to expire is not built upon: the table may remove it while a capture runs. */
+export const isAlive = (item: { expiresAt: number }, clock: Clock): boolean =>
+  item.expiresAt > seconds(clock) + DAY_SECONDS;
+
+/** Makes the chain below `state` outlive a checkpoint written now; answers the state with the new expiry. */
+export const keepChain = async (
+  store: SessionStore,
+  session: Session,
+  state: RepositoryState,
+  clock: Clock,
+): Promise<RepositoryState> => {
+  if (state.chainId === undefined || (state.chainExpiresAt ?? 0) >= expiryOf(session, clock)) return state;
+  const expiresAt = chainExpiryOf(session, clock);
+  const links = await store.listLinks(session.sessionId, state.chainId);
+  await store.putLinks(links.map((link) => ({ ...link, expiresAt: Math.max(link.expiresAt, expiresAt) })));
+  const base = state.base === undefined ? undefined : await store.getBase(state.base);
+  if (base !== undefined) await store.putBase({ ...base, expiresAt });
+  return { ...state, chainExpiresAt: expiresAt };
+};
+
+/** An old checkpoint that becomes the head again is needed from now on. */
+export const keepCheckpoint = async (
+  store: SessionStore,
+  session: Session,
+  checkpoint: Checkpoint,
+  clock: Clock,
+): Promise<void> => {
+  for (const state of checkpoint.repositories) await keepChain(store, session, state, clock);
+  await store.prolongCheckpoint(session.sessionId, checkpoint.seq, expiryOf(session, clock));
+};

@@ -1,0 +1,187 @@
+/** What the outside is told, derived from the table's changes alone: no event without its row, no row without its event. */
+import type { Checkpoint, RehydrateJournal, RollbackJournal, Session, StoredBundle } from '../model.ts';
+
+export type EventName =
+  | 'session.started'
+  | 'session.ended'
+  | 'session.aborted'
+  | 'session.rehydrated'
+  | 'checkpoint.created'
+  | 'rollback.completed'
+  | 'rollback.failed'
+  | 'saga.started'
+  | 'saga.awaiting'
+  | 'saga.compensating'
+  | 'saga.completed'
+  | 'saga.compensated'
+  | 'saga.compensation_failed';
+
+export interface WalkbackEvent {
+  /** Id of the change it comes from: the same on every delivery. */
+  id: string;
+  name: EventName;
+  at: string;
+  detail: Record<string, unknown>;
+}
+
+/** One item of the Sessions table, told apart by its key. */
+export type StoredItem =
+  | { kind: 'session'; item: Session }
+  | { kind: 'checkpoint'; item: Checkpoint }
+  | { kind: 'rollback'; item: RollbackJournal }
+  | { kind: 'rehydrate'; item: RehydrateJournal }
+  | { kind: 'link'; sessionId: string; chainId: string; bundle: StoredBundle }
+  | { kind: 'base'; name: string; bundle: StoredBundle }
+  | { kind: 'other' };
+
+/** One change, as a stream tells it: `before` and `after` are the same kind when both are there. */
+export interface ItemChange {
+  id: string;
+  before?: StoredItem;
+  after?: StoredItem;
+}
+
+/** Paths and ids an event lists; the row it tells of has all of them. An event may have 256 KB. */
+const MAX_LISTED_BYTES = 128 * 1024;
+
+/** As many as there is room for, in order. */
+const listSome = (texts: readonly string[]): string[] => {
+  let roomBytes = MAX_LISTED_BYTES;
+  const over = texts.findIndex((text) => {
+    roomBytes -= Buffer.byteLength(JSON.stringify(text)) + 1;
+    return roomBytes < 0;
+  });
+  return over === -1 ? [...texts] : texts.slice(0, over);
+};
+
+const sessionEvents = (
+  before: Session | undefined,
+  after: Session,
+): [EventName, Record<string, unknown>][] => {
+  const { sessionId, epoch, sandboxId } = after;
+  const events: [EventName, Record<string, unknown>][] = [];
+  if (before === undefined) {
+    events.push(['session.started', { sessionId, epoch, sandboxId, projectsRoot: after.projectsRoot }]);
+    return events;
+  }
+  if (after.epoch > before.epoch) {
+    // Whoever works for the session in an older epoch is to stop: its next write would be refused.
+    const requestId = (after.busy ?? before.busy)?.requestId;
+    events.push([
+      'session.aborted',
+      { sessionId, epoch, previousEpoch: before.epoch, sandboxId: before.sandboxId, requestId },
+    ]);
+  }
+  if (after.status === 'ended' && before.status !== 'ended') {
+    events.push(['session.ended', { sessionId, epoch, expiresAt: after.expiresAt }]);
+  }
+  return events;
+};
+
+const checkpointCreated = (item: Checkpoint): [EventName, Record<string, unknown>] => [
+  'checkpoint.created',
+  {
+    sessionId: item.sessionId,
+    checkpointId: item.checkpointId,
+    seq: item.seq,
+    epoch: item.epoch,
+    messageId: item.messageId,
+    toolExecutionId: item.toolExecutionId,
+    reason: item.reason,
+    complete: item.complete,
+    detached: item.detached,
+    changedRepositories: listSome(item.repositories.filter(({ changed }) => changed).map(({ path }) => path)),
+  },
+];
+
+const rollbackEnded = (item: RollbackJournal): [EventName, Record<string, unknown>] | undefined => {
+  const about = {
+    sessionId: item.sessionId,
+    requestId: item.requestId,
+    epoch: item.epoch,
+    sandboxId: item.sandboxId,
+    detached: item.detached,
+  };
+  if (item.phase === 'failed') return ['rollback.failed', { ...about, error: item.error }];
+  if (item.phase !== 'done') return undefined;
+  const { checkpointId, undoCheckpointId, discardedMessageIds, trimAfterMessageId } = item.result ?? {};
+  return [
+    'rollback.completed',
+    {
+      ...about,
+      checkpointId,
+      undoCheckpointId,
+      discardedMessageIds: discardedMessageIds && listSome(discardedMessageIds),
+      trimAfterMessageId,
+    },
+  ];
+};
+
+const rehydrated = (item: RehydrateJournal): [EventName, Record<string, unknown>] => [
+  'session.rehydrated',
+  {
+    sessionId: item.sessionId,
+    requestId: item.requestId,
+    mode: item.mode,
+    sandboxId: item.result?.sandboxId,
+    checkpointId: item.result?.checkpointId,
+    epoch: item.result?.epoch,
+  },
+];
+
+const namedEvents = ({ before, after }: ItemChange): [EventName, Record<string, unknown>][] => {
+  switch (after?.kind) {
+    case 'session':
+      return sessionEvents(before?.kind === 'session' ? before.item : undefined, after.item);
+    case 'checkpoint':
+      // A later change of the item only prolongs its life.
+      return before === undefined ? [checkpointCreated(after.item)] : [];
+    case 'rollback': {
+      const phaseBefore = before?.kind === 'rollback' ? before.item.phase : undefined;
+      const event = phaseBefore === after.item.phase ? undefined : rollbackEnded(after.item);
+      return event === undefined ? [] : [event];
+    }
+    case 'rehydrate': {
+      const phaseBefore = before?.kind === 'rehydrate' ? before.item.phase : undefined;
+      return after.item.phase === 'done' && phaseBefore !== 'done' ? [rehydrated(after.item)] : [];
+    }
+    case 'link':
+    case 'base':
+    case 'other':
+    case undefined:
+      return [];
+  }
+};
+
+const timeOf = (after: StoredItem | undefined): string => {
+  switch (after?.kind) {
+    case 'checkpoint':
+      return after.item.createdAt;
+    case 'session':
+    case 'rollback':
+    case 'rehydrate':
+      return after.item.updatedAt;
+    case 'link':
+    case 'base':
+    case 'other':
+    case undefined:
+      return new Date(0).toISOString();
+  }
+};
+
+export const eventsOf = (change: ItemChange): WalkbackEvent[] =>
+  namedEvents(change).map(([name, detail]) => ({
+    id: `${change.id}:${name}`,
+    name,
+    at: timeOf(change.after),
+    detail,
+  }));
+
+/** The item whose bundle has nobody left who names it, when a change removed one. */
+export const removedBundle = (
+  change: ItemChange,
+): Extract<StoredItem, { kind: 'link' | 'base' }> | undefined => {
+  const { before, after } = change;
+  if (after !== undefined) return undefined;
+  return before?.kind === 'link' || before?.kind === 'base' ? before : undefined;
+};

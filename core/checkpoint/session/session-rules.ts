@@ -1,0 +1,72 @@
+/** The questions every operation asks a session before it acts, each with the error that says what to do. */
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import type { Busy, Session } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+
+export const requireSession = async (store: SessionStore, sessionId: string): Promise<Session> => {
+  const session = await store.getSession(sessionId);
+  if (session !== undefined) return session;
+  throw new WalkbackError(
+    'SessionNotFound',
+    `There is no session "${sessionId}", or its retention is over. Start one with walkback-start-session.`,
+    { details: { sessionId } },
+  );
+};
+
+export const requireActive = (session: Session): void => {
+  if (session.status === 'active') return;
+  throw new WalkbackError(
+    'SessionEnded',
+    `Session "${session.sessionId}" has ended. It can still be read and rehydrated with mode "review"; for new work start another session.`,
+    { details: { sessionId: session.sessionId, expiresAt: session.expiresAt } },
+  );
+};
+
+/** C9. A newer epoch than ours can only be a mix-up of sessions, and is refused as well. */
+export const requireEpoch = (session: Session, epoch: number): void => {
+  if (epoch === session.epoch) return;
+  const why =
+    epoch < session.epoch
+      ? 'the session was rolled back or resumed meanwhile. Stop the work that believes in the older epoch, read the timeline, and go on with the current one'
+      : 'the session has never been in that epoch. Check which session it belongs to';
+  throw new WalkbackError(
+    'StaleEpoch',
+    `Epoch ${epoch} is not the current epoch ${session.epoch} of session "${session.sessionId}": ${why}.`,
+    { details: { sessionId: session.sessionId, epoch, currentEpoch: session.epoch } },
+  );
+};
+
+export const inProgress = (sessionId: string, busy: Busy): WalkbackError =>
+  new WalkbackError(
+    'RollbackInProgress',
+    `Session "${sessionId}" is busy with ${busy.kind} "${busy.requestId}" until ${new Date(busy.untilMs).toISOString()} (untilMs ${busy.untilMs}) at the latest. Try again after it.`,
+    { retryable: true, details: { sessionId, ...busy } },
+  );
+
+export const conflictingRequest = (requestId: string): WalkbackError =>
+  new WalkbackError(
+    'RequestConflict',
+    `Request "${requestId}" was made before with another meaning. Use a new requestId for a new request.`,
+    { details: { requestId } },
+  );
+
+/** Says, where a sandbox turns out to be gone, how to get another. `sandboxId` differs for a review copy. */
+export const withSandboxAdvice = async <T>(
+  session: Session,
+  work: () => Promise<T>,
+  sandboxId = session.sandboxId,
+): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isWalkbackError(error, 'SandboxNotFound')) throw error;
+    const advice =
+      sandboxId === session.sandboxId
+        ? `The sandbox of session "${session.sessionId}" is gone or paused. Rebuild it with walkback-rehydrate and mode "resume", or resume it if it is paused.`
+        : `The review copy ${sandboxId} of session "${session.sessionId}" is gone or paused. Make another with walkback-rehydrate.`;
+    throw new WalkbackError('SandboxNotFound', advice, {
+      cause: error,
+      details: { sessionId: session.sessionId, sandboxId },
+    });
+  }
+};

@@ -1,0 +1,134 @@
+/**
+ * Starts a session: learns what is there, takes the baseline, and creates session and baseline in one transaction.
+ * The same `sessionId` with the same meaning gives the same answer, so a retry after a crash converges.
+ */
+
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { BASELINE_TOOL_ID, timeSortableId } from '../../shared/ids.ts';
+import { type CaptureDeps, createCapture } from '../capture/capture.ts';
+import { createCheckpoint } from '../capture/checkpoint-item.ts';
+import type { Session } from '../model.ts';
+import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
+import { requestHash } from '../rollback/request-hash.ts';
+import { DEFAULTS, type StartSessionInput } from '../schemas.ts';
+import { type StartSessionAnswer, startSessionAnswer } from './answers.ts';
+import { expiryOf, isAlive } from './retention.ts';
+import { requireActive } from './session-rules.ts';
+
+export type StartSessionDeps = CaptureDeps & { sandboxes: Sandboxes; random: () => string };
+
+const noRepositories = (root: string): WalkbackError =>
+  new WalkbackError(
+    'NoRepositories',
+    `There is no git repository at ${root} or in the ${DEFAULTS.maxDepth} levels below it. Clone or "git init" one first, or give another projectsRoot.`,
+    { details: { projectsRoot: root } },
+  );
+
+export const createStartSession = (deps: StartSessionDeps) => {
+  const { store, sandboxes, repositories, clock, log, random } = deps;
+  const capture = createCapture(deps);
+
+  const draft = (input: StartSessionInput, sessionId: string, hash: string): Session => {
+    const now = clock.now().toISOString();
+    const retentionDays = input.retentionDays ?? DEFAULTS.retentionDays;
+    return {
+      sessionId,
+      epoch: 1,
+      version: 1,
+      seq: 0,
+      headSeq: 0,
+      messageCount: 0,
+      sandboxId: input.sandboxId,
+      projectsRoot: input.projectsRoot,
+      template: input.template,
+      include: input.include ?? [],
+      exclude: input.exclude ?? [],
+      maxFileBytes: input.maxFileBytes ?? DEFAULTS.maxFileBytes,
+      retentionDays,
+      metadata: input.metadata ?? {},
+      status: 'active',
+      requestHash: hash,
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: expiryOf({ retentionDays }, clock),
+    };
+  };
+
+  /** The answer of a session that exists already. */
+  const adopt = async (session: Session, hash: string): Promise<StartSessionAnswer> => {
+    const { sessionId } = session;
+    if (session.requestHash !== hash) {
+      throw new WalkbackError(
+        'SessionConflict',
+        `Session "${sessionId}" exists and was started with other settings. Choose another sessionId, or leave it out.`,
+        { details: { sessionId } },
+      );
+    }
+    requireActive(session);
+    const baseline = await store.findCheckpointByTool(sessionId, BASELINE_TOOL_ID);
+    if (baseline !== undefined) return startSessionAnswer(baseline);
+    throw new WalkbackError(
+      'SessionConflict',
+      `Session "${sessionId}" is so old that its baseline is gone. Choose another sessionId.`,
+      { details: { sessionId } },
+    );
+  };
+
+  /** What is there, and the names of bases that other sessions have stored: the capture need not make those again. */
+  const look = async (session: Session, sandbox: ExecutionAdapter, invocation: Invocation) => {
+    const survey = await repositories.survey(sandbox, {
+      projectsRoot: session.projectsRoot,
+      maxDepth: DEFAULTS.maxDepth,
+      detail: false,
+      timeoutMs: commandTimeout(invocation, clock),
+    });
+    if (survey.repositories.length === 0) throw noRepositories(session.projectsRoot);
+    const names = [...new Set(survey.repositories.flatMap(({ base }) => base ?? []))];
+    const bases = await Promise.all(names.map((name) => store.getBase(name)));
+    return {
+      knownBases: bases.flatMap((base) => (base !== undefined && isAlive(base, clock) ? [base.name] : [])),
+      commits: new Map(survey.repositories.map(({ path, commits }) => [path, commits])),
+    };
+  };
+
+  return async (input: StartSessionInput, invocation: Invocation): Promise<StartSessionAnswer> => {
+    const sessionId = input.sessionId ?? timeSortableId('s', clock.now(), random());
+    const { sessionId: _, ...meaning } = input;
+    const hash = requestHash(meaning);
+    const existing = input.sessionId === undefined ? undefined : await store.getSession(sessionId);
+    if (existing !== undefined) return adopt(existing, hash);
+
+    const session = draft(input, sessionId, hash);
+    const sandbox = await sandboxes.open(input.sandboxId);
+    const { knownBases, commits } = await look(session, sandbox, invocation);
+    const about = { toolExecutionId: BASELINE_TOOL_ID, messageId: null, reason: 'baseline' };
+    const captured = await capture({ session, sandbox, head: undefined, knownBases, ...about }, invocation);
+    if (captured.repositories.length === 0) throw noRepositories(session.projectsRoot);
+    // Only the survey counts commits; a capture has no time for it.
+    const counted = captured.repositories.map((state) => ({ ...state, commits: commits.get(state.path) }));
+    const baseline = createCheckpoint(
+      {
+        ...about,
+        session,
+        captured: { ...captured, repositories: counted },
+        parentSeq: null,
+        messageOrder: null,
+        sandboxId: session.sandboxId,
+        detached: false,
+      },
+      clock,
+    );
+    const started = { ...session, seq: baseline.seq, headSeq: baseline.seq };
+    const outcome = await store.createSession(started, baseline);
+    if (outcome.written) {
+      log.info('session started', { sessionId, checkpointId: baseline.checkpointId });
+      return startSessionAnswer(baseline);
+    }
+    const other = outcome.existing ?? (await store.getSession(sessionId));
+    if (other !== undefined) return adopt(other, hash);
+    throw new WalkbackError('Throttled', 'The session could not be written. Call again.', {
+      retryable: true,
+    });
+  };
+};

@@ -1,0 +1,72 @@
+/** Which checkpoint a caller means, and whether it may be gone back to. */
+import { WalkbackError } from '../../shared/errors.ts';
+import { checkpointSeq } from '../../shared/ids.ts';
+import type { Checkpoint } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { nearestIds, newestRestorable } from './tree.ts';
+
+export interface TargetName {
+  messageId?: string | undefined;
+  checkpointId?: string | undefined;
+}
+
+const named = (ids: string[]): string => (ids.length === 0 ? 'none yet' : ids.join(', '));
+
+const findByMessage = async (store: SessionStore, sessionId: string, messageId: string) => {
+  const message = await store.findMessage(sessionId, messageId);
+  if (message !== undefined) return message.lastSeq;
+  const known = (await store.listMessages(sessionId)).map((one) => one.messageId);
+  const nearest = nearestIds(known, messageId);
+  throw new WalkbackError(
+    'MessageNotFound',
+    `Session "${sessionId}" has no checkpoint for message "${messageId}". Nearest known messages: ${named(nearest)}.`,
+    { details: { sessionId, messageId, nearest } },
+  );
+};
+
+const notFound = async (store: SessionStore, sessionId: string, wanted: string) => {
+  const newest = await store.listCheckpoints(sessionId, { limit: 5 });
+  const ids = newest.map((one) => one.checkpointId);
+  return new WalkbackError(
+    'CheckpointNotFound',
+    `Session "${sessionId}" has no checkpoint ${wanted}, or its retention is over. Newest: ${named(ids)}.`,
+    { details: { sessionId, newest: ids } },
+  );
+};
+
+/** The checkpoint a message or a checkpoint id stands for; `defaultSeq` when the caller named neither. */
+export const findTarget = async (
+  store: SessionStore,
+  sessionId: string,
+  name: TargetName,
+  defaultSeq?: number,
+): Promise<Checkpoint> => {
+  const { messageId, checkpointId } = name;
+  let seq = defaultSeq;
+  if (messageId !== undefined) seq = await findByMessage(store, sessionId, messageId);
+  else if (checkpointId !== undefined) seq = checkpointSeq(checkpointId);
+  const found = seq === undefined ? undefined : await store.getCheckpoint(sessionId, seq);
+  const isWanted = checkpointId === undefined || found?.checkpointId === checkpointId;
+  if (found === undefined || !isWanted) {
+    throw await notFound(store, sessionId, checkpointId ?? `with number ${seq ?? '?'}`);
+  }
+  return found;
+};
+
+/** What an incomplete checkpoint misses, for a person. */
+const missingIn = (target: Checkpoint): string[] =>
+  target.failures.map(({ path, reason }) => `${path} (${reason})`);
+
+/** Refuses a checkpoint that misses something, and points to the newest one before it that does not. */
+export const requireComplete = async (store: SessionStore, target: Checkpoint): Promise<void> => {
+  if (target.complete) return;
+  const tree = await store.listTree(target.sessionId);
+  const better = newestRestorable(tree, target.seq)?.checkpointId;
+  const advice = better === undefined ? '' : ` or go back to ${better}, the newest complete one before it`;
+  const missing = missingIn(target);
+  throw new WalkbackError(
+    'IncompleteTarget',
+    `Checkpoint ${target.checkpointId} does not hold everything: ${missing.slice(0, 10).join('; ')}. Give allowPartial to restore what it holds${advice}.`,
+    { details: { checkpointId: target.checkpointId, missing: target.failures, newestComplete: better } },
+  );
+};

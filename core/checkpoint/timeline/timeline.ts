@@ -1,0 +1,73 @@
+/** Reads a session's timeline: a page of checkpoints, newest first, and every message with what it means now. */
+import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { DEFAULTS, type TimelineInput } from '../schemas.ts';
+import {
+  type SessionAnswer,
+  sessionAnswer,
+  type TimelineCheckpoint,
+  timelineCheckpoint,
+} from '../session/answers.ts';
+import { requireSession } from '../session/session-rules.ts';
+import { messagesOn, pathTo } from './tree.ts';
+
+export interface TimelineMessage {
+  messageId: string;
+  order: number;
+  /** What "roll back to this message" means; null when retention removed it. */
+  checkpointId: string | null;
+  /** True when none of its work is on the path to the head: a rollback left it behind. */
+  discarded: boolean;
+}
+
+export interface TimelineAnswer {
+  session: SessionAnswer;
+  checkpoints: TimelineCheckpoint[];
+  messages: TimelineMessage[];
+  cursor?: string;
+}
+
+const cursorSeq = (cursor: string | undefined): number | undefined => {
+  if (cursor === undefined) return undefined;
+  const match = /^before-(\d{1,12})$/.exec(cursor);
+  if (match?.[1] !== undefined) return Number(match[1]);
+  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
+    details: { fields: ['cursor'] },
+  });
+};
+
+export const createTimeline =
+  (deps: { store: SessionStore }) =>
+  async (input: TimelineInput): Promise<TimelineAnswer> => {
+    const { store } = deps;
+    const { sessionId } = input;
+    const limit = input.limit ?? DEFAULTS.timelineLimit;
+    const beforeSeq = cursorSeq(input.cursor);
+    const [session, found, tree, messages] = await Promise.all([
+      requireSession(store, sessionId),
+      store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq }),
+      store.listTree(sessionId),
+      store.listMessages(sessionId),
+    ]);
+    const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
+    const path = new Set(pathTo(tree, session.headSeq));
+    const present = new Set(messagesOn(tree, session.headSeq));
+    const page = createPage<TimelineCheckpoint>(limit);
+    for (const checkpoint of found) {
+      if (!page.add(timelineCheckpoint(checkpoint, path.has(checkpoint.seq)))) break;
+    }
+    const last = page.items.at(-1)?.seq;
+    const hasMore = last !== undefined && tree.some(({ seq }) => seq < last);
+    return {
+      session: sessionAnswer(session, ids.get(session.headSeq) ?? null),
+      checkpoints: page.items,
+      messages: messages.map(({ messageId, order, lastSeq }) => ({
+        messageId,
+        order,
+        checkpointId: ids.get(lastSeq) ?? null,
+        discarded: !present.has(messageId),
+      })),
+      ...(hasMore && { cursor: `before-${last}` }),
+    };
+  };

@@ -1,0 +1,70 @@
+/** What people and the sweeper may do. Whether they may is checked before; here it becomes facts. */
+
+import type { Fact, SagaState } from '../model.ts';
+import { CANCELLED, unwinding } from './decide-forward.ts';
+import { currentStep, stepFact } from './decide-outcome.ts';
+import type { SagaEvent, Surroundings } from './saga-events.ts';
+
+const resumed = (state: SagaState, reason: string): Fact => ({
+  direction: 'saga',
+  status: 'resumed',
+  generation: state.generation + 1,
+  reason,
+});
+
+export const answerFacts = (
+  state: SagaState,
+  event: SagaEvent & { type: 'answer' },
+  around: Surroundings,
+): Fact[] => {
+  if (state.wait?.step !== event.step) return [];
+  const step = currentStep(around);
+  const note = event.note === undefined ? {} : { note: event.note };
+  const place = stepFact(step, state.epoch);
+  if (event.decision === 'approve') return [{ direction: 'approval', status: 'approved', ...place, ...note }];
+  const error = { name: 'ApprovalDeclined', message: `The approval of step ${step.id} was declined.` };
+  return [
+    { direction: 'approval', status: 'declined', ...place, ...note },
+    unwinding(step, error, 'rejected'),
+  ];
+};
+
+/**
+ * A command in the ledger (S11): a wait ends at once, a pause too, for which the saga goes to a new execution; an operation
+ * in flight is settled first.
+ */
+export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel' }): Fact[] => {
+  if (state.phase !== 'forward' || state.cancelRequested) return [];
+  const requested: Fact = {
+    direction: 'saga',
+    status: 'cancel_requested',
+    ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
+  };
+  if (state.wait !== null) return [requested, CANCELLED];
+  return state.status === 'PAUSED' ? [requested, resumed(state, 'cancelled')] : [requested];
+};
+
+export const resumeFacts = (state: SagaState, event: SagaEvent & { type: 'resume' }): Fact[] => [
+  resumed(state, event.reason),
+];
+
+const OPERATED = { retry: 'retried', resolve: 'resolved', skip: 'skipped' } as const;
+
+/** Works the residue of a failed compensation (S7), and hands the saga to a new execution. */
+export const operateFacts = (
+  state: SagaState,
+  event: SagaEvent & { type: 'operate' },
+  around: Surroundings,
+): Fact[] => {
+  const facts = event.effects.flatMap((index): Fact[] => {
+    const effect = state.effects[index];
+    const step = around.effectSteps?.get(index);
+    if (effect === undefined || step === undefined) return [];
+    const evidence = event.evidence === undefined ? {} : { evidence: event.evidence };
+    return [
+      { direction: 'operator', status: OPERATED[event.action], ...stepFact(step, effect.epoch), ...evidence },
+    ];
+  });
+  if (facts.length === 0) return [];
+  return [...facts, resumed(state, `operator: ${event.action}`)];
+};

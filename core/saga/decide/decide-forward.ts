@@ -1,0 +1,189 @@
+/** The way forward: start the next step, or settle the one in doubt (S1, S2, S3, S6). */
+
+import type { Fact, Failure, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
+import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
+import { attemptFact, currentStep, operationId, stepFact } from './decide-outcome.ts';
+import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
+
+const LOST: SagaError = {
+  name: 'OutcomeUnknown',
+  message: 'The call was started and its answer is not known.',
+};
+
+export const unwinding = (step: PinnedStep, error: SagaError, outcome: Failure['outcome']): Fact => ({
+  direction: 'saga',
+  status: 'unwinding',
+  failure: { step: step.id, tool: step.tool, error, outcome },
+});
+
+export const CANCELLED: Fact = {
+  direction: 'saga',
+  status: 'unwinding',
+  failure: {
+    step: null,
+    tool: null,
+    error: { name: 'Cancelled', message: 'The saga was cancelled.' },
+    outcome: 'cancelled',
+  },
+};
+
+export const pauseStep = (untilMs: number, reason: string): Step => ({
+  facts: [{ direction: 'saga', status: 'paused', untilMs, reason }],
+});
+
+/**
+ * In flight, and the engine asks. An execution asks only before it invoked: until it hears of the call, it is told again.
+ * What another execution was told may have been invoked: it is in doubt.
+ */
+export const settleInFlight = (
+  state: SagaState,
+  operation: Operation,
+  around: Surroundings,
+  lost: Fact[],
+): Step => {
+  if (operation.generation === state.generation && around.nowMs < operation.deadlineMs) {
+    return { next: { next: 'invoke', operation: operationId(operation), deadlineMs: operation.deadlineMs } };
+  }
+  const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
+  if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
+  return { facts: lost };
+};
+
+/** The last attempt's key is still known to the provider, with room for one more call. */
+const windowIsOpen = (step: PinnedStep, operation: Operation, nowMs: number): boolean =>
+  nowMs + step.timeoutSeconds * 1000 + LATE_COMMIT_MARGIN_MS <
+  operation.firstMs + step.idempotencyWindowSeconds * 1000;
+
+const mayRepeat = (step: PinnedStep, operation: Operation, nowMs: number): boolean => {
+  if (operation.attempt >= step.retry.maxAttempts) return false;
+  if (step.effect === 'read') return true;
+  const futile = step.replaysErrors && operation.answered;
+  return !futile && windowIsOpen(step, operation, nowMs);
+};
+
+const repeated = (state: SagaState, step: PinnedStep, operation: Operation, around: Surroundings): Fact => ({
+  direction: 'forward',
+  status: 'started',
+  ...attemptFact(around.sagaId, step, state.epoch, 'forward', operation.attempt + 1),
+  effect: step.effect,
+  deadlineMs: around.nowMs + step.timeoutSeconds * 1000,
+  argumentsHash: operation.argumentsHash,
+});
+
+/** Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). */
+const settleDoubt = (
+  state: SagaState,
+  step: PinnedStep,
+  operation: Operation,
+  around: Surroundings,
+): Step => {
+  const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
+  if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
+  if (step.probe && operation.probed !== 'absent' && operation.probes < MAX_PROBES) {
+    const attempt = attemptFact(around.sagaId, step, state.epoch, 'probe', operation.attempt);
+    const deadlineMs = around.nowMs + step.timeoutSeconds * 1000;
+    return { facts: [{ direction: 'probe', status: 'started', ...attempt, deadlineMs }] };
+  }
+  if (state.cancelRequested) return { facts: [CANCELLED] };
+  if (!mayRepeat(step, operation, around.nowMs)) {
+    return { facts: [unwinding(step, operation.error ?? LOST, 'unknown')] };
+  }
+  const resumeMs = operation.deadlineMs + backoffMs(step.retry, operation.attempt);
+  if (around.nowMs < resumeMs) return pauseStep(resumeMs, 'before the next attempt');
+  return { facts: [repeated(state, step, operation, around)] };
+};
+
+const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
+  const step = currentStep(around);
+  switch (operation.stage) {
+    case 'invoking': {
+      const attempt = attemptFact(around.sagaId, step, state.epoch, operation.direction, operation.attempt);
+      const lost: Fact =
+        operation.direction === 'probe'
+          ? { direction: 'probe', status: 'unknown', ...attempt, error: LOST }
+          : { direction: 'forward', status: 'unknown', ...attempt, error: LOST, answered: false };
+      return settleInFlight(state, operation, around, [lost]);
+    }
+    case 'retry':
+      // The last attempt did nothing, but an earlier one may have: its key must still be known to the provider.
+      if (operation.doubted && !mayRepeat(step, operation, around.nowMs)) {
+        return settleDoubt(state, step, operation, around);
+      }
+      return state.cancelRequested
+        ? { facts: [CANCELLED] }
+        : { facts: [repeated(state, step, operation, around)] };
+    case 'doubt':
+      return settleDoubt(state, step, operation, around);
+  }
+};
+
+const progressWait = (state: SagaState, wait: NonNullable<SagaState['wait']>, around: Surroundings): Step => {
+  if (around.nowMs < wait.untilMs) return { next: { next: 'await', step: wait.step, untilMs: wait.untilMs } };
+  const step = currentStep(around);
+  const error: SagaError = {
+    name: 'ApprovalExpired',
+    message: `Nobody answered the approval of step ${step.id} in time.`,
+  };
+  return {
+    facts: [
+      { direction: 'approval', status: 'expired', ...stepFact(step, state.epoch) },
+      unwinding(step, error, 'rejected'),
+    ],
+  };
+};
+
+export const progressForward = (state: SagaState, around: Surroundings): Step => {
+  if (state.wait !== null) return progressWait(state, state.wait, around);
+  if (state.operation !== null) return progressOperation(state, state.operation, around);
+  if (state.cancelRequested) return { facts: [CANCELLED] };
+  if (state.cursor >= state.stepCount) return { facts: [{ direction: 'saga', status: 'completed' }] };
+  return { next: { next: 'prepare', step: state.cursor } };
+};
+
+/** The step at the cursor, with its arguments: ask a person first, or record the intent and go. */
+export const startStep = (
+  state: SagaState,
+  event: SagaEvent & { type: 'prepared' | 'unprepared' },
+  around: Surroundings,
+): Fact[] => {
+  const { step } = event;
+  const due =
+    state.phase === 'forward' &&
+    state.operation === null &&
+    state.wait === null &&
+    state.cursor === step.index;
+  if (!due) return [];
+  if (event.type === 'unprepared') return [unwinding(step, event.error, 'rejected')];
+  if (step.approval !== undefined && state.approvedStep !== step.index) {
+    return [
+      {
+        direction: 'approval',
+        status: 'requested',
+        ...stepFact(step, state.epoch),
+        untilMs: around.nowMs + step.approval.timeoutSeconds * 1000,
+        ...(step.approval.prompt === undefined ? {} : { prompt: step.approval.prompt }),
+        arguments: event.arguments,
+        argumentsHash: event.argumentsHash,
+      },
+    ];
+  }
+  if (state.approvedHash !== undefined && state.approvedHash !== event.argumentsHash) {
+    const message = `The arguments of step ${step.id} are not the ones that were approved.`;
+    return [unwinding(step, { name: 'ArgumentsChanged', message }, 'rejected')];
+  }
+  return [
+    {
+      direction: 'forward',
+      status: 'started',
+      ...attemptFact(around.sagaId, step, state.epoch, 'forward', 1),
+      effect: step.effect,
+      deadlineMs: around.nowMs + step.timeoutSeconds * 1000,
+      arguments: event.arguments,
+      argumentsHash: event.argumentsHash,
+      ...(event.resourceKey === undefined ? {} : { resourceKey: event.resourceKey }),
+      ...(step.idempotencyWindowSeconds > 0
+        ? { keyExpiresMs: around.nowMs + step.idempotencyWindowSeconds * 1000 }
+        : {}),
+    },
+  ];
+};

@@ -1,0 +1,105 @@
+/**
+ * The reducer: what an event means for a saga, and what to do next. Pure: it reads no clock and no table, and changes
+ * nothing. It owns the order of things (S1 intent first, S2 how doubt is settled, S3 when, S5 undo order, S6 and S7 what
+ * fails a saga, S9 that nothing counts twice); `fold.ts` owns what an entry does to the state.
+ */
+
+import type { Fact, LedgerEntry, SagaState } from '../model.ts';
+import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
+import { progressForward, startStep } from './decide-forward.ts';
+import { outcomeFacts } from './decide-outcome.ts';
+import { progressUndo, startUndo } from './decide-undo.ts';
+import { apply } from './fold.ts';
+import type { Decision, SagaEvent, Step, Surroundings } from './saga-events.ts';
+
+/** Applies facts before they have their place in the ledger: hashes play no part in the state. */
+export const applyFacts = (
+  state: SagaState,
+  facts: readonly Fact[],
+  place: { sagaId: string; seq: number; nowMs: number },
+): SagaState => {
+  const at = new Date(place.nowMs).toISOString();
+  return facts.reduce((before, fact, position) => {
+    const entry: LedgerEntry = {
+      ...fact,
+      sagaId: place.sagaId,
+      seq: place.seq + position,
+      at,
+      actor: '',
+      prevHash: '',
+      hash: '',
+    };
+    return apply(before, entry);
+  }, state);
+};
+
+const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact[] => {
+  switch (event.type) {
+    case 'outcome':
+      return outcomeFacts(state, event, around);
+    case 'answer':
+      return answerFacts(state, event, around);
+    case 'cancel':
+      return cancelFacts(state, event);
+    case 'resume':
+      return resumeFacts(state, event);
+    case 'operate':
+      return operateFacts(state, event, around);
+    case 'prepared':
+    case 'unprepared':
+      return startStep(state, event, around);
+    case 'undo-prepared':
+      return startUndo(state, event, around);
+    case 'begin':
+    case 'continue':
+      return [];
+  }
+};
+
+/** What people and the sweeper do is recorded and no more: the execution that drives the saga goes on from there. */
+const isFromOutside = (event: SagaEvent): boolean =>
+  event.type === 'answer' || event.type === 'cancel' || event.type === 'resume' || event.type === 'operate';
+
+const progress = (state: SagaState, around: Surroundings): Step => {
+  if (state.phase === 'done') {
+    return {
+      next:
+        state.status === 'COMPENSATION_FAILED' ? { next: 'escalate' } : { next: 'end', status: state.status },
+    };
+  }
+  if (state.pauseUntilMs !== null && around.nowMs < state.pauseUntilMs) {
+    return { next: { next: 'pause', untilMs: state.pauseUntilMs } };
+  }
+  return state.phase === 'undo' ? progressUndo(state, around) : progressForward(state, around);
+};
+
+/** What was prepared brings its own step: it may be in flight when this decision ends. */
+const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
+  event.type === 'prepared' || event.type === 'undo-prepared'
+    ? { ...given, currentStep: given.currentStep ?? event.step }
+    : given;
+
+/**
+ * So many facts, and the rest comes with the next event: of one decision, and of all decisions of one move. Keeps a
+ * transaction far below its limit of 100 items.
+ */
+export const MAX_FACTS = 40;
+
+/**
+ * What `event` means in `state`. Facts are to be appended and applied together, all or none. An event that is not new
+ * (answered already, of an older attempt) makes no facts of its own; `next` then says what stands.
+ */
+export const decide = (state: SagaState, event: SagaEvent, given: Surroundings, seq: number): Decision => {
+  const around = surroundings(event, given);
+  const facts = factsOf(state, event, around);
+  const place = { sagaId: around.sagaId, nowMs: around.nowMs };
+  if (isFromOutside(event)) return { facts, next: { next: 'none' } };
+  let current = applyFacts(state, facts, { ...place, seq });
+  for (;;) {
+    const step = progress(current, around);
+    if ('next' in step) return { facts, next: step.next };
+    current = applyFacts(current, step.facts, { ...place, seq: seq + facts.length });
+    facts.push(...step.facts);
+    if (facts.length >= MAX_FACTS) return { facts, next: { next: 'pause', untilMs: around.nowMs } };
+  }
+};

@@ -1,0 +1,120 @@
+/** A ledger entry as the columns people query (docs/sagas.md, Data), and back without loss: the hash covers all of it. */
+
+import type { LedgerEntry } from '../model.ts';
+import { canonicalJson } from '../plan/json.ts';
+
+export interface LedgerRow {
+  saga_id: string;
+  seq: number;
+  step_index: number | null;
+  step: string | null;
+  tool: string | null;
+  direction: string;
+  status: string;
+  idempotency_key: string | null;
+  external_ref: string | null;
+  attempt: number | null;
+  /** `<name>: <message>`; in `detail` as well when that does not say where the name ends. */
+  error: string | null;
+  actor: string;
+  at: string;
+  prev_hash: string;
+  hash: string;
+  /** Everything else of the entry, as JSON. */
+  detail: string;
+}
+
+/** Column order of tables and CSV. */
+export const LEDGER_COLUMNS = [
+  'saga_id',
+  'seq',
+  'step_index',
+  'step',
+  'tool',
+  'direction',
+  'status',
+  'idempotency_key',
+  'external_ref',
+  'attempt',
+  'error',
+  'actor',
+  'at',
+  'prev_hash',
+  'hash',
+  'detail',
+] as const satisfies readonly (keyof LedgerRow)[];
+
+const COLUMN_OF = [
+  ['sagaId', 'saga_id'],
+  ['seq', 'seq'],
+  ['stepIndex', 'step_index'],
+  ['step', 'step'],
+  ['tool', 'tool'],
+  ['direction', 'direction'],
+  ['status', 'status'],
+  ['idempotencyKey', 'idempotency_key'],
+  ['externalRef', 'external_ref'],
+  ['attempt', 'attempt'],
+  ['actor', 'actor'],
+  ['at', 'at'],
+  ['prevHash', 'prev_hash'],
+  ['hash', 'hash'],
+] as const satisfies [string, keyof LedgerRow][];
+const NAMED = new Set<string>([...COLUMN_OF.map(([name]) => name), 'error']);
+
+const stepColumns = (entry: LedgerEntry) =>
+  'step' in entry
+    ? { step_index: entry.stepIndex, step: entry.step, tool: entry.tool }
+    : { step_index: null, step: null, tool: null };
+
+const attemptColumns = (entry: LedgerEntry) =>
+  'attempt' in entry
+    ? { idempotency_key: entry.idempotencyKey, attempt: entry.attempt }
+    : { idempotency_key: null, attempt: null };
+
+const errorOf = (entry: LedgerEntry) => ('error' in entry ? entry.error : undefined);
+
+const splitError = (text: string) => {
+  const at = text.indexOf(': ');
+  return { name: text.slice(0, at), message: text.slice(at + 2) };
+};
+
+const detailOf = (entry: LedgerEntry): string => {
+  const error = errorOf(entry);
+  const isPlain = error === undefined || splitError(`${error.name}: ${error.message}`).name === error.name;
+  const isDetail = ([name]: [string, unknown]) => !NAMED.has(name) || (name === 'error' && !isPlain);
+  return canonicalJson(Object.fromEntries(Object.entries(entry).filter(isDetail)));
+};
+
+const errorColumn = (entry: LedgerEntry): string | null => {
+  const error = errorOf(entry);
+  return error === undefined ? null : `${error.name}: ${error.message}`;
+};
+
+export const toRow = (entry: LedgerEntry): LedgerRow => ({
+  saga_id: entry.sagaId,
+  seq: entry.seq,
+  ...stepColumns(entry),
+  direction: entry.direction,
+  status: entry.status,
+  ...attemptColumns(entry),
+  external_ref: ('externalRef' in entry ? entry.externalRef : undefined) ?? null,
+  error: errorColumn(entry),
+  actor: entry.actor,
+  at: entry.at,
+  prev_hash: entry.prevHash,
+  hash: entry.hash,
+  detail: detailOf(entry),
+});
+
+/** The rows are our own: what they hold was an entry, and the hash chain tells when it is not one any more. */
+export const fromRow = (row: LedgerRow): LedgerEntry => {
+  const entry: { [name: string]: unknown } = JSON.parse(row.detail);
+  for (const [name, column] of COLUMN_OF) {
+    const value = row[column];
+    if (value !== null && value !== undefined) entry[name] = value;
+  }
+  if (row.error !== null && row.error !== undefined) entry['error'] ??= splitError(row.error);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return entry as LedgerEntry;
+};

@@ -1,0 +1,137 @@
+import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { type LedgerEntry, SAGA_STATUSES, type SagaStatus } from '../model.ts';
+import type { SagaStore } from '../ports.ts';
+import { toCsv } from './csv.ts';
+import { type LedgerRow, toRow } from './ledger-row.ts';
+
+export interface LedgerQuery {
+  sagaId?: string;
+  /** A saga's status in capitals, or an entry's status: then of `day`, or of the last seven days. */
+  status?: string;
+  externalRef?: string;
+  day?: string;
+  format?: 'json' | 'csv';
+  limit?: number;
+  cursor?: string;
+}
+
+export interface LedgerAnswer {
+  entries?: LedgerRow[];
+  csv?: string;
+  cursor?: string;
+  /** For one saga: where its chain ends, to verify that nothing was cut off. */
+  tip?: { seq: number; hash: string };
+}
+
+const DAYS_BACK = 7;
+const DEFAULT_LIMIT = 200;
+
+type Rows = AnswerPage<LedgerRow>;
+type Told = { cursor?: string; tip?: LedgerAnswer['tip'] };
+
+/** Adds entries of one saga from `from` on, as many as there is room for; answers where the rest begins. */
+const addSaga = async (
+  store: SagaStore,
+  rows: Rows,
+  sagaId: string,
+  from: number,
+): Promise<number | undefined> => {
+  let next: number | undefined = from;
+  while (next !== undefined) {
+    if (rows.isFull()) return next;
+    const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, next, rows.room());
+    const left = page.items.find((entry) => !rows.add(toRow(entry)));
+    if (left !== undefined) return left.seq;
+    next = page.next;
+  }
+  return undefined;
+};
+
+const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: string): Promise<Told> => {
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  const next = await addSaga(store, rows, sagaId, Number(cursor ?? 0));
+  return {
+    tip: { seq: head.seq, hash: head.tip },
+    ...(next === undefined ? {} : { cursor: String(next) }),
+  };
+};
+
+/**
+ * Saga after saga. The cursor is `<cursor of the index>|<saga>|<entry>`: where the index goes on, and how far the first
+ * saga from there was told; another saga there (it may have moved meanwhile) is told from its beginning.
+ */
+const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
+  const [index = '', begunSaga = '', begunAt = '0'] = cursor?.split('|') ?? [];
+  let position = index === '' ? undefined : index;
+  do {
+    const page = await store.listHeadsByStatus(status, 1, position);
+    for (const { sagaId } of page.items) {
+      const from = sagaId === begunSaga ? Number(begunAt) : 0;
+      const next = await addSaga(store, rows, sagaId, from);
+      if (next !== undefined) return { cursor: `${position ?? ''}|${sagaId}|${next}` };
+    }
+    position = page.cursor;
+  } while (position !== undefined && !rows.isFull());
+  return position === undefined ? {} : { cursor: position };
+};
+
+const dayBefore = (day: string): string => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
+
+/** Days oldest first; the cursor is `<day>|<cursor inside the day>`. */
+const ofDays = async (
+  store: SagaStore,
+  rows: Rows,
+  days: readonly string[],
+  status: string | undefined,
+  cursor?: string,
+): Promise<Told> => {
+  const [startDay = days[0], inner] = cursor?.split('|') ?? [];
+  let within = inner === '' ? undefined : inner;
+  for (const day of days.slice(Math.max(0, days.indexOf(startDay ?? '')))) {
+    do {
+      if (rows.isFull()) return { cursor: `${day}|${within ?? ''}` };
+      const page = await store.listEntriesByDay(day, rows.room(), within);
+      rows.addAll(page.items.filter((entry) => status === undefined || entry.status === status).map(toRow));
+      within = page.cursor;
+    } while (within !== undefined);
+  }
+  return {};
+};
+
+const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: string): Promise<Told> => {
+  const { status, cursor } = query;
+  if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
+  if (query.externalRef !== undefined) {
+    const { items, ...told } = await store.listEntriesByExternalRef(query.externalRef, rows.room(), cursor);
+    rows.addAll(items.map(toRow));
+    return told;
+  }
+  const sagaStatus = SAGA_STATUSES.find((known) => known === status);
+  if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, cursor);
+  if (query.day !== undefined) return ofDays(store, rows, [query.day], status, cursor);
+  const days = [today];
+  while (days.length < DAYS_BACK) days.unshift(dayBefore(days[0] ?? today));
+  return ofDays(store, rows, days, status, cursor);
+};
+
+/** Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
+export const createQueryLedger =
+  ({ store, clock }: { store: SagaStore; clock: Clock }) =>
+  async (query: LedgerQuery): Promise<LedgerAnswer> => {
+    const chosen = [query.sagaId, query.externalRef, query.status ?? query.day].filter(
+      (one) => one !== undefined,
+    );
+    if (chosen.length !== 1) {
+      throw new WalkbackError(
+        'InvalidInput',
+        'Give one of sagaId, externalRef, status or day (status and day go together).',
+      );
+    }
+    const today = clock.now().toISOString().slice(0, 10);
+    const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
+    const told = await select(store, rows, query, today);
+    return { ...(query.format === 'csv' ? { csv: toCsv(rows.items) } : { entries: rows.items }), ...told };
+  };

@@ -1,0 +1,97 @@
+/** A person's answer to a gate, and the meeting of answer and waiting execution. */
+import { WalkbackError } from '../../shared/errors.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import type { LedgerEntry, SagaHead, SagaStatus } from '../model.ts';
+import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
+import { move } from '../run/advance.ts';
+
+export interface AnswerRequest {
+  sagaId: string;
+  stepId: string;
+  decision: 'approve' | 'reject';
+  by: string;
+  note?: string;
+}
+
+type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+
+/** Wakes the execution that waits, if one announced itself. One that comes later sees the answer in the ledger. */
+export const wake = async (
+  { store, engine }: { store: SagaStore; engine: SagaEngine },
+  sagaId: string,
+): Promise<void> => {
+  const waiting = await store.getToken(sagaId);
+  if (waiting !== undefined) await engine.wake(waiting.token);
+};
+
+const lastAnswer = (entries: readonly LedgerEntry[], stepId: string) =>
+  entries.findLast(
+    (entry) => entry.direction === 'approval' && entry.step === stepId && entry.status !== 'requested',
+  );
+
+/** What stands when nobody waits on this step: the same answer again is fine, anything else is told apart. */
+const settle = (entries: readonly LedgerEntry[], request: AnswerRequest): void => {
+  const answer = lastAnswer(entries, request.stepId);
+  const wanted = request.decision === 'approve' ? 'approved' : 'declined';
+  if (answer?.status === wanted) return;
+  if (answer?.status === 'expired') {
+    throw new WalkbackError(
+      'ApprovalExpired',
+      `The approval of step ${request.stepId} expired at ${answer.at}.`,
+    );
+  }
+  if (answer !== undefined) {
+    throw new WalkbackError(
+      'AnswerConflict',
+      `Step ${request.stepId} was ${answer.status} by ${answer.actor} at ${answer.at}.`,
+    );
+  }
+  throw new WalkbackError('AnswerConflict', `Step ${request.stepId} does not wait for an answer.`);
+};
+
+/**
+ * Records the answer, then wakes the execution. The same answer again answers the same; another one is
+ * `AnswerConflict`; one after the timeout is `ApprovalExpired`.
+ */
+export const createAnswer =
+  (dependencies: Dependencies) =>
+  async (request: AnswerRequest): Promise<{ sagaId: string; status: SagaStatus }> => {
+    const { store, clock } = dependencies;
+    const head = await store.getHead(request.sagaId);
+    if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
+    const waited =
+      head.state.wait === null
+        ? undefined
+        : await store.getPinnedStep(head.sagaId, head.planHash, head.state.wait.step);
+    if (waited?.id !== request.stepId) {
+      settle(await readLedger(store, request.sagaId), request);
+      await wake(dependencies, request.sagaId);
+      return { sagaId: request.sagaId, status: head.state.status };
+    }
+    const note = request.note === undefined ? {} : { note: request.note };
+    const event = (now: SagaHead) => {
+      if (now.state.wait?.step !== waited.index) return undefined;
+      if (clock.now().getTime() >= now.state.wait.untilMs) {
+        throw new WalkbackError('ApprovalExpired', `The approval of step ${request.stepId} expired.`);
+      }
+      return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
+    };
+    const moved = await move(dependencies, request.sagaId, event, request.by);
+    if (moved.entries.length === 0) settle(await readLedger(store, request.sagaId), request);
+    await wake(dependencies, request.sagaId);
+    return { sagaId: request.sagaId, status: moved.head.state.status };
+  };
+
+/**
+ * Keeps the token of an execution that begins to wait. When the answer came first, wakes it at once: whichever of the
+ * two is second sees the other.
+ */
+export const createAnnounceAwait =
+  ({ store, engine }: { store: SagaStore; engine: SagaEngine }) =>
+  async (token: WakeToken): Promise<void> => {
+    const before = await store.getHead(token.sagaId);
+    if (before?.state.generation === token.generation) await store.putToken(token);
+    const head = await store.getHead(token.sagaId);
+    const waits = head?.state.generation === token.generation && head.state.wait?.step === token.step;
+    if (!waits) await engine.wake(token.token);
+  };

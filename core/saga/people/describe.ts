@@ -1,0 +1,35 @@
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import { type SagaHead, TERMINAL_STATUSES } from '../model.ts';
+import type { SagaStore } from '../ports.ts';
+import { type Observation, observe } from './observation.ts';
+
+const POLL_MS = 250;
+
+/** Nothing more happens by itself: a result is there, or a person is needed. */
+const isSettled = ({ state: { status } }: SagaHead): boolean =>
+  status === 'AWAITING' || TERMINAL_STATUSES.some((one) => one === status);
+
+/**
+ * The observation; with `waitSeconds`, as soon as the saga has ended or waits for a person, or when the time is up.
+ * Throws `SagaNotFound`.
+ */
+export const createDescribe =
+  ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
+  async (sagaId: string, waitSeconds = 0): Promise<Observation> => {
+    const look = async (): Promise<SagaHead> => {
+      const head = await store.getHead(sagaId);
+      if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+      return head;
+    };
+    let left = waitSeconds * 1000;
+    let head = await look();
+    while (!isSettled(head) && left > 0) {
+      const pause = Math.min(left, POLL_MS);
+      await clock.sleep(pause);
+      left -= pause;
+      head = await look();
+    }
+    return observe(head, await readLedger(store, sagaId, head.seq));
+  };

@@ -1,0 +1,148 @@
+/** The shapes a catalog entry and a plan may have. What a plan may mean is `plan-validation.ts`. */
+import * as z from 'zod';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Plan, SagaDefinition, ToolManifest } from '../model.ts';
+import { endpointViolation } from '../tools/http-endpoint.ts';
+import { jsonObject } from './json-value.ts';
+import { schemaProblem } from './schema-check.ts';
+
+const NAME = /^[a-z][a-z0-9_-]{0,47}$/;
+const VERSION = /^[0-9A-Za-z][0-9A-Za-z.-]{0,31}$/;
+
+/** The head stays one item, and the observation one answer. */
+export const MAX_STEPS = 1000;
+
+/** An entry is one item of the table, 400 KB with its key. */
+const MAX_ENTRY_BYTES = 400_000;
+
+const schema = z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  const problem = schemaProblem(value);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: `not a JSON Schema: ${problem}` });
+});
+
+const retry = z.strictObject({
+  maxAttempts: z.int().min(1).max(20),
+  backoffSeconds: z.number().min(0).max(3600),
+  backoffRate: z.number().min(1).max(10),
+  maxBackoffSeconds: z.number().min(0).max(3600),
+});
+
+const timeoutSeconds = z.int().min(1).max(900);
+
+const toolSchema = z.strictObject({
+  name: z.string().regex(NAME),
+  version: z.string().regex(VERSION),
+  description: z.string().max(500),
+  effect: z.enum(['read', 'compensatable', 'partial', 'irreversible']),
+  functionName: z.string().min(1).max(170),
+  endpoint: z.string().optional(),
+  timeoutSeconds,
+  retry,
+  idempotencyWindowSeconds: z
+    .int()
+    .min(0)
+    .max(366 * 86_400),
+  replaysErrors: z.boolean(),
+  probe: z.boolean(),
+  compensation: z.strictObject({ name: z.string().regex(NAME), timeoutSeconds, retry }).optional(),
+  resourceKey: z.string().max(500).optional(),
+  schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
+});
+
+const planSchema = z.strictObject({
+  steps: z
+    .array(
+      z.strictObject({
+        id: z.string().regex(NAME),
+        tool: z.string(),
+        version: z.string().optional(),
+        arguments: jsonObject,
+        approval: z
+          .strictObject({
+            timeoutSeconds: z
+              .int()
+              .min(1)
+              .max(366 * 86_400),
+            prompt: z.string().max(2000).optional(),
+          })
+          .optional(),
+      }),
+    )
+    .min(1)
+    .max(MAX_STEPS, { error: `a plan has at most ${MAX_STEPS} steps; split it into several sagas` }),
+});
+
+const definitionSchema = z.strictObject({
+  name: z.string().regex(NAME),
+  version: z.string().regex(VERSION),
+  description: z.string().max(500),
+  reviewBy: z.iso.date(),
+  input: schema,
+  plan: planSchema,
+});
+
+/** Which tool rule an entry breaks, one sentence each (S8). */
+export const toolViolations = (tool: ToolManifest): string[] => {
+  const mutating = tool.effect === 'compensatable' || tool.effect === 'partial';
+  const problems: string[] = [];
+  if (mutating && tool.compensation === undefined) {
+    problems.push(`it changes something and has no compensator; give it one or declare it irreversible`);
+  }
+  if (!mutating && tool.compensation !== undefined) {
+    problems.push(`it is ${tool.effect} and has a compensator; declare it compensatable or partial`);
+  }
+  if (tool.compensation !== undefined && tool.schemas.compensation === undefined) {
+    problems.push('its manifest has no schema of what the compensator is given');
+  }
+  return problems.map((problem) => `tool ${tool.name}@${tool.version}: ${problem}`);
+};
+
+const parse = <Value>(shape: z.ZodType<Value>, value: unknown, what: string): Value => {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+  throw new WalkbackError('CatalogRefused', `${what}${where}: ${issue?.message ?? 'invalid'}`);
+};
+
+const requireSize = <Entry extends { name: string; version: string }>(entry: Entry, what: string): Entry => {
+  const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
+  if (sizeBytes <= MAX_ENTRY_BYTES) return entry;
+  throw new WalkbackError(
+    'CatalogRefused',
+    `${what} ${entry.name}@${entry.version}: takes ${sizeBytes} bytes, and the catalog holds ${MAX_ENTRY_BYTES} of one; shorten its schemas or its plan`,
+  );
+};
+
+const label = (value: unknown, what: string): string => {
+  const name = typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : '?';
+  return `${what} ${name}`;
+};
+
+/** Throws `CatalogRefused` naming the tool and the rule. */
+export const parseTool = (value: unknown): ToolManifest => {
+  const tool = parse(toolSchema, value, label(value, 'tool'));
+  const problem = toolViolations(tool)[0] ?? endpointViolation(tool);
+  if (problem !== undefined) throw new WalkbackError('CatalogRefused', problem);
+  return requireSize(tool, 'tool');
+};
+
+export const parseDefinition = (value: unknown): SagaDefinition =>
+  requireSize(parse(definitionSchema, value, label(value, 'definition')), 'definition');
+
+export const parsePlan = (value: unknown): Plan => {
+  const parsed = planSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue?.path ?? [];
+  const step = at[0] === 'steps' && typeof at[1] === 'number' ? `step ${at[1]}` : 'plan';
+  throw new WalkbackError('PlanRefused', `${step}: shape: ${at.join('.')} ${issue?.message ?? 'invalid'}`, {
+    details: { violations: [{ step, rule: 'shape', message: issue?.message ?? 'invalid' }] },
+  });
+};
+
+/** Days until the review date; negative when it is past. */
+export const daysToReview = (definition: SagaDefinition, today: Date): number => {
+  const due = Date.parse(`${definition.reviewBy}T23:59:59Z`);
+  return Math.floor((due - today.getTime()) / 86_400_000);
+};

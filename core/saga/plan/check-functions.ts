@@ -1,0 +1,54 @@
+/** Is the function behind a tool one that may run in a saga? A call must not outlive the machine's wait for it (S3). */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { ToolManifest } from '../model.ts';
+import type { ServingFunction, ToolFunctions } from '../ports.ts';
+import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
+
+/** One function serves the call and the compensator, so it needs the time of the longer one; past its own deadline the kit ends a call. */
+const longestDeadline = ({ timeoutSeconds, compensation }: ToolManifest): number =>
+  Math.max(timeoutSeconds, compensation?.timeoutSeconds ?? 0);
+
+const refuse = (tool: ToolManifest, message: string): never => {
+  throw new WalkbackError('CatalogRefused', `tool ${tool.name}@${tool.version}: ${message}`);
+};
+
+const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefined => {
+  const deadline = longestDeadline(tool);
+  const limit = deadline + ENGINE_SLACK_SECONDS;
+  const called = `tool ${tool.name}@${tool.version}: its function ${tool.functionName}`;
+  switch (seen.state) {
+    case 'missing':
+      return `${called} is not there yet; deploy it with a timeout shorter than ${limit} s, and store this again to check it.`;
+    case 'hidden':
+      return `${called} may not be looked at, nor be called by sagas: name it to the stack (addTool, toolFunctions).`;
+    case 'there':
+      // What only reads can not act late.
+      if (seen.timeoutSeconds >= limit && tool.effect !== 'read') {
+        refuse(
+          tool,
+          `function-timeout: its function ${tool.functionName} may run ${seen.timeoutSeconds} s, which must be less than ${limit} s (the longest deadline, ${deadline} s, and ${ENGINE_SLACK_SECONDS} s); a call that runs on could act after it was undone`,
+        );
+      }
+      if (seen.timeoutSeconds >= deadline) return undefined;
+      return `${called} ends after ${seen.timeoutSeconds} s, before the deadline of ${deadline} s: a call that takes longer ends in doubt.`;
+  }
+};
+
+/**
+ * Looks at the function of every tool, each once. Answers what to know before a saga starts; throws `CatalogRefused` when one
+ * may outlive its tool. The built-in function of HTTP tools is not asked: it serves every deadline, and ends each call at its own.
+ */
+export const checkFunctions = async (
+  functions: ToolFunctions,
+  tools: readonly ToolManifest[],
+): Promise<string[]> => {
+  const own = tools.filter(({ endpoint }) => endpoint === undefined);
+  const names = [...new Set(own.map(({ functionName }) => functionName))];
+  const seen = new Map(
+    await Promise.all(names.map(async (name) => [name, await functions.look(name)] as const)),
+  );
+  return own.flatMap((tool) => {
+    const warning = findWarning(tool, seen.get(tool.functionName) ?? { state: 'missing' });
+    return warning === undefined ? [] : [warning];
+  });
+};

@@ -1,0 +1,185 @@
+/**
+ * JSONata in arguments: strings of the form `{% expression %}` over `input` and `steps.<id>.result`. An expression sees
+ * exactly the steps it names, and nothing that changes between two evaluations, so the same saga always resolves to the
+ * same arguments. They may come from an agent: what may run long or make much is evaluated elsewhere (ports.ts).
+ */
+import jsonata from 'jsonata';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Json, JsonObject } from '../model.ts';
+import type { Evaluate } from '../ports.ts';
+import { evaluateToText } from './evaluate.ts';
+import { jsonValue } from './json-value.ts';
+
+const DELIMITED = /^\{%([\s\S]*)%\}$/;
+const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);
+
+/** The expression inside `{% %}`, or undefined for plain text. */
+const expressionIn = (value: Json): string | undefined =>
+  typeof value === 'string' ? DELIMITED.exec(value)?.[1]?.trim() : undefined;
+
+export interface FoundExpression {
+  /** JSON pointer of the string inside the arguments. */
+  pointer: string;
+  source: string;
+}
+
+export const findExpressions = (value: Json, pointer = ''): FoundExpression[] => {
+  const source = expressionIn(value);
+  if (source !== undefined) return [{ pointer, source }];
+  if (Array.isArray(value)) return value.flatMap((item, at) => findExpressions(item, `${pointer}/${at}`));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([name, member]) =>
+      findExpressions(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    );
+  }
+  return [];
+};
+
+export interface ExpressionUse {
+  /** Ids of the steps it names. */
+  steps: string[];
+  /** It names `steps` without saying which. */
+  dynamic: boolean;
+  /** Functions that answer differently each time. */
+  forbidden: string[];
+}
+
+type Node = { [name: string]: unknown };
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+const usesOfPath = (path: Node[], use: ExpressionUse): void => {
+  const [first, second] = path;
+  const rooted = first?.['type'] === 'variable' && (first['value'] === '' || first['value'] === '$');
+  const at = rooted ? 1 : 0;
+  const named = rooted ? second : first;
+  if (named?.['type'] !== 'name' || named['value'] !== 'steps') return;
+  const step = path[at + 1];
+  if (step?.['type'] === 'name' && typeof step['value'] === 'string' && named['stages'] === undefined) {
+    use.steps.push(step['value']);
+  } else {
+    use.dynamic = true;
+  }
+};
+
+const walk = (value: unknown, use: ExpressionUse): void => {
+  if (Array.isArray(value)) {
+    for (const item of value) walk(item, use);
+    return;
+  }
+  if (!isNode(value)) return;
+  if (value['type'] === 'path' && Array.isArray(value['steps']))
+    usesOfPath(value['steps'].filter(isNode), use);
+  const name = value['type'] === 'variable' ? value['value'] : undefined;
+  if (typeof name === 'string' && NOT_REPEATABLE.has(name)) use.forbidden.push(name);
+  for (const member of Object.values(value)) walk(member, use);
+};
+
+/** What an expression depends on. Throws `InvalidInput` when it is not JSONata. */
+export const readExpression = (source: string): ExpressionUse => {
+  const use: ExpressionUse = { steps: [], dynamic: false, forbidden: [] };
+  try {
+    walk(jsonata(source).ast(), use);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WalkbackError('InvalidInput', `Not a JSONata expression: ${source} (${reason})`, { cause });
+  }
+  return { ...use, steps: [...new Set(use.steps)] };
+};
+
+export interface ExpressionScope {
+  input: Json;
+  steps: { [id: string]: { result: Json; externalRef: string | null } };
+}
+
+/** Operators whose cost and result are about the size of what they are given. */
+const CHEAP = new Set(['+', '-', '*', '/', '%', '&', '=', '!=', '<', '<=', '>', '>=', 'and', 'or']);
+const PARTS = ['steps', 'lhs', 'rhs', 'expressions', 'expression', 'condition', 'then', 'else'];
+const CHEAP_MEMBERS = new Set(['type', 'value', 'position', ...PARTS]);
+const MAX_CHEAP_NODES = 40;
+
+const isCheapNode = ({ type, value }: Node): boolean => {
+  switch (type) {
+    case 'string':
+    case 'number':
+    case 'value':
+    case 'name':
+    case 'path':
+    case 'block':
+    case 'condition':
+      return true;
+    case 'variable':
+      return value === '' || value === '$';
+    case 'unary':
+      return value === '-';
+    case 'binary':
+      return CHEAP.has(String(value));
+    default:
+      return false;
+  }
+};
+
+/** Nodes of an expression of plain paths, literals, operators and conditions; Infinity for any other. */
+const cheapNodes = (node: unknown): number => {
+  if (Array.isArray(node)) return node.reduce<number>((sum, one) => sum + cheapNodes(one), 0);
+  if (!isNode(node) || !isCheapNode(node)) return Infinity;
+  if (Object.keys(node).some((member) => !CHEAP_MEMBERS.has(member))) return Infinity;
+  return PARTS.reduce((sum, part) => sum + (part in node ? cheapNodes(node[part]) : 0), 1);
+};
+
+/** Short, and can neither run long nor make much, so it needs no process of its own. */
+const isCheap = (source: string): boolean => {
+  try {
+    return cheapNodes(jsonata(source).ast()) <= MAX_CHEAP_NODES;
+  } catch {
+    // Not JSONata: saying so is cheap.
+    return true;
+  }
+};
+
+const evaluateHere = async (source: string, scope: Json): Promise<Json> => {
+  const evaluated = await evaluateToText(source, scope);
+  if ('problem' in evaluated) throw new WalkbackError('ArgumentsUnresolved', evaluated.problem);
+  return jsonValue.parse(JSON.parse(evaluated.text));
+};
+
+/** Values of expressions, by their source. Throws `ArgumentsUnresolved` when one fails, has no value or is too costly. */
+const evaluateAll = async (
+  sources: readonly string[],
+  scope: Json,
+  evaluate: Evaluate,
+): Promise<Map<string, Json>> => {
+  const values = new Map<string, Json>();
+  const costly: string[] = [];
+  for (const source of new Set(sources)) {
+    if (isCheap(source)) values.set(source, await evaluateHere(source, scope));
+    else costly.push(source);
+  }
+  const evaluated = costly.length === 0 ? [] : await evaluate(costly, scope);
+  for (const [at, source] of costly.entries()) values.set(source, evaluated[at] ?? null);
+  return values;
+};
+
+export const evaluateExpression = async (source: string, scope: Json, evaluate: Evaluate): Promise<Json> =>
+  (await evaluateAll([source], scope, evaluate)).get(source) ?? null;
+
+const replaceExpressions = (value: Json, values: ReadonlyMap<string, Json>): Json => {
+  const source = expressionIn(value);
+  if (source !== undefined) return values.get(source) ?? null;
+  if (Array.isArray(value)) return value.map((item) => replaceExpressions(item, values));
+  return typeof value === 'object' && value !== null ? replaceMembers(value, values) : value;
+};
+
+const replaceMembers = (value: JsonObject, values: ReadonlyMap<string, Json>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, replaceExpressions(member, values)]),
+  );
+
+/** Replaces every expression by its value. */
+export const resolveArguments = async (
+  template: JsonObject,
+  { input, steps }: ExpressionScope,
+  evaluate: Evaluate,
+): Promise<JsonObject> => {
+  const sources = findExpressions(template).map(({ source }) => source);
+  return replaceMembers(template, await evaluateAll(sources, { input, steps }, evaluate));
+};

@@ -1,0 +1,92 @@
+import type { Clock } from '../../shared/surroundings.ts';
+import type { SagaHead, SagaStatus } from '../model.ts';
+import type { SagaStore } from '../ports.ts';
+import type { ListSagasInput } from '../schemas.ts';
+import { daysToReview } from './catalog.ts';
+
+export interface SagaSummary {
+  sagaId: string;
+  status: SagaStatus;
+  definition: string | null;
+  /** Steps that were started, of all. */
+  started: number;
+  steps: number;
+  failure: string | null;
+  requestedBy: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+const ALL: readonly SagaStatus[] = [
+  'COMPENSATION_FAILED',
+  'AWAITING',
+  'COMPENSATING',
+  'PAUSED',
+  'RUNNING',
+  'COMPENSATED',
+  'COMPLETED',
+];
+const DEFAULT_LIMIT = 50;
+
+const summary = (head: SagaHead): SagaSummary => ({
+  sagaId: head.sagaId,
+  status: head.state.status,
+  definition: head.definition ?? null,
+  started: head.state.effects.length,
+  steps: head.state.stepCount,
+  failure: head.state.failure === null ? null : head.state.failure.error.name,
+  requestedBy: head.requestedBy,
+  createdAt: head.createdAt,
+  updatedAt: head.updatedAt,
+});
+
+/** Sagas of one status, or of all, those that need a person first; longest in their status first. */
+export const createListSagas =
+  ({ store }: { store: SagaStore }) =>
+  async ({ status, limit = DEFAULT_LIMIT, cursor }: ListSagasInput) => {
+    if (status !== undefined) {
+      const page = await store.listHeadsByStatus(status, limit, cursor);
+      return {
+        sagas: page.items.map(summary),
+        ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+      };
+    }
+    const sagas: SagaSummary[] = [];
+    for (const one of ALL) {
+      if (sagas.length >= limit) break;
+      const page = await store.listHeadsByStatus(one, limit - sagas.length);
+      sagas.push(...page.items.map(summary));
+    }
+    return { sagas };
+  };
+
+/** The newest version of every tool and template, and how long a template has until its review. */
+export const createListCatalog =
+  ({ store, clock }: { store: SagaStore; clock: Clock }) =>
+  async () => {
+    const [tools, definitions] = await Promise.all([store.listTools(), store.listDefinitions()]);
+    const now = clock.now();
+    return {
+      tools: tools.map(
+        ({ name, version, effect, description, functionName, endpoint, compensation, probe }) => ({
+          name,
+          version,
+          effect,
+          description,
+          functionName,
+          /** Where an HTTP tool is served; its function only passes calls on. */
+          endpoint: endpoint ?? null,
+          compensator: compensation?.name ?? null,
+          probe,
+        }),
+      ),
+      definitions: definitions.map((definition) => ({
+        name: definition.name,
+        version: definition.version,
+        description: definition.description,
+        steps: definition.plan.steps.map(({ id }) => id),
+        reviewBy: definition.reviewBy,
+        daysToReview: daysToReview(definition, now),
+      })),
+    };
+  };

@@ -1,0 +1,64 @@
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Json, JsonSchema } from '../model.ts';
+import { hashJson } from './json.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+const compiled = new Map<string, ValidateFunction>();
+
+const compile = (schema: JsonSchema): ValidateFunction => {
+  const key = hashJson(schema);
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const { $id: _, ...anonymous } = schema;
+  const validate = ajv.compile(anonymous);
+  compiled.set(key, validate);
+  return validate;
+};
+
+/** Why this is not a usable JSON Schema, or undefined. */
+export const schemaProblem = (schema: JsonSchema): string | undefined => {
+  try {
+    compile(schema);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const COMBINING = new Set([
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'const',
+  'enum',
+  'contains',
+  'uniqueItems',
+]);
+
+const touches = (path: string, keyword: string, pointer: string): boolean =>
+  pointer === path ||
+  path.startsWith(`${pointer}/`) ||
+  (COMBINING.has(keyword) && (path === '' || pointer.startsWith(`${path}/`)));
+
+/**
+ * What in `value` breaks `schema`, one sentence each. Problems that hang on a value not known yet (`unknown`: JSON
+ * pointers) are left for later.
+ */
+export const schemaViolations = (
+  schema: JsonSchema,
+  value: Json,
+  unknown: readonly string[] = [],
+): string[] => {
+  const validate = compile(schema);
+  if (validate(value)) return [];
+  return (validate.errors ?? [])
+    .filter((error) => !unknown.some((pointer) => touches(error.instancePath, error.keyword, pointer)))
+    .map((error) => {
+      const extra =
+        error.keyword === 'additionalProperties' ? ` (${String(error.params['additionalProperty'])})` : '';
+      return `${error.instancePath === '' ? 'value' : error.instancePath} ${error.message ?? error.keyword}${extra}`;
+    });
+};

@@ -1,0 +1,179 @@
+/**
+ * One move of a saga: read the head, decide, write entries and head in one transaction, say what comes next. It owns the
+ * writing (S1, S9) and what `decide` needs to know; it holds nothing between two calls.
+ */
+import { WalkbackError } from '../../shared/errors.ts';
+import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
+import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
+import { chain } from '../ledger/hash-chain.ts';
+import {
+  type Fact,
+  type LedgerEntry,
+  MOVING_STATUSES,
+  type PinnedStep,
+  type SagaHead,
+  type SagaState,
+  type SagaStatus,
+} from '../model.ts';
+import type { AdvanceDependencies, Evaluate } from '../ports.ts';
+import type { EngineState } from './engine-protocol.ts';
+import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
+import { render } from './render.ts';
+
+/** A history holds 25,000 events; from here on the saga continues in a new execution. */
+export const MAX_HISTORY_EVENTS = 20_000;
+
+/** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
+export const EVENTS_PER_ROUND = 13;
+
+const MAX_RACES = 10;
+
+export interface Move {
+  head: SagaHead;
+  entries: LedgerEntry[];
+  next: Next | { next: 'continued' };
+}
+
+/** The pinned step that is in flight or waited for. */
+const currentIndex = (state: SagaState): number | undefined => {
+  if (state.operation !== null) return state.effects[state.operation.effect]?.step;
+  return state.wait?.step;
+};
+
+const stepsOf = async (reading: Reading, event: SagaEvent) => {
+  if (event.type !== 'operate') return {};
+  const effectSteps = new Map<number, PinnedStep>();
+  for (const index of event.effects) {
+    const effect = reading.head.state.effects[index];
+    if (effect !== undefined) effectSteps.set(index, await reading.step(effect.step));
+  }
+  return { effectSteps };
+};
+
+/** Runs `decide` until it says something for the engine, preparing what it asks for. Nothing is written. */
+const converse = async (
+  reading: Reading,
+  event: SagaEvent,
+  nowMs: number,
+  mayStart: boolean,
+  evaluate: Evaluate,
+): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
+  const { head } = reading;
+  const facts: Fact[] = [];
+  let { state } = head;
+  let told = event;
+  for (;;) {
+    const index = currentIndex(state);
+    const around = {
+      sagaId: head.sagaId,
+      nowMs,
+      ...(index === undefined ? {} : { currentStep: await reading.step(index) }),
+      ...(await stepsOf(reading, told)),
+    };
+    const decision: Decision = decide(state, told, around, head.seq + facts.length);
+    state = applyFacts(state, decision.facts, { sagaId: head.sagaId, seq: head.seq + facts.length, nowMs });
+    facts.push(...decision.facts);
+    const { next } = decision;
+    if (next.next !== 'prepare' && next.next !== 'prepare-undo') return { facts, state, next };
+    if (!mayStart) return { facts, state, next: { next: 'continued' } };
+    if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
+    told =
+      next.next === 'prepare'
+        ? await prepareStep(reading, state, facts, next.step, evaluate)
+        : await prepareUndo(reading, state, next.effect);
+  }
+};
+
+/** People and the sweeper only record (decide.ts), so they prepare no step. */
+const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
+
+/**
+ * Applies one event to a saga. When another writer was faster, the event is decided again on what that writer left
+ * (S9); `next` is what stands now, whoever wrote it.
+ */
+export const move = async (
+  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & { evaluate?: Evaluate },
+  sagaId: string,
+  event: SagaEvent | ((head: SagaHead) => SagaEvent | undefined),
+  actor: string,
+): Promise<Move> => {
+  const { store, clock, evaluate = evaluatesNothing } = dependencies;
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const head = await store.getHead(sagaId);
+    if (head === undefined) {
+      throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}; check the id, or start it.`);
+    }
+    const told = typeof event === 'function' ? event(head) : event;
+    if (told === undefined) return { head, entries: [], next: { next: 'none' } };
+    const now = clock.now();
+    const limit = dependencies.maxHistoryEvents ?? MAX_HISTORY_EVENTS;
+    const reading = readingOf(store, head);
+    const decided = await converse(reading, told, now.getTime(), head.historyEvents < limit, evaluate);
+    const facts = [...decided.facts];
+    if (decided.next.next === 'continued') {
+      facts.push({
+        direction: 'saga',
+        status: 'resumed',
+        generation: head.state.generation + 1,
+        reason: 'history',
+      });
+    }
+    if (facts.length === 0) return { head, entries: [], next: decided.next };
+    const { entries, moved } = advanceHead(head, facts, now, actor);
+    const outcome = await store.append(moved, head.version, entries);
+    if (outcome.written) return { head: moved, entries, next: decided.next };
+  }
+  throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {
+    retryable: true,
+  });
+};
+
+const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
+
+const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
+  before === after || (isMoving(before) && isMoving(after));
+
+/** The head after these facts, with the entries that move it. */
+const advanceHead = (
+  head: SagaHead,
+  facts: readonly Fact[],
+  now: Date,
+  actor: string,
+): { entries: LedgerEntry[]; moved: SagaHead } => {
+  const at = now.toISOString();
+  const { entries, tip } = chain(head.sagaId, head, facts, { at, actor });
+  const state = applyFacts(head.state, facts, { sagaId: head.sagaId, seq: head.seq, nowMs: now.getTime() });
+  const newExecution = state.generation !== head.state.generation;
+  const moved: SagaHead = {
+    ...head,
+    ...tip,
+    version: head.version + 1,
+    state,
+    historyEvents: newExecution ? 0 : head.historyEvents + EVENTS_PER_ROUND,
+    updatedAt: at,
+    statusSince: isSameTurn(head.state.status, state.status) ? head.statusSince : at,
+  };
+  return { entries, moved };
+};
+
+/** The function behind the state `Advance`. Answers `SUPERSEDED` to an execution that is not the saga's any more. */
+export const createAdvance =
+  (dependencies: AdvanceDependencies) =>
+  async (
+    sagaId: string,
+    generation: number,
+    event: SagaEvent,
+    executionArn: string,
+  ): Promise<EngineState> => {
+    const mine = (head: SagaHead) => (head.state.generation === generation ? event : undefined);
+    const moved = await move(dependencies, sagaId, mine, 'engine');
+    const common = { sagaId, generation };
+    if (moved.next.next === 'continued') {
+      await dependencies.engine.start(sagaId, moved.head.state.generation);
+      return { ...common, action: 'END', status: 'CONTINUED' };
+    }
+    if (moved.head.state.generation !== generation || moved.next.next === 'none') {
+      return { ...common, action: 'END', status: 'SUPERSEDED' };
+    }
+    return render(dependencies, moved.head, moved.entries, moved.next, common, executionArn);
+  };

@@ -1,0 +1,73 @@
+/** What the state machine carries from state to state, and its translation to events and back. */
+import * as z from 'zod';
+import type { OperationId, SagaEvent } from '../decide/saga-events.ts';
+import type { SagaStatus } from '../model.ts';
+import type { InvokePayload } from '../tools/tool-protocol.ts';
+import { readAnswer, readEngineError } from '../tools/tool-protocol.ts';
+
+/** Input of `advance-saga`: the whole state of the machine, and the execution it runs in. */
+export const advanceInput = z.strictObject({
+  state: z.looseObject({
+    sagaId: z.string(),
+    generation: z.int().min(1),
+    action: z.string().optional(),
+    operation: z
+      .strictObject({
+        effect: z.int(),
+        direction: z.enum(['forward', 'probe', 'undo']),
+        attempt: z.int(),
+        probes: z.int(),
+      })
+      .optional(),
+    outcome: z.unknown().optional(),
+  }),
+  executionArn: z.string(),
+});
+
+export type AdvanceInput = z.infer<typeof advanceInput>;
+
+interface Common {
+  sagaId: string;
+  generation: number;
+}
+
+/** What `advance-saga` answers; `Route` chooses by `action`. */
+export type EngineState = Common &
+  (
+    | {
+        action: 'INVOKE';
+        operation: OperationId;
+        functionName: string;
+        /** An integer of 1 or more: a missing or bad one can not be caught. */
+        timeoutSeconds: number;
+        payload: InvokePayload;
+      }
+    | {
+        action: 'AWAIT';
+        stepIndex: number;
+        step: string;
+        timeoutSeconds: number;
+        until: string;
+        prompt: string;
+      }
+    | { action: 'PAUSE'; seconds: number }
+    | { action: 'ESCALATE'; subject: string; message: string }
+    | { action: 'END'; status: SagaStatus | 'SUPERSEDED' | 'CONTINUED' }
+  );
+
+const engineError = z.object({ Error: z.string(), Cause: z.string().optional() });
+const engineResult = z.object({ Payload: z.unknown().optional() });
+
+/** The event in what the machine hands over. */
+export const eventOf = (state: AdvanceInput['state']): SagaEvent => {
+  if (state.action === undefined) return { type: 'begin' };
+  if (state.action !== 'INVOKE' || state.operation === undefined) return { type: 'continue' };
+  const failed = engineError.safeParse(state.outcome);
+  if (failed.success) {
+    const outcome = readEngineError(failed.data.Error, failed.data.Cause ?? '');
+    return { type: 'outcome', operation: state.operation, outcome };
+  }
+  const answered = engineResult.safeParse(state.outcome);
+  const outcome = readAnswer(answered.success ? answered.data.Payload : undefined);
+  return { type: 'outcome', operation: state.operation, outcome };
+};

@@ -1,0 +1,41 @@
+/** The alert of a failed compensation (S7), kept to what SNS and the state that carries it take. Pure. */
+import type { Observation } from '../people/observation.ts';
+
+/** SNS takes 256 KiB, and so does a state, which holds the message as JSON: measured as that. */
+const MAX_MESSAGE_BYTES = 200 * 1024;
+const MAX_REASON_LENGTH = 200;
+const MAX_CAUSE_LENGTH = 1000;
+
+const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
+const lineOf = ({ step, tool, externalRef, reason }: Observation['notCompensated'][number]): string =>
+  `- ${step} (${tool}) ref ${externalRef ?? 'none'}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+
+/** As many lines as there is room for, and how many there are more. */
+const listed = (lines: readonly string[], roomBytes: number): string[] => {
+  let left = roomBytes;
+  const over = lines.findIndex((line) => {
+    left -= sizeOf(line);
+    return left < 0;
+  });
+  if (over === -1) return [...lines];
+  return [...lines.slice(0, over), `... and ${lines.length - over} more, which the saga's ledger lists.`];
+};
+
+/** Every reference a person needs, and where to look. The subject is ASCII and at most 95 characters: SNS takes 100. */
+export const escalation = (seen: Observation, link: string): { subject: string; message: string } => {
+  const { sagaId, failed } = seen;
+  const cause = `${failed?.error.name ?? 'unknown'}: ${failed?.error.message ?? ''}`;
+  const before = [
+    `Saga ${sagaId} could not be undone completely.`,
+    `Cause: ${cause.slice(0, MAX_CAUSE_LENGTH)}`,
+    'What still stands:',
+  ];
+  const after = [`Execution: ${link}`, `Work it: walkback saga show ${sagaId}; then retry, resolve or skip.`];
+  const roomBytes = MAX_MESSAGE_BYTES - sizeOf([...before, ...after].join('\n'));
+  const lines = listed(seen.notCompensated.map(lineOf), roomBytes);
+  return {
+    subject: `Walkback: compensation failed: ${sagaId}`,
+    message: [...before, ...lines, ...after].join('\n'),
+  };
+};

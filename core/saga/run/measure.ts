@@ -1,0 +1,49 @@
+/** What the alarms look at: how many sagas are open, the oldest of them, and what waits for people. Reads only. */
+import type { Clock } from '../../shared/surroundings.ts';
+import { MOVING_STATUSES, type SagaStatus } from '../model.ts';
+import type { SagaOutline, SagaStore } from '../ports.ts';
+
+/** A wait is near its end when less than this part of it is left. */
+const NEAR = 0.2;
+
+/** A page is 1 MB at most, some 5,000 of the index. */
+const PAGE = 5000;
+
+export interface SagaGauges {
+  UnfinishedSagas: number;
+  /** Since the oldest of them was started or last waited for a person. */
+  OldestUnfinishedSeconds: number;
+  AwaitingSagas: number;
+  AwaitsNearTimeout: number;
+  /** Not worked by an operator yet. */
+  CompensationFailedSagas: number;
+}
+
+const isNearTimeout = ({ waitUntilMs, statusSince }: SagaOutline, nowMs: number): boolean =>
+  waitUntilMs !== null && waitUntilMs - nowMs < (waitUntilMs - Date.parse(statusSince)) * NEAR;
+
+export const createMeasureSagas =
+  ({ store, clock }: { store: SagaStore; clock: Clock }) =>
+  async (): Promise<SagaGauges> => {
+    const nowMs = clock.now().getTime();
+    const all = async (status: SagaStatus): Promise<SagaOutline[]> => {
+      const outlines: SagaOutline[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.listByStatus(status, PAGE, cursor);
+        outlines.push(...page.items);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return outlines;
+    };
+    const moving = (await Promise.all(MOVING_STATUSES.map(all))).flat();
+    const [awaiting, failed] = await Promise.all([all('AWAITING'), all('COMPENSATION_FAILED')]);
+    const ages = moving.map(({ statusSince }) => (nowMs - Date.parse(statusSince)) / 1000);
+    return {
+      UnfinishedSagas: moving.length,
+      OldestUnfinishedSeconds: ages.reduce((oldest, age) => Math.max(oldest, age), 0),
+      AwaitingSagas: awaiting.length,
+      AwaitsNearTimeout: awaiting.filter((one) => isNearTimeout(one, nowMs)).length,
+      CompensationFailedSagas: failed.length,
+    };
+  };

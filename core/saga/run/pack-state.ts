@@ -1,0 +1,95 @@
+/**
+ * Effects as short text, so that the head of a saga of 500 steps still is about one write unit: each effect as its
+ * differences to the one before it, which are nearly always the same, and runs of equal ones counted.
+ */
+import type { EffectKind, EffectRecord, EffectStatus } from '../model.ts';
+
+const KINDS: Record<EffectKind, string> = { read: 'r', compensatable: 'c', partial: 'p', irreversible: 'i' };
+const STATUSES: Record<EffectStatus, string> = {
+  started: 's',
+  committed: 'c',
+  rejected: 'r',
+  unknown: '?',
+  undone: 'u',
+  undo_failed: 'f',
+  blocked: 'b',
+  resolved: 'h',
+  skipped: 'k',
+};
+const KIND_NAMES = ['read', 'compensatable', 'partial', 'irreversible'] as const satisfies EffectKind[];
+const STATUS_NAMES = [
+  'started',
+  'committed',
+  'rejected',
+  'unknown',
+  'undone',
+  'undo_failed',
+  'blocked',
+  'resolved',
+  'skipped',
+] as const satisfies EffectStatus[];
+const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
+const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
+
+const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };
+
+export const packEffects = (effects: readonly EffectRecord[]): string => {
+  const words: string[] = [];
+  let previous: { step: number; epoch: number; startSeq: number } = BEFORE_FIRST;
+  let run = 0;
+  let word = '';
+  const flush = () => {
+    if (run > 0) words.push(run === 1 ? word : `${word}*${run}`);
+  };
+  for (const effect of effects) {
+    const numbers = [
+      effect.step - previous.step,
+      effect.epoch - previous.epoch,
+      effect.startSeq - previous.startSeq,
+      effect.endSeq === null ? '' : effect.endSeq - effect.startSeq,
+    ];
+    const next = `${KINDS[effect.kind]}${STATUSES[effect.status]}${numbers.join(',')}`;
+    if (next !== word) {
+      flush();
+      word = next;
+      run = 0;
+    }
+    run += 1;
+    previous = effect;
+  }
+  flush();
+  return words.join(' ');
+};
+
+const unpackWord = (
+  word: string,
+  previous: { step: number; epoch: number; startSeq: number },
+): EffectRecord => {
+  const kind = KIND_OF.get(word.slice(0, 1));
+  const status = STATUS_OF.get(word.slice(1, 2));
+  const [step = '', epoch = '', startSeq = '', endSeq = ''] = word.slice(2).split(',');
+  if (kind === undefined || status === undefined) throw new RangeError(`not a packed effect: ${word}`);
+  const start = previous.startSeq + Number(startSeq);
+  return {
+    step: previous.step + Number(step),
+    epoch: previous.epoch + Number(epoch),
+    kind,
+    status,
+    startSeq: start,
+    endSeq: endSeq === '' ? null : start + Number(endSeq),
+  };
+};
+
+export const unpackEffects = (text: string): EffectRecord[] => {
+  const effects: EffectRecord[] = [];
+  let previous: { step: number; epoch: number; startSeq: number } = BEFORE_FIRST;
+  for (const token of text.split(' ').filter((part) => part !== '')) {
+    const [word = '', count = '1'] = token.split('*');
+    for (let repeat = 0; repeat < Number(count); repeat += 1) {
+      const effect = unpackWord(word, previous);
+      effects.push(effect);
+      previous = effect;
+    }
+  }
+  return effects;
+};

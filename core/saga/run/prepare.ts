@@ -1,0 +1,146 @@
+/** What `decide` asks for: the arguments of a step, and whether an effect may be undone now. */
+import { isWalkbackError } from '../../shared/errors.ts';
+import type { SagaEvent } from '../decide/saga-events.ts';
+import type { Fact, Json, JsonObject, PinnedStep, SagaHead, SagaState } from '../model.ts';
+import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
+import { canonicalJson, hashJson } from '../plan/json.ts';
+import { schemaViolations } from '../plan/schema-check.ts';
+import type { Evaluate, SagaStore } from '../ports.ts';
+import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
+
+/** A saga as it stood when the move began, with its pinned steps. */
+export interface Reading {
+  store: SagaStore;
+  head: SagaHead;
+  step(index: number): Promise<PinnedStep>;
+}
+
+/** A memory of what was read during one move: pinned steps never change. */
+export const readingOf = (store: SagaStore, head: SagaHead): Reading => {
+  const steps = new Map<number, Promise<PinnedStep>>();
+  return {
+    store,
+    head,
+    step: (index) => {
+      const known = steps.get(index) ?? store.getPinnedStep(head.sagaId, head.planHash, index);
+      steps.set(index, known);
+      return known;
+    },
+  };
+};
+
+/** The fact at a place in the ledger: just decided, or stored. */
+const factAt = async (reading: Reading, fresh: readonly Fact[], seq: number): Promise<Fact | undefined> =>
+  seq >= reading.head.seq ? fresh[seq - reading.head.seq] : reading.store.getEntry(reading.head.sagaId, seq);
+
+const scopeOf = async (
+  reading: Reading,
+  state: SagaState,
+  fresh: readonly Fact[],
+  step: PinnedStep,
+): Promise<ExpressionScope> => {
+  const steps: ExpressionScope['steps'] = {};
+  for (const index of step.uses) {
+    const effect = state.effects.findLast((one) => one.step === index && one.status === 'committed');
+    const fact = effect?.endSeq == null ? undefined : await factAt(reading, fresh, effect.endSeq);
+    if (fact?.status !== 'committed' || !('result' in fact)) continue;
+    steps[fact.step] = { result: fact.result, externalRef: fact.externalRef ?? null };
+  }
+  const input = await reading.store.getPinnedInput(reading.head.sagaId, reading.head.inputHash);
+  return { input, steps };
+};
+
+/** Only ever compared; an expression may make it of any length, and every entry of the step would carry it. */
+const MAX_RESOURCE_KEY_LENGTH = 500;
+
+const resourceKeyOf = (resource: Json): string => {
+  const text = typeof resource === 'string' ? resource : canonicalJson(resource);
+  return text.length <= MAX_RESOURCE_KEY_LENGTH ? text : hashJson(text);
+};
+
+/** What is wrong with arguments that hang on results: only now can they be held against the pinned schema (S8). */
+const argumentProblem = async (
+  { store }: Reading,
+  { id, tool, version, inputSchemaHash }: PinnedStep,
+  resolved: JsonObject,
+): Promise<string | undefined> => {
+  if (Buffer.byteLength(canonicalJson(resolved)) > MAX_RESULT_BYTES) {
+    return `The arguments of step ${id} take more than ${MAX_RESULT_BYTES} bytes.`;
+  }
+  if (inputSchemaHash === undefined) return undefined;
+  const schema = (await store.getTool(tool, version))?.schemas.input;
+  if (schema === undefined || hashJson(schema) !== inputSchemaHash) {
+    return `The catalog does not have the schema of ${tool}@${version} that step ${id} was pinned with.`;
+  }
+  const [violation] = schemaViolations(schema, resolved);
+  return violation === undefined
+    ? undefined
+    : `The arguments of step ${id} do not match the schema of ${tool}@${version}: ${violation}.`;
+};
+
+export const prepareStep = async (
+  reading: Reading,
+  state: SagaState,
+  fresh: readonly Fact[],
+  index: number,
+  evaluate: Evaluate,
+): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
+  const step = await reading.step(index);
+  try {
+    const resolved = await resolveArguments(
+      step.arguments,
+      await scopeOf(reading, state, fresh, step),
+      evaluate,
+    );
+    const message = await argumentProblem(reading, step, resolved);
+    if (message !== undefined) {
+      return { type: 'unprepared', step, error: { name: 'InvalidArguments', message } };
+    }
+    const resource =
+      step.resourceKey === undefined
+        ? undefined
+        : await evaluateExpression(step.resourceKey, resolved, evaluate);
+    return {
+      type: 'prepared',
+      step,
+      arguments: resolved,
+      argumentsHash: hashJson(resolved),
+      ...(resource === undefined ? {} : { resourceKey: resourceKeyOf(resource) }),
+    };
+  } catch (error) {
+    if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;
+    const message = `The arguments of step ${step.id} can not be made: ${error.message}`;
+    return { type: 'unprepared', step, error: { name: error.name, message } };
+  }
+};
+
+const resourceOf = async (reading: Reading, seq: number): Promise<string | undefined> => {
+  const entry = await reading.store.getEntry(reading.head.sagaId, seq);
+  return entry?.direction === 'forward' && entry.status === 'started' ? entry.resourceKey : undefined;
+};
+
+/** A later effect on the same resource that still stands keeps this one from being undone (S7). */
+const blockerOf = async (reading: Reading, state: SagaState, target: number): Promise<string | undefined> => {
+  const effect = state.effects[target];
+  const later = state.effects.slice(target + 1);
+  const standing = later.filter(({ status }) => status === 'undo_failed' || status === 'blocked');
+  if (effect === undefined || standing.length === 0) return undefined;
+  const resource = await resourceOf(reading, effect.startSeq);
+  if (resource === undefined) return undefined;
+  for (const one of standing) {
+    if ((await resourceOf(reading, one.startSeq)) === resource) return (await reading.step(one.step)).id;
+  }
+  return undefined;
+};
+
+export const prepareUndo = async (
+  reading: Reading,
+  state: SagaState,
+  target: number,
+): Promise<SagaEvent & { type: 'undo-prepared' }> => {
+  const effect = state.effects[target];
+  if (effect === undefined) throw new RangeError(`there is no effect ${target}`);
+  const blockedBy = await blockerOf(reading, state, target);
+  const step = await reading.step(effect.step);
+  return { type: 'undo-prepared', effect: target, step, ...(blockedBy === undefined ? {} : { blockedBy }) };
+};

@@ -1,0 +1,63 @@
+/** What the outside is told of sagas, derived from changes of their heads: no event without its row. */
+import type { EventName, WalkbackEvent } from '../../checkpoint/session/session-events.ts';
+import type { Events, Log } from '../../shared/surroundings.ts';
+import type { SagaHead, SagaStatus } from '../model.ts';
+
+/** One change of a head, as the table's stream tells it. */
+export interface HeadChange {
+  id: string;
+  before?: SagaHead;
+  after?: SagaHead;
+}
+
+const NAMES: Partial<Record<SagaStatus, EventName>> = {
+  AWAITING: 'saga.awaiting',
+  COMPENSATING: 'saga.compensating',
+  COMPLETED: 'saga.completed',
+  COMPENSATED: 'saga.compensated',
+  COMPENSATION_FAILED: 'saga.compensation_failed',
+};
+
+/** A pause is no news: what counts is the status it interrupted. */
+const nameOf = (before: SagaHead | undefined, after: SagaHead): EventName | undefined => {
+  if (before === undefined) return 'saga.started';
+  if (before.state.status === after.state.status) return undefined;
+  const back =
+    before.state.status === 'PAUSED' &&
+    after.state.status === 'COMPENSATING' &&
+    before.state.phase === 'undo';
+  return back ? undefined : NAMES[after.state.status];
+};
+
+const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
+  if (after === undefined) return [];
+  const name = nameOf(before, after);
+  if (name === undefined) return [];
+  const { sagaId, state, definition, sessionId, requestedBy } = after;
+  const detail = {
+    sagaId,
+    status: state.status,
+    definition,
+    sessionId,
+    requestedBy,
+    failure: state.failure ?? undefined,
+  };
+  return [{ id, name, at: after.updatedAt, detail }];
+};
+
+/** Index of the first change that could not be told: it and all after it are to be delivered again. */
+export const createPublishSagaChanges =
+  ({ events, log }: { events: Events; log: Log }) =>
+  async (changes: readonly HeadChange[]): Promise<number | undefined> => {
+    for (const [index, change] of changes.entries()) {
+      const told = sagaEventsOf(change);
+      if (told.length === 0) continue;
+      try {
+        await events.publish(told);
+      } catch (error) {
+        log.warn('change not published', { index, id: change.id, reason: String(error) });
+        return index;
+      }
+    }
+    return undefined;
+  };

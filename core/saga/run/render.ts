@@ -1,0 +1,106 @@
+/** What comes next, as the state machine takes it. */
+
+import type { Next, OperationId } from '../decide/saga-events.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import type { LedgerEntry, SagaHead } from '../model.ts';
+import { observe } from '../people/observation.ts';
+import type { AdvanceDependencies } from '../ports.ts';
+import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
+import { idempotencyKey } from '../tools/keys.ts';
+import type { InvokePayload, ToolRequest } from '../tools/tool-protocol.ts';
+import type { EngineState } from './engine-protocol.ts';
+import { escalation } from './escalation.ts';
+import { readingOf } from './prepare.ts';
+import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
+
+type Common = { sagaId: string; generation: number };
+
+const OPERATIONS = { forward: 'execute', probe: 'probe', undo: 'compensate' } as const;
+
+const requestFor = async (
+  dependencies: AdvanceDependencies,
+  head: SagaHead,
+  fresh: readonly LedgerEntry[],
+  operation: OperationId,
+  deadlineMs: number,
+): Promise<{ functionName: string; payload: InvokePayload }> => {
+  const effect = head.state.effects[operation.effect];
+  if (effect === undefined) throw new RangeError(`there is no effect ${operation.effect}`);
+  const entryAt = async (seq: number | null) =>
+    seq === null
+      ? undefined
+      : (fresh.find((entry) => entry.seq === seq) ?? (await dependencies.store.getEntry(head.sagaId, seq)));
+  const step = await readingOf(dependencies.store, head).step(effect.step);
+  const started = await entryAt(effect.startSeq);
+  const ended = await entryAt(effect.endSeq);
+  if (started?.direction !== 'forward' || started.status !== 'started' || started.arguments === undefined) {
+    throw new RangeError(`entry ${effect.startSeq} is not the start of step ${step.id}`);
+  }
+  const committed = ended?.status === 'committed' && 'result' in ended ? ended : undefined;
+  const forwardKey = started.idempotencyKey;
+  const request: ToolRequest = {
+    operation: OPERATIONS[operation.direction],
+    tool: step.tool,
+    version: step.version,
+    sagaId: head.sagaId,
+    step: step.id,
+    attempt: operation.attempt,
+    idempotencyKey:
+      operation.direction === 'undo'
+        ? idempotencyKey(head.sagaId, effect.step, effect.epoch, 'undo')
+        : forwardKey,
+    forwardKey,
+    deadlineMs,
+    arguments: started.arguments,
+    // With an error there is none: it broke the tool's contract, and null stands in the ledger instead.
+    ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
+    ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
+  };
+  const { functionName, endpoint } = step;
+  if (endpoint === undefined) return { functionName, payload: request };
+  const { httpToolFunction = HTTP_TOOL_FUNCTION } = dependencies;
+  return { functionName: httpToolFunction, payload: { ...request, endpoint } };
+};
+
+export const render = async (
+  dependencies: AdvanceDependencies,
+  head: SagaHead,
+  fresh: readonly LedgerEntry[],
+  next: Next,
+  common: Common,
+  executionArn: string,
+): Promise<EngineState> => {
+  const nowMs = dependencies.clock.now().getTime();
+  switch (next.next) {
+    case 'invoke': {
+      const request = await requestFor(dependencies, head, fresh, next.operation, next.deadlineMs);
+      const timeoutSeconds = engineSeconds(next.deadlineMs - nowMs) + ENGINE_SLACK_SECONDS;
+      return { ...common, action: 'INVOKE', operation: next.operation, timeoutSeconds, ...request };
+    }
+    case 'await': {
+      const step = await readingOf(dependencies.store, head).step(next.step);
+      return {
+        ...common,
+        action: 'AWAIT',
+        stepIndex: next.step,
+        step: step.id,
+        timeoutSeconds: engineSeconds(next.untilMs - nowMs),
+        until: new Date(next.untilMs).toISOString(),
+        prompt: step.approval?.prompt ?? `Approve step ${step.id}?`,
+      };
+    }
+    case 'pause':
+      return { ...common, action: 'PAUSE', seconds: engineSeconds(next.untilMs - nowMs) };
+    case 'escalate': {
+      const seen = observe(head, await readLedger(dependencies.store, head.sagaId, head.seq));
+      const link = dependencies.executionLink(executionArn);
+      return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
+    }
+    case 'end':
+      return { ...common, action: 'END', status: next.status };
+    case 'none':
+    case 'prepare':
+    case 'prepare-undo':
+      throw new RangeError(`${next.next} is not for the engine`);
+  }
+};

@@ -1,0 +1,33 @@
+/** Starts a saga again whose execution is gone (S11). Doing it twice at once is harmless: one of the two records it (S9). */
+import type { Clock } from '../../shared/surroundings.ts';
+import type { SagaHead } from '../model.ts';
+import type { SagaEngine, SagaStore } from '../ports.ts';
+import { move } from './advance.ts';
+
+export interface ReviveDependencies {
+  store: SagaStore;
+  engine: SagaEngine;
+  clock: Clock;
+}
+
+/** `seen` is how its execution was found. Answers whether an execution was started. */
+export const revive = async (
+  dependencies: ReviveDependencies,
+  { sagaId, state }: SagaHead,
+  seen: 'ended' | 'missing',
+  actor: string,
+): Promise<boolean> => {
+  const { engine } = dependencies;
+  if (seen === 'missing') {
+    await engine.start(sagaId, state.generation);
+    return true;
+  }
+  const same = (now: SagaHead) =>
+    now.state.generation === state.generation && now.state.phase !== 'done'
+      ? { type: 'resume' as const, reason: 'its execution ended' }
+      : undefined;
+  const moved = await move(dependencies, sagaId, same, actor);
+  if (moved.entries.length === 0) return false;
+  await engine.start(sagaId, moved.head.state.generation);
+  return true;
+};

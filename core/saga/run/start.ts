@@ -1,0 +1,149 @@
+/** Starts a saga: everything that can be wrong with it is found before anything is written (S8). */
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import { initialState } from '../decide/fold.ts';
+import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
+import type {
+  Fact,
+  Json,
+  PinnedStep,
+  Plan,
+  SagaDefinition,
+  SagaHead,
+  SagaStatus,
+  ToolManifest,
+} from '../model.ts';
+import { daysToReview, parsePlan } from '../plan/catalog.ts';
+import { canonicalJson, hashJson } from '../plan/json.ts';
+import { requireInput, requirePlan } from '../plan/plan-validation.ts';
+import type { Evaluate, SagaEngine, SagaStore } from '../ports.ts';
+import { pinSteps } from './pinned-steps.ts';
+
+export interface StartRequest {
+  sagaId: string;
+  definition?: { name: string; version?: string };
+  plan?: unknown;
+  input: Json;
+  sessionId?: string;
+  requestedBy: string;
+}
+
+export interface StartDependencies {
+  store: SagaStore;
+  engine: SagaEngine;
+  clock: Clock;
+  evaluate: Evaluate;
+}
+
+/** The pinned input travels with every argument that uses it, so it is kept to what one message of a person can hold. */
+const MAX_INPUT_BYTES = 64 * 1024;
+
+/** Reads every tool the plan names, so that checking is pure. */
+const toolsOf = async (store: SagaStore, plan: Plan) => {
+  const wanted = new Map(plan.steps.map((step) => [`${step.tool}@${step.version ?? ''}`, step]));
+  const found = new Map<string, ToolManifest | undefined>();
+  await Promise.all(
+    [...wanted].map(async ([key, step]) => {
+      found.set(key, await store.getTool(step.tool, step.version));
+    }),
+  );
+  return (name: string, version?: string) => found.get(`${name}@${version ?? ''}`);
+};
+
+const planOf = async (
+  store: SagaStore,
+  request: StartRequest,
+): Promise<{ plan: Plan; definition?: SagaDefinition }> => {
+  if ((request.definition === undefined) === (request.plan === undefined)) {
+    throw new WalkbackError('InvalidInput', 'Give either a definition or a plan.');
+  }
+  if (request.definition === undefined) return { plan: parsePlan(request.plan) };
+  const { name, version } = request.definition;
+  const definition = await store.getDefinition(name, version);
+  if (definition === undefined) {
+    const wanted = version === undefined ? name : `${name}@${version}`;
+    throw new WalkbackError(
+      'InvalidInput',
+      `The catalog has no definition ${wanted}; walkback catalog list shows them.`,
+    );
+  }
+  requireInput(definition.input, request.input);
+  return { plan: definition.plan, definition };
+};
+
+const headOf = (request: StartRequest, steps: PinnedStep[], definition: string | undefined, at: string) => {
+  const { planHash } = pinSteps(steps);
+  const inputHash = hashJson(request.input);
+  const fact: Fact = {
+    direction: 'saga',
+    status: 'started',
+    planHash,
+    inputHash,
+    stepCount: steps.length,
+    ...(definition === undefined ? {} : { definition }),
+  };
+  const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], {
+    at,
+    actor: request.requestedBy,
+  });
+  const head: SagaHead = {
+    sagaId: request.sagaId,
+    ...tip,
+    version: 1,
+    state: initialState(steps.length),
+    requestHash: hashJson(request),
+    planHash,
+    inputHash,
+    ...(definition === undefined ? {} : { definition }),
+    ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+    requestedBy: request.requestedBy,
+    historyEvents: 0,
+    createdAt: at,
+    updatedAt: at,
+    statusSince: at,
+  };
+  return { head, entries };
+};
+
+const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
+  if (existing.requestHash === requestHash) return existing;
+  throw new WalkbackError(
+    'RequestConflict',
+    `Saga ${existing.sagaId} was started with another request; choose a new id.`,
+  );
+};
+
+/**
+ * Validates, pins, records, and starts. The same request again answers the same and starts nothing twice; another
+ * request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput` before anything is written.
+ */
+export const createStartSaga =
+  ({ store, engine, clock, evaluate }: StartDependencies) =>
+  async (request: StartRequest): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
+    const requestHash = hashJson(request);
+    const known = await store.getHead(request.sagaId);
+    if (known !== undefined) {
+      const head = adopt(known, requestHash);
+      if (head.seq === 1) await engine.start(head.sagaId, 1);
+      return { sagaId: head.sagaId, status: head.state.status, warnings: [] };
+    }
+    if (Buffer.byteLength(canonicalJson(request.input)) > MAX_INPUT_BYTES) {
+      throw new WalkbackError(
+        'InvalidInput',
+        `input: takes more than ${MAX_INPUT_BYTES} bytes; pass a reference instead.`,
+      );
+    }
+    const { plan, definition } = await planOf(store, request);
+    const steps = await requirePlan(plan, await toolsOf(store, plan), { input: request.input, evaluate });
+    const now = clock.now();
+    const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
+    const { head, entries } = headOf(request, steps, name, now.toISOString());
+    const { planHash, inputHash } = head;
+    await store.putPinned({ sagaId: request.sagaId, planHash, inputHash, input: request.input, steps });
+    const outcome = await store.createSaga(head, entries);
+    const current = outcome.written ? head : adopt(outcome.existing ?? head, requestHash);
+    await engine.start(current.sagaId, 1);
+    const overdue = definition !== undefined && daysToReview(definition, now) < 0;
+    const warnings = overdue ? [`Template ${name} is past its review date ${definition.reviewBy}.`] : [];
+    return { sagaId: current.sagaId, status: current.state.status, warnings };
+  };

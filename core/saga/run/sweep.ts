@@ -1,0 +1,132 @@
+/** Finds sagas whose execution died, and starts them again from the ledger (S11). */
+import { sha256Hex } from '../../shared/ids.ts';
+import type { Log } from '../../shared/surroundings.ts';
+import type { SagaHead, SagaStatus } from '../model.ts';
+import type { SagaOutline } from '../ports.ts';
+import { type ReviveDependencies, revive } from './revive.ts';
+
+const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
+
+const MINUTE_MS = 60_000;
+
+/** An answer that was recorded this long ago and still moved nothing: its wake-up was lost. */
+const LOST_WAKE_MS = MINUTE_MS;
+
+/** So many executions in a row without any progress are replaced at once; each later one waits twice as long as the last. */
+const QUICK_RESUMES = 3;
+const LONGEST_WAIT_MS = 60 * MINUTE_MS;
+
+/** After so many, the log says so each time: a person should look. */
+const STUCK_RESUMES = 8;
+
+/** A saga that waits for a person needs no execution until the answer comes or the time is up: looked at this often. */
+const AWAITING_EVERY_MINUTES = 15;
+
+/** The engine describes 15 executions a second and has a reserve: few at a time. */
+const LOOKS_AT_ONCE = 4;
+
+const PAGE = 1000;
+
+export interface SweepReport {
+  looked: number;
+  resumed: string[];
+  woken: string[];
+  /** They die each time without progress, and are tried again later. */
+  stuck: string[];
+  /** They could not be looked at or started; the next sweep does. */
+  failed: string[];
+}
+
+export interface SweepDependencies extends ReviveDependencies {
+  log: Log;
+}
+
+/** Answers whether the next try of a saga that makes no progress is due. */
+const isDue = (head: SagaHead, nowMs: number): boolean => {
+  const waits = head.state.resumes - QUICK_RESUMES;
+  if (waits < 0) return true;
+  return nowMs - Date.parse(head.updatedAt) >= Math.min(LONGEST_WAIT_MS, MINUTE_MS * 2 ** waits);
+};
+
+/** Waits of people are looked at in turn, and all of them when their time is about up. */
+const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, nowMs: number): boolean => {
+  if (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS) return true;
+  const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
+  return (Math.floor(nowMs / MINUTE_MS) + place) % AWAITING_EVERY_MINUTES === 0;
+};
+
+const wakeLost = async ({ store, engine, clock }: SweepDependencies, head: SagaHead): Promise<boolean> => {
+  const idleMs = clock.now().getTime() - Date.parse(head.updatedAt);
+  if (head.state.wait !== null || idleMs < LOST_WAKE_MS) return false;
+  const waiting = await store.getToken(head.sagaId);
+  return waiting?.generation === head.state.generation && (await engine.wake(waiting.token));
+};
+
+const sweepOne = async (
+  dependencies: SweepDependencies,
+  head: SagaHead,
+  report: SweepReport,
+  asked: boolean,
+): Promise<void> => {
+  const { engine, clock, log } = dependencies;
+  const { sagaId, state } = head;
+  const seen = await engine.look(sagaId, state.generation);
+  if (seen === 'running') {
+    if (await wakeLost(dependencies, head)) report.woken.push(sagaId);
+    return;
+  }
+  if (seen === 'ended' && !asked && !isDue(head, clock.now().getTime())) {
+    report.stuck.push(sagaId);
+    return;
+  }
+  if (state.resumes >= STUCK_RESUMES) {
+    log.warn('saga is stuck', { sagaId, generation: state.generation, resumes: state.resumes });
+  }
+  if (await revive(dependencies, head, seen, 'sweeper')) report.resumed.push(sagaId);
+};
+
+const someAtOnce = async <Item>(items: readonly Item[], act: (item: Item) => Promise<void>) => {
+  const queue = [...items];
+  const work = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await act(item);
+  };
+  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work));
+};
+
+/**
+ * Looks at every open saga, or at one. One that makes no progress is tried again later and later, unless an operator asks
+ * for it by name. A saga that fails is reported and keeps no other from its turn; asked for by name, the error is thrown.
+ */
+export const createSweep =
+  (dependencies: SweepDependencies) =>
+  async (only?: { sagaId: string; asked: boolean }): Promise<SweepReport> => {
+    const { store, clock, log } = dependencies;
+    const report: SweepReport = { looked: 0, resumed: [], woken: [], stuck: [], failed: [] };
+    const look = async (sagaId: string, asked: boolean) => {
+      const head = await store.getHead(sagaId);
+      if (head === undefined || !OPEN.includes(head.state.status)) return;
+      report.looked += 1;
+      await sweepOne(dependencies, head, report, asked);
+    };
+    if (only !== undefined) {
+      await look(only.sagaId, only.asked);
+      return report;
+    }
+    const attempt = async (outline: SagaOutline) => {
+      try {
+        if (isTurnOf(outline, clock.now().getTime())) await look(outline.sagaId, false);
+      } catch (error) {
+        log.warn('saga could not be swept', { sagaId: outline.sagaId, reason: String(error) });
+        report.failed.push(outline.sagaId);
+      }
+    };
+    for (const status of OPEN) {
+      let cursor: string | undefined;
+      do {
+        const page = await store.listByStatus(status, PAGE, cursor);
+        await someAtOnce(page.items, attempt);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+    }
+    return report;
+  };

@@ -1,0 +1,62 @@
+/** Calls a tool that is an HTTP endpoint. The endpoint is pinned in the saga; neither the model nor an argument chooses it. */
+import * as z from 'zod';
+import type { Outcome } from '../decide/saga-events.ts';
+import { type HttpReply, readReply } from './http-answer.ts';
+import { endpointProblem, isLoopback } from './http-endpoint.ts';
+import { endpointKey, SIGNATURE_HEADER, signatureHeader } from './http-signature.ts';
+import { describeError, type GuardDependencies, guarded } from './tool-guard.ts';
+import { MAX_ANSWER_BYTES, toolRequest } from './tool-protocol.ts';
+
+const endpoint = z.string().superRefine((value, context) => {
+  const problem = endpointProblem(value);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+export const httpToolInput = z.strictObject({ ...toolRequest.shape, endpoint });
+type HttpToolInput = z.infer<typeof httpToolInput>;
+
+export interface HttpPost {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Aborts at the deadline. */
+  signal: AbortSignal;
+  /** Of the answer. */
+  maxBytes: number;
+}
+
+interface HttpToolDependencies extends GuardDependencies {
+  /** Never rejects, never follows a redirect. */
+  post: (request: HttpPost) => Promise<HttpReply>;
+  /** What the key of every endpoint is derived from. */
+  readSecret: () => Promise<string>;
+  /** Endpoints may be on this host: only where everything runs on one. A Lambda's own runtime listens there. */
+  loopback: boolean;
+}
+
+export const createHttpTool =
+  (dependencies: HttpToolDependencies) =>
+  async ({ endpoint: url, ...request }: HttpToolInput): Promise<Outcome> => {
+    if (!dependencies.loopback && isLoopback(url)) {
+      const error = { name: 'InvalidArguments', message: 'The endpoint is on a loopback host.' };
+      return { outcome: 'rejected', error, retryable: false };
+    }
+    try {
+      // Before the guard: nothing slow comes between its checks and the call.
+      const secret = await dependencies.readSecret();
+      return await guarded(request, dependencies, async (signal) => {
+        const body = JSON.stringify(request);
+        const seconds = Math.floor(dependencies.now() / 1000);
+        const headers = {
+          'content-type': 'application/json',
+          'idempotency-key': request.idempotencyKey,
+          [SIGNATURE_HEADER]: signatureHeader(endpointKey(secret, url), { seconds, url, body }),
+        };
+        return readReply(await dependencies.post({ url, headers, body, signal, maxBytes: MAX_ANSWER_BYTES }));
+      });
+    } catch (error) {
+      // `post` does not throw: the secret or the tombstone could not be reached, and nothing was sent.
+      const plain = error instanceof Error ? error : new Error(String(error));
+      return { outcome: 'rejected', error: describeError(plain.name, plain.message), retryable: true };
+    }
+  };

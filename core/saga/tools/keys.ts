@@ -1,0 +1,23 @@
+import { sha256Hex } from '../../shared/ids.ts';
+
+/**
+ * The key a provider sees: `<saga>:<step index>`, with `@<epoch>` after a rewind and `:undo` for the compensator.
+ * The runtime makes it; neither a tool nor a model ever chooses one.
+ */
+export const idempotencyKey = (
+  sagaId: string,
+  stepIndex: number,
+  epoch: number,
+  direction: 'forward' | 'undo' = 'forward',
+): string => `${sagaId}:${stepIndex}${epoch > 0 ? `@${epoch}` : ''}${direction === 'undo' ? ':undo' : ''}`;
+
+/**
+ * Name of the execution that drives one generation, at most 80 characters of what the service allows. A saga id may
+ * hold a colon and a name may not, so those ids get a hash: `a:b` and `a_b` stay two sagas.
+ */
+export const executionName = (sagaId: string, generation: number): string => {
+  const safe = sagaId.includes(':')
+    ? `${sagaId.replaceAll(':', '_').slice(0, 60)}-${sha256Hex(sagaId).slice(0, 8)}`
+    : sagaId;
+  return `${safe}-g${generation}`;
+};

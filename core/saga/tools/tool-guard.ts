@@ -1,0 +1,97 @@
+/** What surrounds every call of a tool, in its own function or on the way to an HTTP endpoint: deadline and tombstone (S3, S4). */
+import type { Outcome } from '../decide/saga-events.ts';
+import { errorOf } from '../ledger/text.ts';
+import type { Tombstones } from '../ports.ts';
+import type { ToolRequest } from './tool-protocol.ts';
+
+export interface GuardDependencies {
+  tombstones: Tombstones;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** Ends what the call runs in: it did not stop at its deadline, and nothing else can stop it (S3). May return. */
+  endInstance: () => void;
+}
+
+/** Time a call has between the abort of its signal and its deadline, to stop and to say how it ended. */
+export const STOP_MS = 50;
+
+/** When the call must have stopped by itself, in milliseconds from now; at most 0 when that passed. */
+export const remainingMs = (request: Pick<ToolRequest, 'deadlineMs'>, nowMs: number): number =>
+  request.deadlineMs - nowMs - STOP_MS;
+
+const MAX_MESSAGE = 1000;
+
+/** An error as an outcome names it. */
+export const describeError = (code: string, message: string) => errorOf(code, message, MAX_MESSAGE);
+
+const DEADLINE_PASSED = 'DeadlinePassed';
+
+type Refusal = Extract<Outcome, { outcome: 'rejected' }>;
+
+const refuse = (name: string, message: string, retryable: boolean): Refusal => ({
+  outcome: 'rejected',
+  error: { name, message },
+  retryable,
+});
+
+/** Why the call may not act any more; undefined when it may. Asked right before the side effect. */
+export const findRefusal = async (
+  request: ToolRequest,
+  { tombstones, now }: GuardDependencies,
+): Promise<Refusal | undefined> => {
+  if (request.operation !== 'compensate' && (await tombstones.isBuried(request.forwardKey))) {
+    return refuse('Fenced', 'This step was compensated already; it may not act any more.', false);
+  }
+  if (now() < request.deadlineMs) return undefined;
+  return refuse(DEADLINE_PASSED, 'The deadline passed before the call could act.', true);
+};
+
+const EXPIRED: Extract<Outcome, { outcome: 'unknown' }> = {
+  outcome: 'unknown',
+  error: { name: DEADLINE_PASSED, message: 'The call was under way when its deadline passed.' },
+  answered: false,
+};
+
+/** What an aborted call says of itself is that it was aborted: say why. */
+const explained = (outcome: Outcome, aborted: boolean): Outcome =>
+  aborted && outcome.outcome === 'unknown' && !outcome.answered
+    ? { ...outcome, error: EXPIRED.error }
+    : outcome;
+
+const enter = async (request: ToolRequest, dependencies: GuardDependencies): Promise<Refusal | undefined> => {
+  if (request.operation === 'execute') return findRefusal(request, dependencies);
+  // The tombstone first: from here on a late forward call refuses, whatever the compensator finds (S4).
+  if (request.operation === 'compensate') await dependencies.tombstones.bury(request.forwardKey);
+  return undefined;
+};
+
+/**
+ * Calls `act` when the call may still act. `signal` aborts shortly before the deadline; a call that is still under way at
+ * the deadline is `unknown`, and what it runs in is ended: frozen with its function it would go on in the next
+ * invocation, which may be the one that compensates it. Throws only what `act` throws.
+ */
+export const guarded = async (
+  request: ToolRequest,
+  dependencies: GuardDependencies,
+  act: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> => {
+  const leftMs = remainingMs(request, dependencies.now());
+  if (leftMs <= 0) return refuse(DEADLINE_PASSED, 'The deadline had passed when the call came.', true);
+  const deadline = new AbortController();
+  const expired = Promise.withResolvers<Outcome>();
+  const giveUp = () => {
+    dependencies.endInstance();
+    expired.resolve(EXPIRED);
+  };
+  // The second only when the first has fired, however late: the call gets its time to stop.
+  let timer = setTimeout(() => {
+    deadline.abort();
+    timer = setTimeout(giveUp, STOP_MS);
+  }, leftMs);
+  const run = async () => (await enter(request, dependencies)) ?? act(deadline.signal);
+  try {
+    return explained(await Promise.race([run(), expired.promise]), deadline.signal.aborted);
+  } finally {
+    clearTimeout(timer);
+  }
+};

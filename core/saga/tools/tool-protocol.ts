@@ -1,0 +1,110 @@
+/** What the saga and a tool say to each other: one JSON request, one JSON answer. */
+import * as z from 'zod';
+import { CLEAN_ENGINE_ERRORS } from '../../shared/errors.ts';
+import type { Outcome } from '../decide/saga-events.ts';
+import { clip, errorOf } from '../ledger/text.ts';
+import type { Json, JsonObject } from '../model.ts';
+import { jsonObject, jsonValue } from '../plan/json-value.ts';
+
+/** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
+export const MAX_RESULT_BYTES = 32 * 1024;
+
+/** Largest answer with everything around the result. */
+export const MAX_ANSWER_BYTES = 2 * MAX_RESULT_BYTES;
+
+export interface ToolRequest {
+  operation: 'execute' | 'probe' | 'compensate';
+  tool: string;
+  version: string;
+  sagaId: string;
+  step: string;
+  attempt: number;
+  /** Of this operation: the forward key for `execute` and `probe`, the undo key for `compensate`. */
+  idempotencyKey: string;
+  /** The key the forward call used. */
+  forwardKey: string;
+  /** Unix milliseconds. The tool does nothing after it (S3). */
+  deadlineMs: number;
+  /** The forward arguments, also for a probe and a compensator. */
+  arguments: JsonObject;
+  /** What the forward call answered, when it is known. */
+  result?: Json;
+  externalRef?: string;
+}
+
+/** What the machine gives the function; `endpoint` is for the built-in one, and not passed on. */
+export type InvokePayload = ToolRequest & { endpoint?: string };
+
+export const toolRequest = z.strictObject({
+  operation: z.enum(['execute', 'probe', 'compensate']),
+  tool: z.string(),
+  version: z.string(),
+  sagaId: z.string(),
+  step: z.string(),
+  attempt: z.int().min(1),
+  idempotencyKey: z.string().min(1).max(255),
+  forwardKey: z.string().min(1).max(255),
+  deadlineMs: z.number(),
+  arguments: jsonObject,
+  result: jsonValue.optional(),
+  externalRef: z.string().optional(),
+});
+
+const MAX_REFERENCE = 500;
+const MAX_RESIDUE = 1000;
+const MAX_MESSAGE = 4000;
+const MAX_CAUSE = 500;
+
+// What a tool says of what it did counts, however it puts it: texts are cut to size, never a reason to doubt the outcome.
+const error = z
+  .object({ name: z.string(), message: z.string() })
+  .transform(({ name, message }) => errorOf(name, message, MAX_MESSAGE));
+/** No text is no reference: an empty one can not be a key of an index. */
+const externalRef = z
+  .string()
+  .transform((text) => (text === '' ? undefined : clip(text, MAX_REFERENCE)))
+  .optional();
+
+const answer = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.literal('committed'),
+    result: jsonValue,
+    externalRef,
+    residue: z
+      .string()
+      .transform((text) => clip(text, MAX_RESIDUE))
+      .optional(),
+    error: error.optional(),
+  }),
+  z.object({ outcome: z.literal('rejected'), error, retryable: z.boolean() }),
+  z.object({
+    outcome: z.literal('unknown'),
+    error,
+    answered: z.boolean(),
+    externalRef,
+  }),
+  z.object({ outcome: z.literal('absent') }),
+]);
+
+/** A tool's answer. What is not one leaves the outcome open (S2). */
+export const readAnswer = (payload: unknown): Outcome => {
+  const parsed = answer.safeParse(payload);
+  if (!parsed.success) {
+    const message =
+      'The tool answered something that is not an outcome; make it with defineTool and toolHandler.';
+    return { outcome: 'unknown', error: { name: 'InvalidResult', message }, answered: true };
+  }
+  if (Buffer.byteLength(JSON.stringify(parsed.data)) > MAX_ANSWER_BYTES) {
+    const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
+    return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
+  }
+  return parsed.data;
+};
+
+/** What the engine's error means: clean only when the function was never started (S2). */
+export const readEngineError = (name: string, cause: string): Outcome => {
+  const described = errorOf(name, cause, MAX_CAUSE);
+  return CLEAN_ENGINE_ERRORS.some((clean) => clean === name)
+    ? { outcome: 'rejected', error: described, retryable: true }
+    : { outcome: 'unknown', error: described, answered: false };
+};

@@ -1,0 +1,19 @@
+/** What everything has around it. */
+import type { WalkbackEvent } from '../checkpoint/session/session-events.ts';
+
+/** Where events go. Delivery is at least once; `id` lets a consumer drop the second. */
+export interface Events {
+  publish(events: WalkbackEvent[]): Promise<void>;
+}
+
+export interface Clock {
+  now(): Date;
+  /** Waits before a lost race is tried again. */
+  sleep(ms: number): Promise<void>;
+}
+
+/** Structured log of what a use case did; no secrets, no file contents. */
+export interface Log {
+  info(message: string, facts?: Record<string, unknown>): void;
+  warn(message: string, facts?: Record<string, unknown>): void;
+}
