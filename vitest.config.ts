@@ -14,13 +14,22 @@ const temporaryDirectory = (): Record<string, string> => {
   }
 };
 
+/** Run by `npm run test:long`. */
+const LONG = ['**/*.long.test.ts'];
+
 export default defineConfig({
   test: {
     env: temporaryDirectory(),
     projects: [
       // Touches nothing outside its own module, so files may share a process and what it has loaded.
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'real', include: ['test/{contract,scenario,infra}/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], exclude: LONG, isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: 'real', include: ['test/{contract,scenario,infra}/**/*.test.ts'], exclude: LONG },
+      },
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
