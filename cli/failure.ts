@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander';
-import { EXIT_CODES, exitCodeFor } from './exit-codes.ts';
+import { errorRow, isErrorName } from '../contract/errors.ts';
+import { EXIT_CODES } from '../contract/exit-codes.ts';
+import { exitCodeFor } from './exit-codes.ts';
 
 /** An error a person can act on: the literal name of a function's error, or one of the CLI's own. */
 export class CliError extends Error {
@@ -25,15 +27,6 @@ export interface Failure {
   exitCode: number;
 }
 
-const HINTS: Readonly<Record<string, string>> = {
-  SessionNotFound: 'walkback session list',
-  MessageNotFound: 'walkback log shows the messages and checkpoints of the session',
-  CheckpointNotFound: 'walkback log shows the messages and checkpoints of the session',
-  SandboxNotFound: 'walkback rehydrate brings the session back in a fresh sandbox',
-  IncompleteTarget: 'walkback log shows what it misses; --allow-partial restores the rest',
-  RollbackInProgress: 'wait for it, or repeat it with its own --request id to finish it',
-};
-
 /** Names an unknown error: ours by its literal name, a vendor's as `InternalError` with its message. */
 export const describeFailure = (error: unknown): Failure => {
   if (error instanceof CommanderError) {
@@ -42,20 +35,21 @@ export const describeFailure = (error: unknown): Failure => {
     return {
       name: 'InvalidInput',
       message: isShown ? '' : error.message.replace(/^error: /, ''),
-      exitCode: error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage,
+      exitCode: error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code,
     };
   }
   if (error instanceof CliError) {
-    const hint = error.hint ?? HINTS[error.errorName];
-    return withHint(error.errorName, error.message, hint);
+    return withHint(error.errorName, error.message, error.hint ?? adviceFor(error.errorName));
   }
-  if (error instanceof Error && exitCodeFor(error.name) !== EXIT_CODES.failed) {
-    return withHint(error.name, error.message, HINTS[error.name]);
+  if (error instanceof Error && isErrorName(error.name)) {
+    return withHint(error.name, error.message, adviceFor(error.name));
   }
   const message = error instanceof Error ? error.message : String(error);
   const name = error instanceof Error && error.name !== 'Error' ? error.name : 'InternalError';
   return withHint(name, message, undefined);
 };
+
+const adviceFor = (name: string): string | undefined => errorRow(name)?.advice;
 
 const withHint = (name: string, message: string, hint: string | undefined): Failure => ({
   name,

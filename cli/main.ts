@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { EXIT_CODES } from '../contract/exit-codes.ts';
 import type { App } from './app.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { page } from './terminal/pager.ts';
@@ -77,7 +77,7 @@ const run = async (argv: readonly string[]): Promise<number> => {
   const app: App = { terminal, signal, connect, page: (text) => leaveTo(() => page(terminal, text)) };
   try {
     await createProgram(app).parseAsync(argv, { from: 'user' });
-    return EXIT_CODES.ok;
+    return EXIT_CODES.ok.code;
   } catch (error) {
     const failure = describeFailure(error);
     if (failure.message !== '') showFailure(failure, argv.includes('--json'));

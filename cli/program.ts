@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { EXIT_CODES } from '../contract/exit-codes.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
 import { addCatalog } from './commands/catalog.ts';
@@ -13,11 +14,12 @@ import { addRollback } from './commands/rollback.ts';
 import { addSaga } from './commands/saga.ts';
 import { addSession } from './commands/session.ts';
 import { addUp } from './commands/up.ts';
-import { EXIT_CODE_MEANINGS } from './exit-codes.ts';
 import { paintFor } from './terminal/terminal.ts';
 
 const exitCodeHelp = (): string =>
-  EXIT_CODE_MEANINGS.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`).join('\n');
+  Object.values(EXIT_CODES)
+    .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)
+    .join('\n');
 
 const GENERAL_HELP = `
 Where the functions run:

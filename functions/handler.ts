@@ -8,10 +8,10 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod';
+import { isRefusal } from '../contract/errors.ts';
 import { parseInput } from '../core/checkpoint/schemas.ts';
 import type { Invocation } from '../core/shared/deadline.ts';
 import { isWalkbackError } from '../core/shared/errors.ts';
-import { isRefusal } from './refusals.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
 const SERVICE = 'walkback';

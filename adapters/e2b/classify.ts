@@ -14,7 +14,8 @@ import {
   TemplateError,
   TimeoutError,
 } from 'e2b';
-import { type ErrorName, WalkbackError } from '../../core/shared/errors.ts';
+import type { ErrorName } from '../../contract/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** `unknown`: the command may have run, or may still run. */
 type Outcome = 'nothing-happened' | 'unknown';

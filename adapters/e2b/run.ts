@@ -53,6 +53,7 @@ export const runCommand = async (
         'SandboxUnavailable',
         'The command wrote more than 32 MiB; it was left alone.',
         {
+          retryable: false,
           details: { sandboxId: sandbox.sandboxId, outcome: 'unknown' },
         },
       );

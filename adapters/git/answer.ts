@@ -3,8 +3,9 @@
  * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
  */
 
+import type { ErrorName } from '../../contract/errors.ts';
 import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
-import { type ErrorName, WalkbackError } from '../../core/shared/errors.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 
 export type Pair = readonly [key: string, value: string];
 

@@ -5,7 +5,7 @@ import type {
   CaptureReport,
   CaptureRequest,
 } from '../../core/checkpoint/ports/capture.ts';
-import type { RepositoryInfo } from '../../core/checkpoint/ports/repositories.ts';
+import type { RepositoryInfo } from '../../core/checkpoint/ports/survey.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
 import { type Pair, value } from './answer.ts';
 import { buildScript, type Script, spillFor } from './script.ts';

@@ -4,9 +4,9 @@ import type {
   DirectoryListing,
   Repositories,
   RepositoryDiff,
-  RepositoryInfo,
 } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import type { RepositoryInfo } from '../../core/checkpoint/ports/survey.ts';
 import { type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { buildScript, type Command } from './script.ts';

@@ -1,5 +1,5 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
-import type { ErrorName } from '../shared/errors.ts';
+import type { ErrorName } from '../../contract/errors.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
 

@@ -1,65 +1,9 @@
-/**
- * Every error Walkback reports, by its literal name. Step Functions and callers match on these names, so a
- * name is part of the contract: it is never renamed and never taken from a class (a minifier changes those).
- */
-export type ErrorName =
-  // the caller's input
-  | 'InvalidInput'
-  | 'SessionNotFound'
-  | 'SessionEnded'
-  | 'SessionConflict'
-  | 'MessageNotFound'
-  | 'CheckpointNotFound'
-  | 'RequestConflict'
-  | 'StaleEpoch'
-  | 'IncompleteTarget'
-  // the sandbox
-  | 'SandboxNotFound'
-  | 'SandboxUnavailable'
-  | 'SandboxUnsupported'
-  | 'SandboxChanged'
-  | 'ProjectsRootNotFound'
-  | 'NoRepositories'
-  // the work itself
-  | 'CaptureFailed'
-  | 'RestoreConflict'
-  | 'RestoreFailed'
-  | 'RollbackInProgress'
-  | 'RollbackIncomplete'
-  | 'RehydrateFailed'
-  | 'BundleMissing'
-  | 'BundleCorrupt'
-  | 'BundleTooLarge'
-  // sagas: the caller's input
-  | 'PlanRefused'
-  | 'CatalogRefused'
-  | 'SagaNotFound'
-  | 'StepNotFound'
-  | 'AnswerConflict'
-  | 'ApprovalExpired'
-  | 'ApprovalDeclined'
-  | 'ArgumentsChanged'
-  | 'OperationRefused'
-  | 'ArgumentsUnresolved'
-  // sagas: tools and their outcomes
-  | 'InvalidArguments'
-  | 'InvalidResult'
-  | 'ResultTooLarge'
-  | 'DeadlinePassed'
-  | 'Fenced'
-  | 'ToolUnavailable'
-  | 'OutcomeUnknown'
-  | 'Cancelled'
-  | 'CompensationBlocked'
-  | 'CompensationFailed'
-  | 'LedgerBroken'
-  // the services below
-  | 'Throttled'
-  | 'StorageUnavailable'
-  | 'ConfigurationError'
-  | 'InternalError';
+import { ERRORS, type ErrorName } from '../../contract/errors.ts';
 
-/** The one base: `name` is literal, `message` says what to do, `retryable` says whether the same call may succeed later. */
+/**
+ * The one base of what Walkback reports: `name` is one of contract/errors.ts, never taken from a class (a minifier changes
+ * those); `message` says what to do; `retryable` is the name's own unless this error is different.
+ */
 export class WalkbackError extends Error {
   override readonly name: ErrorName;
   readonly retryable: boolean;
@@ -73,7 +17,7 @@ export class WalkbackError extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = name;
-    this.retryable = options.retryable ?? false;
+    this.retryable = options.retryable ?? ERRORS[name].retryable;
     this.details = options.details ?? {};
   }
 }

@@ -2,35 +2,10 @@
  * Git repositories inside a sandbox: looked at, captured, restored, compared (`adapters/git`). Every method throws a
  * `WalkbackError`, never a vendor's.
  */
-import type { Uncaptured } from '../model.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { ExecutionAdapter } from './sandbox.ts';
-
-/** Host facts of one repository, read without writing anything. */
-export interface RepositoryInfo {
-  path: string;
-  /** `branch` with a commit, `unborn` branch, `detached` HEAD, or `unreadable` host state. */
-  headKind: 'branch' | 'unborn' | 'detached' | 'unreadable';
-  branch?: string;
-  head?: string;
-  commits: number;
-  shallow: boolean;
-  partial: boolean;
-  objectFormat: 'sha1' | 'sha256';
-  /** Name of the base bundle this repository would need now; absent when it has no commit. */
-  base?: string;
-  /** Last commits, newest first: abbreviated id and subject. Only when asked for. */
-  recent?: { commit: string; subject: string }[];
-  /** Number of changed paths in `git status`. Only when asked for. */
-  dirty?: number;
-  remote?: string;
-}
-
-export interface SurveyReport {
-  repositories: RepositoryInfo[];
-  skipped: Uncaptured[];
-}
+import type { SurveyReport } from './survey.ts';
 
 export interface DirectoryListing {
   path: string;

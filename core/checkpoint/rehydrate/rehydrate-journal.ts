@@ -25,6 +25,8 @@ const superseded = (requestId: string): WalkbackError =>
 export const endedRehydrate = (journal: RehydrateJournal): RehydrateResult | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
+      // It is this request's answer from now on.
+      retryable: false,
       details: { requestId: journal.requestId },
     });
   }

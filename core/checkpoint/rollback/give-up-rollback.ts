@@ -15,6 +15,7 @@ export const createGiveUpRollback = (deps: { store: SessionStore; clock: Clock; 
     const error = new WalkbackError(
       'RollbackIncomplete',
       `Rollback "${journal.requestId}" was given up when the session was resumed elsewhere: ${reason}`,
+      { retryable: false },
     );
     try {
       await fail(journal, error);

@@ -1,5 +1,6 @@
 /** What a restore that did not happen is called. Pure. */
-import { type ErrorName, WalkbackError } from '../../shared/errors.ts';
+import type { ErrorName } from '../../../contract/errors.ts';
+import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];

@@ -20,6 +20,8 @@ const MAX_ATTEMPTS = 6;
 export const endedAnswer = (journal: RollbackJournal): RollbackResult | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
+      // It is this request's answer from now on.
+      retryable: false,
       details: { requestId: journal.requestId },
     });
   }

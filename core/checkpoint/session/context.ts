@@ -2,9 +2,10 @@
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { DirectoryListing, Repositories, RepositoryInfo } from '../ports/repositories.ts';
+import type { DirectoryListing, Repositories } from '../ports/repositories.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import type { RepositoryInfo } from '../ports/survey.ts';
 import { DEFAULTS, type SessionInput } from '../schemas.ts';
 import { chooseDetailed, contextPrompt } from './context-prompt.ts';
 import { requireSession, withSandboxAdvice } from './session-rules.ts';

@@ -72,7 +72,11 @@ export const createPutCatalog =
       } catch (error) {
         if (!(error instanceof WalkbackError)) throw error;
         const message = `definition ${definition.name}@${definition.version}: ${error.message}`;
-        throw new WalkbackError(error.name, message, { cause: error, details: { ...error.details } });
+        throw new WalkbackError(error.name, message, {
+          cause: error,
+          retryable: error.retryable,
+          details: { ...error.details },
+        });
       }
     }
     const warnings = await checkFunctions(functions, tools);

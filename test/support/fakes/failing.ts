@@ -1,4 +1,5 @@
-import { type ErrorName, isWalkbackError, type WalkbackError } from '../../../core/shared/errors.ts';
+import type { ErrorName } from '../../../contract/errors.ts';
+import { isWalkbackError, type WalkbackError } from '../../../core/shared/errors.ts';
 
 /** Resolves with the error of that name; anything else that happens is thrown. */
 export const failing = async (work: Promise<unknown>, name: ErrorName): Promise<WalkbackError> => {

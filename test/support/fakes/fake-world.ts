@@ -11,9 +11,10 @@ import type {
   KnownRepository,
   UploadTarget,
 } from '../../../core/checkpoint/ports/capture.ts';
-import type { Repositories, RepositoryInfo } from '../../../core/checkpoint/ports/repositories.ts';
+import type { Repositories } from '../../../core/checkpoint/ports/repositories.ts';
 import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/checkpoint/ports/sandbox.ts';
+import type { RepositoryInfo } from '../../../core/checkpoint/ports/survey.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';

@@ -1,0 +1,138 @@
+/**
+ * Every error by its literal name, and all that is decided by the name alone. Step Functions, alarms and callers match on
+ * these names, so a name is never renamed. Exit codes, refusals, hints of the command and the tables in the docs derive
+ * from this list.
+ */
+import type { ExitCodeName } from './exit-codes.ts';
+
+interface ErrorRow {
+  /**
+   * `refusal`: what a caller asked wrongly, or what stands in its way as designed; no alarm rings. `fault`: something
+   * failed that should not have.
+   */
+  kind: 'refusal' | 'fault';
+  /** Whether the same call may succeed later; one error may say otherwise for itself. */
+  retryable: boolean;
+  exitCode: ExitCodeName;
+  /** What to do, in words that help at a terminal as well as in a table. */
+  advice: string;
+}
+
+const row = (kind: ErrorRow['kind'], exitCode: ExitCodeName, advice: string): ErrorRow => ({
+  kind,
+  retryable: false,
+  exitCode,
+  advice,
+});
+const refusal = (exitCode: ExitCodeName, advice: string): ErrorRow => row('refusal', exitCode, advice);
+const fault = (exitCode: ExitCodeName, advice: string): ErrorRow => row('fault', exitCode, advice);
+const laterMaybe = (error: ErrorRow): ErrorRow => ({ ...error, retryable: true });
+
+const INCOMPLETE = 'walkback log shows what it misses; --allow-partial (allowPartial) restores the rest';
+const NAMES_POINTS = 'walkback log shows the messages and checkpoints of the session';
+const NAMES_SAGAS = 'walkback saga list shows the sagas, walkback saga show their steps';
+const ANOTHER_TARGET = 'choose another checkpoint, and look at the bucket: walkback log shows them';
+const REPAIR = 'walkback saga retry, resolve or skip for each step that is left';
+
+/** What checkpoints, rollbacks and rehydrates end with. */
+const CHECKPOINT_ERRORS = {
+  InvalidInput: refusal('usage', 'mend the fields that the message names; --help says what is expected'),
+  SessionNotFound: refusal('notFound', 'walkback session list shows the sessions'),
+  SessionEnded: refusal('conflict', 'start another session, or rehydrate a checkpoint of this one'),
+  SessionConflict: refusal('conflict', 'repeat the first call unchanged, or choose another session id'),
+  MessageNotFound: refusal('notFound', NAMES_POINTS),
+  CheckpointNotFound: refusal('notFound', NAMES_POINTS),
+  RequestConflict: refusal('conflict', 'repeat the first request unchanged, or choose another request id'),
+  StaleEpoch: refusal('conflict', 'a rollback came between: read the timeline and go on from its epoch'),
+  IncompleteTarget: refusal('notRestorable', INCOMPLETE),
+  SandboxNotFound: refusal('notFound', 'walkback rehydrate brings the session back in a fresh sandbox'),
+  SandboxUnavailable: laterMaybe(fault('unavailable', 'call again; with a longer timeout when it repeats')),
+  SandboxUnsupported: refusal('configuration', 'rebuild the template with the tools that the message names'),
+  SandboxChanged: refusal('conflict', 'stop what writes into the sandbox, then call with a new request id'),
+  ProjectsRootNotFound: refusal('notFound', 'make the directory again, empty, then call again'),
+  NoRepositories: refusal('notFound', 'clone or initialise a repository below the projects root first'),
+  CaptureFailed: fault('failed', 'see the reason, mend it in the sandbox, then call again'),
+  RestoreConflict: refusal('conflict', 'move the named paths away, then call with a new request id'),
+  RestoreFailed: fault('failed', 'see the reason, then call with a new request id'),
+  RollbackInProgress: laterMaybe(
+    refusal('conflict', 'wait for it, or repeat it with its own --request id to finish it'),
+  ),
+  RollbackIncomplete: laterMaybe(
+    fault('failed', 'repeat it with its own --request id, or rehydrate with mode resume'),
+  ),
+  RehydrateFailed: fault('failed', 'see the reason, then call again'),
+  BundleMissing: fault('notRestorable', ANOTHER_TARGET),
+  BundleCorrupt: fault('notRestorable', ANOTHER_TARGET),
+  BundleTooLarge: fault('notRestorable', 'leave large files out (exclude, maxFileBytes)'),
+} as const satisfies Record<string, ErrorRow>;
+
+/** What calls about sagas are answered with. */
+const SAGA_ERRORS = {
+  PlanRefused: refusal('usage', 'mend the step and the rule that the message names'),
+  CatalogRefused: refusal('usage', 'mend what the message names; a stored version never changes'),
+  SagaNotFound: refusal('notFound', NAMES_SAGAS),
+  StepNotFound: refusal('notFound', NAMES_SAGAS),
+  AnswerConflict: refusal('conflict', 'it was answered otherwise before: walkback saga show says how'),
+  ApprovalExpired: refusal('conflict', 'it is too late to answer: start the saga again'),
+  ApprovalDeclined: refusal('conflict', 'a person said no, and what was done is undone'),
+  ArgumentsChanged: refusal('conflict', 'what was approved is not what would be done now: start again'),
+  OperationRefused: refusal('conflict', 'walkback saga show says where the saga stands'),
+  ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
+} as const satisfies Record<string, ErrorRow>;
+
+/** What a tool's call can end with; recorded in the ledger. Tools add names of their own. */
+const TOOL_ERRORS = {
+  InvalidArguments: refusal('usage', 'mend the arguments that the message names'),
+  InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
+  ResultTooLarge: fault('failed', 'mend the tool: it must answer less, a reference for example'),
+  DeadlinePassed: laterMaybe(fault('unavailable', 'call again; with a longer deadline when it repeats')),
+  Fenced: refusal('conflict', 'the step is compensated already: start another saga'),
+  ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
+  OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
+  Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
+  CompensationBlocked: fault('failed', REPAIR),
+  CompensationFailed: fault('failed', REPAIR),
+  LedgerBroken: fault('failed', 'entries were changed, removed or put in: compare with the backup'),
+} as const satisfies Record<string, ErrorRow>;
+
+/** What the services below and our own code answer with. */
+const SERVICE_ERRORS = {
+  Throttled: laterMaybe(fault('unavailable', 'call again a little later')),
+  StorageUnavailable: laterMaybe(fault('unavailable', 'call again a little later')),
+  ConfigurationError: fault('configuration', 'set up what the message names'),
+  InternalError: fault('failed', "call again; if it repeats, look into the function's log"),
+} as const satisfies Record<string, ErrorRow>;
+
+/** What only the command says. */
+const COMMAND_ERRORS = {
+  CloudUnavailable: laterMaybe(fault('unavailable', 'is walkback up running, or the network there?')),
+  DataDirInUse: laterMaybe(
+    refusal('unavailable', 'another command works there: wait for it, or choose another --data'),
+  ),
+  NotConfirmed: refusal('failed', 'answer yes, or pass --yes'),
+  ProofFailed: fault('failed', 'the output above says what differs'),
+  Interrupted: laterMaybe(refusal('interrupted', 'the same command goes on where it was')),
+} as const satisfies Record<string, ErrorRow>;
+
+export const ERRORS = {
+  ...CHECKPOINT_ERRORS,
+  ...SAGA_ERRORS,
+  ...TOOL_ERRORS,
+  ...SERVICE_ERRORS,
+  ...COMMAND_ERRORS,
+} as const;
+
+export type ErrorName = keyof typeof ERRORS;
+
+const ROWS: Readonly<Record<string, ErrorRow>> = ERRORS;
+
+/** The row of a name that came as text; a name that is not ours has none. */
+export const errorRow = (name: string): ErrorRow | undefined =>
+  Object.hasOwn(ERRORS, name) ? ROWS[name] : undefined;
+
+export const isErrorName = (name: string): name is ErrorName => Object.hasOwn(ERRORS, name);
+
+export const ERROR_NAMES: readonly ErrorName[] = Object.keys(ERRORS).filter(isErrorName);
+
+/** No alarm rings for it. */
+export const isRefusal = (name: string): boolean => errorRow(name)?.kind === 'refusal';
