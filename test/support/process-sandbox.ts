@@ -33,7 +33,11 @@ export const processSandbox = (env: Record<string, string>, prefix: string[] = [
           pending += chunk;
           const lines = pending.split('\n');
           pending = lines.pop() ?? '';
-          for (const line of lines) options.onLine?.(line);
+          try {
+            for (const line of lines) options.onLine?.(line);
+          } catch (error) {
+            reject(error);
+          }
         });
         child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
           stderr += chunk;

@@ -1,0 +1,180 @@
+/**
+ * External commands that fail when asked to. A PATH directory of shims for every command the program in the sandbox
+ * starts: each passes to the real one, and at the nth call of one command it fails instead. Real processes, real
+ * signals; nothing in the program knows of it.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What the program starts. `bash` is not among them: it is started by its full path. */
+const COMMANDS = [
+  ...[
+    'base64',
+    'cat',
+    'comm',
+    'cp',
+    'curl',
+    'cut',
+    'env',
+    'find',
+    'flock',
+    'git',
+    'grep',
+    'gzip',
+    'head',
+    'ln',
+  ],
+  ...['mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'rmdir', 'sed', 'sh', 'sha256sum', 'sleep', 'sort', 'stat'],
+  ...['tail', 'timeout', 'touch', 'tr', 'wc', 'xargs', 'chmod', 'dd', 'uniq', 'ls', 'sync', 'join', 'cmp'],
+];
+
+export interface CommandFault {
+  command: string;
+  /** Which of its calls fails; from 1. */
+  call: number;
+  /** `half`: of what it is given by a pipe it sees half, else half of what it says comes out. */
+  when: 'before' | 'half' | 'after';
+  /** `exit`: it ends with 1. `kill`: it dies by SIGKILL, as when memory is out. `kill-shell`: the shell that started it does. */
+  by: 'exit' | 'kill' | 'kill-shell';
+  /** Every later call of any command fails too, in the same way. */
+  lasting?: boolean;
+}
+
+export interface CommandCall {
+  command: string;
+  /** From 1, among the calls of this command. */
+  call: number;
+  /** With its arguments, for a person. */
+  line: string;
+}
+
+/**
+ * A shim. It starts nothing but the real command unless it is the one to fail: `armed` holds the order, and the file
+ * `hit` is made by the one call that obeys it.
+ */
+const shim = (directory: string, name: string, real: string): string => `#!/bin/sh
+[ -e ${directory}/armed ] || exec ${real} "$@"
+read -r command call when by lasting <${directory}/armed
+if [ "$when" = count ]; then
+  printf '%s %s\\0' '${name}' "$*" >>${directory}/log
+  exec ${real} "$@"
+fi
+if [ -e ${directory}/hit ]; then
+  [ "$lasting" = 1 ] || exec ${real} "$@"
+else
+  [ "$command" = ${name} ] || exec ${real} "$@"
+  printf '.\\n' >>${directory}/calls
+  seen=0
+  while read -r _; do seen=$((seen + 1)); done <${directory}/calls
+  [ "$seen" -ge "$call" ] || exec ${real} "$@"
+  ( set -C; printf '%s\\n' '${name} '"$*" >${directory}/hit ) 2>/dev/null || [ "$lasting" = 1 ] || exec ${real} "$@"
+fi
+export PATH=${directory}/none:/usr/bin:/bin
+own=$(mktemp -d)
+case $when in
+  before) ;;
+  after) ${real} "$@" ;;
+  half)
+    if [ -p /dev/stdin ]; then
+      cat >$own/in
+      head -c $(($(stat -c %s $own/in) / 2)) $own/in | ${real} "$@"
+    else
+      ${real} "$@" >$own/out
+      head -c $(($(stat -c %s $own/out) / 2)) $own/out
+    fi
+    ;;
+esac
+rm -rf $own
+case $by in
+  exit) exit 1 ;;
+  kill) kill -9 $$ ;;
+  # What starts timeout is no shell of the program: it may be the one who runs the test.
+  kill-shell) [ ${name} = timeout ] && kill -9 $$ || kill -9 $PPID ;;
+esac
+`;
+
+const realPath = (name: string): string | undefined =>
+  process.env['PATH']
+    ?.split(':')
+    .map((directory) => `${directory}/${name}`)
+    .find((path) => existsSync(path));
+
+/** Numbers each call among those of its own command. */
+const numbered = (log: string): CommandCall[] => {
+  const seen = new Map<string, number>();
+  return log
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const command = line.slice(0, line.indexOf(' '));
+      const call = (seen.get(command) ?? 0) + 1;
+      seen.set(command, call);
+      return { command, call, line: line.trim() };
+    });
+};
+
+export const commandFaults = () => {
+  const directory = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
+  for (const name of COMMANDS) {
+    const real = realPath(name);
+    if (real !== undefined)
+      writeFileSync(join(directory, name), shim(directory, name, real), { mode: 0o755 });
+  }
+  const clear = (): void => {
+    for (const name of ['armed', 'log', 'calls', 'hit']) rmSync(join(directory, name), { force: true });
+  };
+  const text = (name: string): string => {
+    const path = join(directory, name);
+    return existsSync(path) ? readFileSync(path, 'latin1') : '';
+  };
+  return {
+    /** For the environment of the sandbox: `createHarness({ env: faults.env })`. */
+    env: { PATH: `${directory}:${process.env['PATH'] ?? ''}` },
+    /** Every external command that `act` starts, in the order of their starts. */
+    record: async (act: () => Promise<unknown>): Promise<CommandCall[]> => {
+      clear();
+      writeFileSync(join(directory, 'armed'), '- 0 count - -\n');
+      try {
+        await act();
+        return numbered(text('log'));
+      } finally {
+        clear();
+      }
+    },
+    /** Runs `act` with one fault. `hit` is the command that failed, or undefined when that call never came. */
+    withFault: async <T>(
+      fault: CommandFault,
+      act: () => Promise<T>,
+    ): Promise<{ hit: string | undefined; value?: T; error?: unknown }> => {
+      clear();
+      const { command, call, when, by, lasting } = fault;
+      writeFileSync(
+        join(directory, 'armed'),
+        `${command} ${call} ${when} ${by} ${lasting === true ? 1 : 0}\n`,
+      );
+      const hit = (): string | undefined => text('hit').trim() || undefined;
+      try {
+        const value = await act();
+        return { hit: hit(), value };
+      } catch (error) {
+        return { hit: hit(), error };
+      } finally {
+        clear();
+      }
+    },
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
+};
+
+const WHENS = ['before', 'half', 'after'] as const;
+const BYS = ['exit', 'kill', 'kill-shell'] as const;
+
+/** Each call, failing in each way. A shell that is gone before or after the work is one case of each. */
+export const everyFault = (calls: readonly CommandCall[]): CommandFault[] =>
+  calls.flatMap(({ command, call }) =>
+    WHENS.flatMap((when) => BYS.map((by) => ({ command, call, when, by }))),
+  );
+
+export const faultName = ({ command, call, when, by }: CommandFault): string =>
+  `${command} ${call} fails ${when} (${by})`;
