@@ -7,20 +7,22 @@ import type {
 } from '../../core/checkpoint/ports/restore.ts';
 import { type Pair, value } from './answer.ts';
 import { lockWaitSeconds, records, refName } from './capture-command.ts';
+import type { IncomingBundle } from './join-links.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 
-/** Links up to this size are unpacked into loose objects, of which they hold few. */
-const SMALL_LINK_BYTES = 64 * 1024;
+/** A repository of a request, with its bundles as they lie in the sandbox. */
+export type IncomingRepository = Omit<RestoreRepository, 'bundles'> & { bundles: readonly IncomingBundle[] };
 
-const bundleNames = (repository: RestoreRepository): string =>
+export type IncomingRequest = Omit<RestoreRequest, 'repositories'> & {
+  repositories: readonly IncomingRepository[];
+};
+
+const bundleNames = (repository: IncomingRepository): string =>
   repository.bundles
-    .map(({ kind, sizeBytes, sha256 }) => {
-      const isSmall = kind === 'link' && sizeBytes <= SMALL_LINK_BYTES;
-      return `${isSmall ? 'small' : kind}:${sha256}`;
-    })
+    .map(({ how, sha256, cuts }) => [how, sha256, ...(cuts === undefined ? [] : [cuts.sha256])].join(':'))
     .join(' ');
 
-export const restoreScript = (request: RestoreRequest, call: string, mark: string): Script => {
+export const restoreScript = (request: IncomingRequest, call: string, mark: string): Script => {
   const { repositories } = request;
   return buildScript(
     'restore',
@@ -59,7 +61,7 @@ const OUTCOMES = ['applied', 'planned', 'refused', 'reverted', 'broken'] as cons
 const ACTIONS = ['restored', 'created', 'parked'] as const;
 const PROBLEMS = ['conflict', 'changed', 'missing-objects', 'unsafe-path', 'failed'] as const;
 
-const restoredRepository = (record: readonly Pair[], request: RestoreRequest): RestoredRepository => {
+const restoredRepository = (record: readonly Pair[], request: IncomingRequest): RestoredRepository => {
   const path = value(record, 'repo') ?? '.';
   const written = Number(value(record, 'written') ?? 0);
   const deleted = Number(value(record, 'deleted') ?? 0);
@@ -82,7 +84,7 @@ const restoredRepository = (record: readonly Pair[], request: RestoreRequest): R
 /** Reads the answer of the restore command. An outcome it does not know is `broken`: never taken for success. */
 export const restoreReport = (
   pairs: readonly Pair[],
-  request: RestoreRequest,
+  request: IncomingRequest,
   roundTrips: number,
 ): RestoreReport => {
   const repositories = records(pairs, 'repo');

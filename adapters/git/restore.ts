@@ -1,11 +1,11 @@
 /** Carries bundles into the sandbox where they are needed, and runs the restore command. */
 import { randomBytes } from 'node:crypto';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
+import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
-import { joinLinks } from './join-links.ts';
+import { type IncomingBundle, joinLinks } from './join-links.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
@@ -15,11 +15,12 @@ const incomingDirectory = (
 ): string => `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
 
 /** One file per bundle that travels through the function; one list of addresses for all others. */
-const incomingFiles = (directory: string, bundles: readonly BundleSource[]) => {
+const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) => {
   const unique = [...new Map(bundles.map((bundle) => [bundle.sha256, bundle])).values()];
-  const carried = unique.flatMap(({ bytes, sha256 }) =>
-    bytes === undefined ? [] : [{ path: `${directory}/${sha256}.bundle`, data: bytes }],
-  );
+  const carried = unique.flatMap(({ bytes, sha256, cuts }) => [
+    ...(bytes === undefined ? [] : [{ path: `${directory}/${sha256}.bundle`, data: bytes }]),
+    ...(cuts === undefined ? [] : [{ path: `${directory}/${cuts.sha256}.cuts`, data: cuts.text }]),
+  ]);
   const fetched = unique.flatMap(({ bytes, url, sha256 }) =>
     bytes === undefined && url !== undefined ? [{ url, output: `${sha256}.bundle` }] : [],
   );

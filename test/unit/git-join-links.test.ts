@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { joinBundles, joinLinks } from '../../adapters/git/join-links.ts';
-import { checkBundle } from '../../core/checkpoint/capture/bundle.ts';
+import { checkBundle, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
 import type { BundleSource } from '../../core/checkpoint/ports/restore.ts';
 
 const shell = (cwd: string, script: string): string =>
@@ -43,27 +43,43 @@ const HISTORY = `
   done`;
 
 describe.each(['sha1', 'sha256'] as const)('links of %s objects', (format) => {
-  test.each(['unpack-objects -q', 'index-pack --stdin --fix-thin'])(
-    'joined are one bundle, which git %s takes',
-    (how) => {
-      using directory = mkdtempDisposableSync(join(tmpdir(), 'walkback-join-'));
-      const at = (name: string) => join(directory.path, name);
-      const ids = shell(directory.path, `FORMAT=${format}${HISTORY}`).split('\n');
-      const links = Array.from({ length: 20 }, (_, index) => readFileSync(at(`${index + 1}.bundle`)));
-      const whole = joinBundles(links);
-      const [before = '', tip = ''] = [ids[0], ids.at(-1)];
-      checkBundle(whole, { commit: tip, prerequisites: [before] }, true);
-      writeFileSync(at('whole.bundle'), whole);
-      shell(
-        directory.path,
-        `git clone -q --bare 0.bundle to; cd to; git bundle verify -q ../whole.bundle
-         sed '1,/^$/d' ../whole.bundle | git ${how}
-         git update-ref refs/heads/main ${tip}; git fsck --strict --full`,
-      );
-      const content = `git ls-tree -r main; git log --format=%H main; git show main:long.txt | sha256sum`;
-      expect(shell(at('to'), content)).toBe(shell(at('from'), content));
-    },
-  );
+  const made = () => {
+    const directory = mkdtempDisposableSync(join(tmpdir(), 'walkback-join-'));
+    const ids = shell(directory.path, `FORMAT=${format}${HISTORY}`).split('\n');
+    const at = (name: string) => join(directory.path, name);
+    const links = Array.from({ length: 20 }, (_, index) => readFileSync(at(`${index + 1}.bundle`)));
+    return { directory, at, links, ...joinBundles(links), before: ids[0] ?? '', tip: ids.at(-1) ?? '' };
+  };
+  const content = `git ls-tree -r main; git log --format=%H main; git show main:long.txt | sha256sum`;
+
+  test('joined are one bundle, which git takes as loose objects', () => {
+    const { directory, at, bytes, before, tip } = made();
+    using _ = directory;
+    checkBundle(bytes, { commit: tip, prerequisites: [before] }, true);
+    writeFileSync(at('whole.bundle'), bytes);
+    shell(
+      directory.path,
+      `git clone -q --bare 0.bundle to; cd to; git bundle verify -q ../whole.bundle
+       sed '1,/^$/d' ../whole.bundle | git unpack-objects -q
+       git update-ref refs/heads/main ${tip}; git fsck --strict --full`,
+    );
+    expect(shell(at('to'), content)).toBe(shell(at('from'), content));
+  });
+
+  test('joined can be cut into the packs they were', () => {
+    const { directory, bytes, links, cuts } = made();
+    using _ = directory;
+    const packs = cuts
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [offset = '', size = '', start = '', trailer = ''] = line.split(' ');
+        const plain = (text: string) => Buffer.from(text.replaceAll('\\x', ''), 'hex');
+        const objects = bytes.subarray(Number(offset), Number(offset) + Number(size));
+        return Buffer.concat([plain(start), objects, plain(trailer)]);
+      });
+    expect(packs).toEqual(links.map((link) => link.subarray(parseBundleHeader(link).packOffset)));
+  });
 });
 
 describe('the bundles of a repository', () => {
@@ -94,10 +110,10 @@ describe('the bundles of a repository', () => {
     const [a, b, c, d] = [carried('1', '0'), carried('2', '1'), carried('3', '2'), carried('5', '4')];
     const joined = joinLinks([base, a, b, c, fetched, d]);
     expect(joined).toEqual([
-      base,
-      expect.objectContaining({ kind: 'link', commit: '3'.repeat(40), bytes: expect.anything() }),
-      fetched,
-      d,
+      { ...base, how: 'base' },
+      expect.objectContaining({ how: 'small', commit: '3'.repeat(40), bytes: expect.anything() }),
+      { ...fetched, how: 'small' },
+      { ...d, how: 'small' },
     ]);
     const [, { bytes, sha256, sizeBytes } = a] = joined;
     checkBundle(bytes ?? Buffer.of(), { commit: '3'.repeat(40), prerequisites: ['0'.repeat(40)] }, true);
@@ -113,6 +129,16 @@ describe('the bundles of a repository', () => {
   test('that are none, or one, stay as they are', () => {
     expect(joinLinks([])).toEqual([]);
     const one = carried('1', '0');
-    expect(joinLinks([one])).toEqual([one]);
+    expect(joinLinks([one])).toEqual([{ ...one, how: 'small' }]);
+  });
+
+  test('that are large, or hold many objects, are packs of their own and not joined', () => {
+    const [a, b, c] = [carried('1', '0'), carried('2', '1'), carried('3', '2')];
+    const limits = { smallBytes: b.sizeBytes - 1, smallObjects: 2 };
+    const larger = carried('2', '1');
+    expect(joinLinks([a, larger, c], limits).map(({ how }) => how)).toEqual(['link', 'link', 'link']);
+    const many = { smallBytes: 1000, smallObjects: 1 };
+    expect(joinLinks([a, b, c], many).map(({ how }) => how)).toEqual(['link', 'link', 'link']);
+    expect(joinLinks([a, b, c], { smallBytes: a.sizeBytes, smallObjects: 2 })).toHaveLength(1);
   });
 });
