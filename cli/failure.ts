@@ -7,23 +7,34 @@ import { exitCodeFor } from './exit-codes.ts';
 export class CliError extends Error {
   readonly errorName: string;
   readonly hint: string | undefined;
+  /** For a program: with `--json`, beside the message. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(errorName: string, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  constructor(
+    errorName: string,
+    message: string,
+    options: { hint?: string; cause?: unknown; details?: Record<string, unknown> } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'CliError';
     this.errorName = errorName;
     this.hint = options.hint;
+    this.details = options.details;
   }
 }
 
-export const isInterruption = (error: unknown): boolean =>
-  error instanceof CliError && error.errorName === 'Interrupted';
+/** A function's error, or one of our own, of this name. */
+export const isCliError = (error: unknown, errorName: string): boolean =>
+  error instanceof CliError && error.errorName === errorName;
+
+export const isInterruption = (error: unknown): boolean => isCliError(error, 'Interrupted');
 
 /** What is shown of an error, decided before anything is printed. An empty message: nothing. */
 export interface Failure {
   name: string;
   message: string;
   hint?: string;
+  details?: Readonly<Record<string, unknown>>;
   exitCode: number;
 }
 
@@ -39,7 +50,9 @@ export const describeFailure = (error: unknown): Failure => {
     };
   }
   if (error instanceof CliError) {
-    return withHint(error.errorName, error.message, error.hint ?? adviceFor(error.errorName));
+    const hint = error.hint ?? adviceFor(error.errorName);
+    const failure = withHint(error.errorName, error.message, hint);
+    return error.details === undefined ? failure : { ...failure, details: error.details };
   }
   if (error instanceof Error && isErrorName(error.name)) {
     return withHint(error.name, error.message, adviceFor(error.name));

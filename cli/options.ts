@@ -12,6 +12,12 @@ export const parseId = (text: string): string => {
   );
 };
 
+export const parseDay = (text: string): string => {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  throw new InvalidArgumentError('Use a day like 2026-01-31, in UTC.');
+};
+
 export const parseWholeNumber =
   (least: number, most: number) =>
   (text: string): number => {

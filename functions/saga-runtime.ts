@@ -1,14 +1,22 @@
 /** The part of the composition root that knows which adapters stand behind the ports of sagas. */
+import { createSagaAudit } from '../adapters/aws/sagas/saga-audit.ts';
 import { createSagaEngine } from '../adapters/aws/sagas/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../adapters/aws/sagas/saga-tombstones.ts';
 import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
 import { createSecret } from '../adapters/aws/secret.ts';
+import type { LedgerAudit } from '../core/saga/ledger/audit.ts';
 import type { SagaEngine, SagaStore, Tombstones, ToolFunctions } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
   createSagaStore({
+    sagasTable: required(env, 'WALKBACK_SAGAS_TABLE'),
+    ledgerTable: required(env, 'WALKBACK_LEDGER_TABLE'),
+  });
+
+export const ledgerAudit = ({ env }: Runtime): LedgerAudit =>
+  createSagaAudit({
     sagasTable: required(env, 'WALKBACK_SAGAS_TABLE'),
     ledgerTable: required(env, 'WALKBACK_LEDGER_TABLE'),
   });

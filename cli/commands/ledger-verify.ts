@@ -1,59 +1,95 @@
 import type { Command } from 'commander';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import { fromRow, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
-import type { App, Run } from '../app.ts';
+import type { Finding } from '../../core/saga/ledger/audit.ts';
+import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
+import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { CliError } from '../failure.ts';
-import { parseId } from '../options.ts';
+import { CliError, isCliError } from '../failure.ts';
+import { parseDay, parseId } from '../options.ts';
+import { readDay, readSaga } from './ledger-evidence.ts';
 
-const PAGE = 500;
+const SHOWN = 50;
 
-/** The whole ledger of one saga, and where its head says it ends. */
-const readAll = async (run: Run, sagaId: string) => {
-  const rows: LedgerRow[] = [];
-  let cursor: string | undefined;
-  let tip: { seq: number; hash: string } | undefined;
-  do {
-    const answer = await run.invoke('walkback-query-ledger', {
-      sagaId,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    rows.push(...(answer.entries ?? []));
-    tip = answer.tip;
-    cursor = answer.cursor;
-  } while (cursor !== undefined);
-  return { rows, tip };
+const lineOf = ({ sagaId, where, message }: Finding): string => `Saga ${sagaId}, ${where}: ${message}.`;
+
+const brokenBy = (findings: readonly Finding[], details: Record<string, unknown>): CliError => {
+  const lines = findings.slice(0, SHOWN).map(lineOf);
+  const more = findings.length - lines.length;
+  return new CliError(
+    'LedgerBroken',
+    [...lines, ...(more > 0 ? [`And ${more} more; --json has all.`] : [])].join('\n'),
+    {
+      hint: 'docs/operations.md, "When the ledger does not verify"',
+      details: { ...details, findings },
+    },
+  );
 };
 
-const REASONS = {
-  missing: 'an entry is missing',
-  altered: 'the entry was altered after it was written',
-  unlinked: 'the entry does not follow the one before it',
-} as const;
+const verifyOne = async (run: Run, sagaId: string): Promise<Answer> => {
+  const stored = await run.progress('Reading the ledger', () => readSaga(run, sagaId));
+  const value = { sagaId, entries: stored.entries.length, hash: stored.entries.at(-1)?.hash ?? null };
+  const findings = verifySaga(stored);
+  if (findings.length > 0) throw brokenBy(findings, value);
+  return {
+    value,
+    text: () =>
+      `${run.paint.green('✔')} ${value.entries} entries, the chain holds ${run.paint.dim(value.hash ?? '')}\n`,
+  };
+};
+
+const verifyStored = async (run: Run, sagaId: string) => {
+  try {
+    const stored = await readSaga(run, sagaId);
+    return { entries: stored.entries.length, findings: verifySaga(stored) };
+  } catch (error) {
+    if (!isCliError(error, 'SagaNotFound')) throw error;
+    return { entries: 0, findings: [{ sagaId, where: 'ledger', message: 'is gone, with its head' }] };
+  }
+};
+
+const verifyDay = async (run: Run, day: string): Promise<Answer> => {
+  const { sagas, findings } = await run.progress(`Reading the ledger of ${day}`, () => readDay(run, day));
+  let entries = 0;
+  let done = 0;
+  for (const sagaId of sagas) {
+    done += 1;
+    const seen = await run.progress(`Verifying saga ${done} of ${sagas.size}`, () =>
+      verifyStored(run, sagaId),
+    );
+    entries += seen.entries;
+    findings.push(...seen.findings);
+  }
+  const unique = [...new Map(findings.map((finding) => [lineOf(finding), finding])).values()];
+  const value = { day, sagas: sagas.size, entries };
+  if (unique.length > 0) throw brokenBy(unique, value);
+  return {
+    value: { ...value, findings: [] },
+    text: () =>
+      `${run.paint.green('✔')} ${day}: ${sagas.size} sagas, ${entries} entries, all as they were written\n`,
+  };
+};
+
+interface Which {
+  all?: boolean;
+  day?: string;
+}
 
 export const addLedgerVerify = (parent: Command, app: App): void => {
   parent
     .command('verify')
-    .argument('<saga>', 'saga id', parseId)
-    .description('check that no entry of a saga was changed, removed or put in; exit code 1 when one was')
-    .action((sagaId: string, _: unknown, command: Command) =>
-      withConnection(app, command, async (run) => {
-        const { rows, tip } = await run.progress('Reading the ledger', () => readAll(run, sagaId));
-        const end = tip === undefined ? undefined : { seq: tip.seq, tip: tip.hash };
-        const broken = findChainBreak(rows.map(fromRow), end);
-        if (broken !== undefined) {
-          throw new CliError(
-            'LedgerBroken',
-            `Saga ${sagaId}, entry ${broken.seq}: ${REASONS[broken.reason]}.`,
-          );
-        }
-        const answer = { sagaId, entries: rows.length, hash: tip?.hash ?? null };
-        return {
-          value: answer,
-          text: () =>
-            `${run.paint.green('✔')} ${rows.length} entries, the chain holds ${run.paint.dim(answer.hash ?? '')}\n`,
-        };
-      }),
-    );
+    .argument('[saga]', 'saga id', parseId)
+    .option('--all', 'every saga that moved on --day')
+    .option('--day <day>', 'YYYY-MM-DD in UTC', parseDay)
+    .description('check that what is stored of a saga is what was written; exit code 1 when it is not')
+    .action((sagaId: string | undefined, { all, day }: Which, command: Command) => {
+      if (sagaId !== undefined && all === undefined && day === undefined) {
+        return withConnection(app, command, (run) => verifyOne(run, sagaId));
+      }
+      if (sagaId === undefined && all === true && day !== undefined) {
+        return withConnection(app, command, (run) => verifyDay(run, day));
+      }
+      throw new CliError(
+        'InvalidInput',
+        'Say which: `ledger verify SAGA`, or `ledger verify --all --day YYYY-MM-DD`.',
+      );
+    });
 };

@@ -145,6 +145,9 @@ export type Fact =
       inputHash: string;
       stepCount: number;
       definition?: string;
+      /** As in the head, so that it can be held against the chain; entries of older releases do not say. */
+      requestHash?: string;
+      sessionId?: string;
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
   | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
@@ -296,6 +299,12 @@ export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAIL
 
 /** Driven by an execution: such a saga moves by itself, or something is wrong. */
 export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
+
+const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
+
+/** From one status in which it moves to another: `statusSince` stays. */
+export const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
+  before === after || (isMoving(before) && isMoving(after));
 
 /** One item per saga: the folded state, and the tip of the chain. */
 export interface SagaHead {

@@ -58,6 +58,8 @@ export const queryLedgerInput = z.strictObject({
   externalRef: z.string().min(1).max(500).optional(),
   day: day.optional(),
   format: z.enum(['json', 'csv']).optional(),
+  /** With `sagaId` or `day`: also what is stored beside the entries, for verifying. */
+  evidence: z.boolean().optional(),
   limit: limit.optional(),
   cursor: cursor.optional(),
 });

@@ -15,11 +15,12 @@ export interface Recorded {
 interface Scene {
   /** Set to interrupt the command. */
   signal?: AbortSignal;
-  /** What each function answers, or what tells it; an error is thrown. */
+  /** What each function answers, or what tells it (a promise, too); an error is thrown. */
   answers?: Partial<Record<FunctionName, unknown>>;
   sandboxes?: LocalSandboxes;
   env?: Record<string, string>;
   cwd?: string;
+  now?: () => Date;
 }
 
 /** Runs the real command line against functions that answer what the test says, recording what they were asked. */
@@ -40,7 +41,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
       stdin: new PassThrough(),
       stdout: { write: (text) => (recorded.stdout += text), columns: 80 },
       stderr: { write: (text) => (recorded.stderr += text), columns: 80 },
-      now: () => new Date(2026, 0, 2, 12),
+      now: scene.now ?? (() => new Date(2026, 0, 2, 12)),
     },
     signal: scene.signal ?? new AbortController().signal,
     page: async (text) => void (recorded.stdout += text),

@@ -1,6 +1,7 @@
 /** The refund saga, run in process: real core, real kit, the example's services, faults at chosen points. */
 import { expect } from 'vitest';
 import { fold } from '../../core/saga/decide/fold.ts';
+import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { LedgerEntry } from '../../core/saga/model.ts';
 import { observe } from '../../core/saga/people/observation.ts';
@@ -118,6 +119,7 @@ export const expectInvariants = async (saga: RefundSaga): Promise<string> => {
   expect(['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED']).toContain(status);
 
   expect(fold(entries), 'fold(entries) == head.state').toEqual(head.state);
+  expect(differingHeadFields(head, entries), 'the head says what the ledger says').toEqual([]);
   expect(findChainBreak(entries, head), 'the hash chain holds').toBeUndefined();
   expect(unpackEffects(packEffects(head.state.effects)), 'effects survive packing').toEqual(
     head.state.effects,

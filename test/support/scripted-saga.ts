@@ -1,6 +1,7 @@
 /** Sagas of a few made-up tools whose answers a test writes: for what the refund example can not show. */
 import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../core/saga/decide/fold.ts';
+import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { PlanStep, ToolManifest } from '../../core/saga/model.ts';
 import { observe } from '../../core/saga/people/observation.ts';
@@ -78,7 +79,10 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
       state: head.state,
       story: entries.map(({ direction, status }) => `${direction} ${status}`),
       observation: observe(head, entries),
-      isSound: findChainBreak(entries, head) === undefined && isDeepStrictEqual(fold(entries), head.state),
+      isSound:
+        findChainBreak(entries, head) === undefined &&
+        isDeepStrictEqual(fold(entries), head.state) &&
+        differingHeadFields(head, entries).length === 0,
     };
   };
   return { clock, store: memory.store, machine, requests, begin, seen };

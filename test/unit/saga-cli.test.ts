@@ -2,8 +2,10 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { toRow } from '../../core/saga/ledger/ledger-row.ts';
+import type { SagaHead } from '../../core/saga/model.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const moved = { sagaId: 'r1', status: 'COMPENSATING' };
@@ -19,6 +21,21 @@ const { entries, tip } = chain(
   { at: '2026-01-02T10:00:00.000Z', actor: 'engine' },
 );
 const rows = entries.map(toRow);
+const at = '2026-01-02T10:00:00.000Z';
+const head: SagaHead = {
+  sagaId: 'r1',
+  version: 1,
+  ...tip,
+  state: fold(entries),
+  requestHash: 'r',
+  planHash: 'p',
+  inputHash: 'i',
+  requestedBy: 'engine',
+  historyEvents: 0,
+  createdAt: at,
+  updatedAt: at,
+  statusSince: at,
+};
 
 const SEEN = {
   sagaId: 'r1',
@@ -127,7 +144,11 @@ describe('walkback saga', () => {
 describe('walkback ledger', () => {
   test('verify accepts a whole chain, and names the entry that was changed or cut off', async () => {
     const answer = (some: typeof rows) => ({
-      'walkback-query-ledger': { entries: some, tip: { seq: tip.seq, hash: tip.tip } },
+      'walkback-query-ledger': {
+        entries: some,
+        tip: { seq: tip.seq, hash: tip.tip },
+        evidence: { head, findings: [] },
+      },
     });
     expect((await runCommand(['ledger', 'verify', 'r1'], { answers: answer(rows), env })).stdout).toContain(
       '✔ 2 entries',

@@ -15,18 +15,18 @@ export type Item = Key & Record<string, unknown>;
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
-const sagaKey = (sagaId: string): string => `SAGA#${sagaId}`;
-export const headKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'HEAD' });
-export const tokenKey = (sagaId: string): Key => ({ pk: sagaKey(sagaId), sk: 'TOKEN' });
+export const ledgerKey = (sagaId: string): string => `SAGA#${sagaId}`;
+export const headKey = (sagaId: string): Key => ({ pk: ledgerKey(sagaId), sk: 'HEAD' });
+export const tokenKey = (sagaId: string): Key => ({ pk: ledgerKey(sagaId), sk: 'TOKEN' });
 export const inputKey = (sagaId: string, inputHash: string): Key => ({
-  pk: sagaKey(sagaId),
+  pk: ledgerKey(sagaId),
   sk: `INPUT#${inputHash.slice(0, 16)}`,
 });
 export const stepsKey = (sagaId: string, planHash: string, chunk: number): Key => ({
-  pk: sagaKey(sagaId),
+  pk: ledgerKey(sagaId),
   sk: `STEPS#${planHash.slice(0, 16)}#${digits(chunk, 4)}`,
 });
-export const entryKey = (sagaId: string, seq: number): Key => ({ pk: sagaKey(sagaId), sk: digits(seq, 8) });
+export const entryKey = (sagaId: string, seq: number): Key => ({ pk: ledgerKey(sagaId), sk: digits(seq, 8) });
 export const versionKey = (kind: 'TOOL' | 'DEFINITION', name: string, version: string): Key => ({
   pk: `${kind}#${name}`,
   sk: `V#${version}`,
@@ -60,10 +60,12 @@ const bytesOf = (value: unknown): Uint8Array => {
   throw new TypeError('effects are not bytes');
 };
 
+export const inflateEffects = (value: unknown): string => inflateRawSync(bytesOf(value)).toString();
+
 export const readHead = (item: Record<string, unknown>): SagaHead => {
   const { pk, sk: _, format: _format, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
   const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
-  const unpacked = unpackEffects(inflateRawSync(bytesOf(effects)).toString());
+  const unpacked = unpackEffects(inflateEffects(effects));
   const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state: { ...small, effects: unpacked } };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by headItem
   return head as SagaHead;

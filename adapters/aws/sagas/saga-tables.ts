@@ -71,6 +71,19 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     return { items: answer.Items ?? [], hasMore: answer.LastEvaluatedKey !== undefined };
   };
 
+  /** One page of a partition behind a sort key, whatever is there; from its beginning with an empty one. */
+  const after = async (tableName: string, { pk, sk }: Key, limit: number) => {
+    const command = new QueryCommand({
+      TableName: tableName,
+      ConsistentRead: true,
+      KeyConditionExpression: sk === '' ? 'pk = :pk' : 'pk = :pk AND sk > :sk',
+      ExpressionAttributeValues: { ':pk': pk, ...(sk === '' ? {} : { ':sk': sk }) },
+      Limit: limit,
+    });
+    const answer = await calling(SERVICE, () => client.send(command));
+    return { items: answer.Items ?? [], hasMore: answer.LastEvaluatedKey !== undefined };
+  };
+
   /** One page of an index, oldest first. */
   const index = async (
     table: { name: string; index: string; attribute: string },
@@ -109,7 +122,7 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     await calling(SERVICE, () => client.send(new PutCommand({ TableName: tableName, Item: item })));
   };
 
-  return { get, partition, page, index, transact, putAll, overwrite };
+  return { get, partition, page, after, index, transact, putAll, overwrite };
 };
 
 export type SagaTables = ReturnType<typeof createSagaTables>;

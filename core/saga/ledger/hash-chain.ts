@@ -32,20 +32,50 @@ export const chain = (
 
 export interface ChainBreak {
   seq: number;
-  reason: 'missing' | 'altered' | 'unlinked';
+  /** `extra`: an entry that was never written there; before the first, twice, or without a place. */
+  reason: 'missing' | 'altered' | 'unlinked' | 'extra';
 }
 
-/** The first place where the ledger of a saga is not what was written, or undefined. Entries oldest first. */
-export const findChainBreak = (entries: readonly LedgerEntry[], tip?: ChainTip): ChainBreak | undefined => {
-  let previous = GENESIS_HASH;
-  for (const [position, entry] of entries.entries()) {
-    if (entry.seq !== position) return { seq: position, reason: 'missing' };
-    if (entry.prevHash !== previous) return { seq: entry.seq, reason: 'unlinked' };
-    if (entryHash(entry) !== entry.hash) return { seq: entry.seq, reason: 'altered' };
-    previous = entry.hash;
-  }
-  if (tip !== undefined && (tip.seq !== entries.length || tip.tip !== previous)) {
-    return { seq: entries.length, reason: 'missing' };
-  }
-  return undefined;
+const breakAt = (entry: LedgerEntry, position: number, previous: string): ChainBreak | undefined => {
+  if (!Number.isInteger(entry.seq) || entry.seq < position) return { seq: position, reason: 'extra' };
+  if (entry.seq > position) return { seq: position, reason: 'missing' };
+  if (entry.prevHash !== previous) return { seq: entry.seq, reason: 'unlinked' };
+  return entryHash(entry) === entry.hash ? undefined : { seq: entry.seq, reason: 'altered' };
 };
+
+/** Looks at entries as they are read, oldest first: nothing has to be kept to know that the chain holds. */
+export const createChainCheck = () => {
+  let position = 0;
+  let previous = GENESIS_HASH;
+  let broken: ChainBreak | undefined;
+  return {
+    add: (entry: LedgerEntry): void => {
+      broken ??= breakAt(entry, position, previous);
+      position += 1;
+      previous = entry.hash;
+    },
+    /** The first place where the ledger is not what was written, or undefined. */
+    end: (tip?: ChainTip): ChainBreak | undefined => {
+      if (broken !== undefined || tip === undefined) return broken;
+      if (tip.seq < position) return { seq: tip.seq, reason: 'extra' };
+      return tip.seq > position || tip.tip !== previous ? { seq: position, reason: 'missing' } : undefined;
+    },
+  };
+};
+
+/** The same for entries that are there already. */
+export const findChainBreak = (entries: readonly LedgerEntry[], tip?: ChainTip): ChainBreak | undefined => {
+  const check = createChainCheck();
+  for (const entry of entries) check.add(entry);
+  return check.end(tip);
+};
+
+const BREAKS: Record<ChainBreak['reason'], string> = {
+  missing: 'an entry is missing',
+  altered: 'the entry was altered after it was written',
+  unlinked: 'the entry does not follow the one before it',
+  extra: 'an entry is there that was never written',
+};
+
+/** For people. */
+export const describeBreak = ({ reason }: ChainBreak): string => BREAKS[reason];

@@ -3,6 +3,8 @@ import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { type LedgerEntry, SAGA_STATUSES, type SagaStatus } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
+import type { LedgerAudit } from './audit.ts';
+import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { toCsv } from './csv.ts';
 import { type LedgerRow, toRow } from './ledger-row.ts';
 
@@ -13,6 +15,7 @@ export interface LedgerQuery {
   externalRef?: string;
   day?: string;
   format?: 'json' | 'csv';
+  evidence?: boolean;
   limit?: number;
   cursor?: string;
 }
@@ -23,13 +26,15 @@ export interface LedgerAnswer {
   cursor?: string;
   /** For one saga: where its chain ends, to verify that nothing was cut off. */
   tip?: { seq: number; hash: string };
+  /** What else is stored of what was asked for, when it was asked for. */
+  evidence?: Evidence;
 }
 
 const DAYS_BACK = 7;
 const DEFAULT_LIMIT = 200;
 
 type Rows = AnswerPage<LedgerRow>;
-type Told = { cursor?: string; tip?: LedgerAnswer['tip'] };
+type Told = { cursor?: string; tip?: LedgerAnswer['tip']; evidence?: Evidence };
 
 /** Adds entries of one saga from `from` on, as many as there is room for; answers where the rest begins. */
 const addSaga = async (
@@ -101,6 +106,16 @@ const ofDays = async (
   return {};
 };
 
+const selectEvidence = (
+  audit: LedgerAudit,
+  rows: Rows,
+  { sagaId, day, cursor }: LedgerQuery,
+): Promise<Told> => {
+  if (sagaId !== undefined) return evidenceOfSaga(audit, rows, sagaId, cursor);
+  if (day !== undefined) return evidenceOfDay(audit, rows, day, cursor);
+  throw new WalkbackError('InvalidInput', 'evidence: goes with sagaId or day.');
+};
+
 const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: string): Promise<Told> => {
   const { status, cursor } = query;
   if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
@@ -119,7 +134,7 @@ const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: s
 
 /** Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
 export const createQueryLedger =
-  ({ store, clock }: { store: SagaStore; clock: Clock }) =>
+  ({ store, audit, clock }: { store: SagaStore; audit: LedgerAudit; clock: Clock }) =>
   async (query: LedgerQuery): Promise<LedgerAnswer> => {
     const chosen = [query.sagaId, query.externalRef, query.status ?? query.day].filter(
       (one) => one !== undefined,
@@ -132,6 +147,8 @@ export const createQueryLedger =
     }
     const today = clock.now().toISOString().slice(0, 10);
     const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
-    const told = await select(store, rows, query, today);
+    const told = query.evidence
+      ? await selectEvidence(audit, rows, query)
+      : await select(store, rows, query, today);
     return { ...(query.format === 'csv' ? { csv: toCsv(rows.items) } : { entries: rows.items }), ...told };
   };

@@ -1,6 +1,9 @@
 /** Reading a whole ledger without what only calls of tools need: 500 steps with the largest results are 32 MB of them. */
-import type { LedgerEntry } from '../model.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { LedgerEntry, SagaHead } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
+import { differingHeadFields } from './check-head.ts';
+import { createChainCheck, describeBreak } from './hash-chain.ts';
 
 const MAX_PAGE = 1000;
 
@@ -12,18 +15,55 @@ const slim = (entry: LedgerEntry): LedgerEntry => {
   return 'result' in entry ? { ...entry, result: null } : entry;
 };
 
-/** Oldest first, up to `end`; arguments and results are left out, so the hashes of these entries say nothing. */
-export const readLedger = async (
-  store: Pick<SagaStore, 'pageEntries'>,
+type Reads = Pick<SagaStore, 'pageEntries'>;
+
+/** Shows every entry below `end` as it is stored, and keeps it without arguments and result. */
+const readAll = async (
+  store: Reads,
   sagaId: string,
-  end = Number.POSITIVE_INFINITY,
+  end: number,
+  look: (entry: LedgerEntry) => void,
 ): Promise<LedgerEntry[]> => {
   const entries: LedgerEntry[] = [];
   let from: number | undefined = 0;
   while (from !== undefined && from < end) {
     const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, MAX_PAGE);
-    entries.push(...page.items.map(slim));
+    for (const entry of page.items.filter(({ seq }) => seq < end)) {
+      look(entry);
+      entries.push(slim(entry));
+    }
     from = page.next;
   }
-  return entries.filter(({ seq }) => seq < end);
+  return entries;
+};
+
+/** Oldest first, up to `end`; arguments and results are left out, so the hashes of these entries say nothing. */
+export const readLedger = (
+  store: Reads,
+  sagaId: string,
+  end = Number.POSITIVE_INFINITY,
+): Promise<LedgerEntry[]> => readAll(store, sagaId, end, () => undefined);
+
+const broken = (sagaId: string, what: string): WalkbackError =>
+  new WalkbackError(
+    'LedgerBroken',
+    `Saga ${sagaId} is not what was written: ${what}. What it did is not known from here: do not act on it. ` +
+      `An operator runs \`walkback ledger verify ${sagaId}\` and looks at the providers.`,
+    { details: { sagaId } },
+  );
+
+/**
+ * The same up to the head, and held against it (S12): what is told of a saga is what its ledger says, or nothing. Throws
+ * `LedgerBroken` when the chain does not hold, or the head says anything else than the entries before it.
+ */
+export const readTrueLedger = async (store: Reads, head: SagaHead): Promise<LedgerEntry[]> => {
+  const { sagaId } = head;
+  const check = createChainCheck();
+  const entries = await readAll(store, sagaId, head.seq, check.add);
+  const gap = check.end(head);
+  if (gap !== undefined) throw broken(sagaId, `entry ${gap.seq}: ${describeBreak(gap)}`);
+  const differing = differingHeadFields(head, entries);
+  if (differing.length > 0)
+    throw broken(sagaId, `the head differs from the ledger in ${differing.join(', ')}`);
+  return entries;
 };

@@ -1,6 +1,6 @@
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { readLedger } from '../ledger/read-ledger.ts';
+import { readTrueLedger } from '../ledger/read-ledger.ts';
 import { type SagaHead, TERMINAL_STATUSES } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
 import { type Observation, observe } from './observation.ts';
@@ -13,7 +13,7 @@ const isSettled = ({ state: { status } }: SagaHead): boolean =>
 
 /**
  * The observation; with `waitSeconds`, as soon as the saga has ended or waits for a person, or when the time is up.
- * Throws `SagaNotFound`.
+ * Throws `SagaNotFound`, and `LedgerBroken` instead of telling what the ledger does not say (S12).
  */
 export const createDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
@@ -31,5 +31,5 @@ export const createDescribe =
       left -= pause;
       head = await look();
     }
-    return observe(head, await readLedger(store, sagaId, head.seq));
+    return observe(head, await readTrueLedger(store, head));
   };

@@ -8,12 +8,11 @@ import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
 import { chain } from '../ledger/hash-chain.ts';
 import {
   type Fact,
+  isSameTurn,
   type LedgerEntry,
-  MOVING_STATUSES,
   type PinnedStep,
   type SagaHead,
   type SagaState,
-  type SagaStatus,
 } from '../model.ts';
 import type { AdvanceDependencies, Evaluate } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
@@ -127,11 +126,6 @@ export const move = async (
     retryable: true,
   });
 };
-
-const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
-
-const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
-  before === after || (isMoving(before) && isMoving(after));
 
 /** The head after these facts, with the entries that move it. */
 const advanceHead = (

@@ -74,13 +74,19 @@ const planOf = async (
 const headOf = (request: StartRequest, steps: PinnedStep[], definition: string | undefined, at: string) => {
   const { planHash } = pinSteps(steps);
   const inputHash = hashJson(request.input);
+  const requestHash = hashJson(request);
+  const known = {
+    ...(definition === undefined ? {} : { definition }),
+    ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+  };
   const fact: Fact = {
     direction: 'saga',
     status: 'started',
     planHash,
     inputHash,
     stepCount: steps.length,
-    ...(definition === undefined ? {} : { definition }),
+    requestHash,
+    ...known,
   };
   const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], {
     at,
@@ -91,11 +97,10 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
     ...tip,
     version: 1,
     state: initialState(steps.length),
-    requestHash: hashJson(request),
+    requestHash,
     planHash,
     inputHash,
-    ...(definition === undefined ? {} : { definition }),
-    ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+    ...known,
     requestedBy: request.requestedBy,
     historyEvents: 0,
     createdAt: at,

@@ -1,0 +1,157 @@
+/**
+ * What is stored of a saga, held against itself: every attribute that is derived from an entry with that entry, every attribute
+ * of the head with what a head has, what was pinned with its hashes. Only reads.
+ */
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import type { AuditedEntry, LedgerAudit } from '../../../core/saga/ledger/audit.ts';
+import type { LedgerEntry, SagaHead } from '../../../core/saga/model.ts';
+import { hashJson } from '../../../core/saga/plan/json.ts';
+import { packEffects } from '../../../core/saga/run/pack-state.ts';
+import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
+import { documentClient } from '../document-client.ts';
+import { ITEM_FORMAT } from '../item-format.ts';
+import {
+  entryItem,
+  headKey,
+  inflateEffects,
+  inputKey,
+  ledgerKey,
+  readChunk,
+  readEntry,
+  readHead,
+  stepsKey,
+} from './saga-items.ts';
+import { createSagaTables } from './saga-tables.ts';
+
+type Stored = Record<string, unknown>;
+
+const count = z.int().min(0);
+const time = z.iso.datetime();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Every attribute a head has. One that is not here was never written by us: `expiresAt`, and the table would delete the head. */
+const headSchema = z.strictObject({
+  pk: z.string(),
+  sk: z.literal('HEAD'),
+  format: z.int().min(1).max(ITEM_FORMAT).optional(),
+  version: count,
+  seq: count,
+  tip: hash,
+  status: z.string(),
+  waitUntilMs: count.optional(),
+  state: z.string(),
+  effects: z.instanceof(Uint8Array),
+  requestHash: hash,
+  planHash: hash,
+  inputHash: hash,
+  definition: z.string().optional(),
+  sessionId: z.string().optional(),
+  requestedBy: z.string(),
+  historyEvents: count,
+  createdAt: time,
+  updatedAt: time,
+  statusSince: time,
+});
+
+/** Which attributes a schema does not take; what is left out of an object is named by the object. */
+const refused = (schema: z.ZodType, item: Stored): string[] =>
+  (schema.safeParse(item).error?.issues ?? []).flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path[0] ?? 'item')],
+  );
+
+const orUndefined = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+/** Written by us, and by nobody else: members in another order or spelling are not ours. */
+const isOurJson = (text: unknown): boolean =>
+  typeof text === 'string' && orUndefined(() => JSON.stringify(JSON.parse(text))) === text;
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
+
+const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
+  const wrong = refused(headSchema, item);
+  const head = orUndefined(() => readHead(item));
+  if (head === undefined) return { wrong: unique([...wrong, 'state']) };
+  const effects = orUndefined(() => inflateEffects(item['effects']));
+  if (effects !== packEffects(head.state.effects)) wrong.push('effects');
+  if (!isOurJson(item['state'])) wrong.push('state');
+  if (item['status'] !== head.state.status) wrong.push('status');
+  if (item['waitUntilMs'] !== head.state.wait?.untilMs) wrong.push('waitUntilMs');
+  return { head, wrong: unique(wrong) };
+};
+
+const differing = (one: Stored, other: Stored): string[] =>
+  unique([...Object.keys(one), ...Object.keys(other)]).filter((name) => one[name] !== other[name]);
+
+const auditEntryItem = (item: Stored): AuditedEntry => {
+  const sagaId = String(item['saga_id'] ?? String(item['pk']).replace(/^SAGA#/, ''));
+  const place = { sagaId, place: String(item['sk']) };
+  const entry: LedgerEntry | undefined = orUndefined(() => readEntry(item));
+  const derived = entry && orUndefined(() => entryItem(entry));
+  return entry === undefined || derived === undefined
+    ? { ...place, wrong: ['detail'] }
+    : { ...place, entry, wrong: differing(derived, item) };
+};
+
+export interface SagaAuditOptions {
+  sagasTable: string;
+  ledgerTable: string;
+  client?: DynamoDBClient;
+}
+
+export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOptions): LedgerAudit => {
+  const tables = createSagaTables(documentClient(client));
+
+  const inputProblem = async ({ sagaId, inputHash }: SagaHead): Promise<string | undefined> => {
+    const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
+    if (item === undefined) return 'the pinned input is gone';
+    const { pk: _, sk: __, input, ...more } = item;
+    const sound =
+      isOurJson(input) && hashJson(JSON.parse(String(input))) === inputHash && Object.keys(more).length === 0;
+    return sound ? undefined : 'the pinned input is not what was pinned';
+  };
+
+  const chunkProblem = async ({ sagaId, planHash, state }: SagaHead, at: number) => {
+    const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, at));
+    const first = at * STEPS_PER_CHUNK;
+    const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, state.stepCount)}`;
+    if (item === undefined) return `${which} are gone`;
+    const { pk: _, sk: __, steps, proof: ___, ...more } = item;
+    const chunk = orUndefined(() => readChunk(item));
+    const sound =
+      chunk !== undefined &&
+      isOurJson(steps) &&
+      isPinnedChunk(planHash, at, chunk) &&
+      Object.keys(more).length === 0;
+    return sound ? undefined : `${which} are not what was pinned`;
+  };
+
+  return {
+    head: async (sagaId) => {
+      const item = await tables.get(sagasTable, headKey(sagaId));
+      return item === undefined ? { wrong: [] } : auditHeadItem(item);
+    },
+    pins: async (head) => {
+      const problems = [await inputProblem(head)];
+      for (let at = 0; at * STEPS_PER_CHUNK < head.state.stepCount; at += 1) {
+        problems.push(await chunkProblem(head, at));
+      }
+      return problems.filter((problem) => problem !== undefined);
+    },
+    entries: async (sagaId, after, limit) => {
+      const page = await tables.after(ledgerTable, { pk: ledgerKey(sagaId), sk: after }, limit);
+      return { items: page.items.map(auditEntryItem), hasMore: page.hasMore };
+    },
+    day: async (day, limit, cursor) => {
+      const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day' };
+      const { items, ...rest } = await tables.index(by, day, limit, cursor);
+      return { items: items.map(auditEntryItem), ...rest };
+    },
+  };
+};

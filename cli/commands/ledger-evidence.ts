@@ -1,0 +1,63 @@
+import type { Finding } from '../../core/saga/ledger/audit.ts';
+import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
+import type { StoredSaga } from '../../core/saga/ledger/verify-saga.ts';
+import type { LedgerEntry, SagaHead } from '../../core/saga/model.ts';
+import type { Run } from '../app.ts';
+import { CliError } from '../failure.ts';
+
+const PAGE = 500;
+
+const wrongRelease = () =>
+  new CliError(
+    'InvalidInput',
+    'The functions deployed here are of an older release, which cannot be verified by this one.',
+    {
+      hint: 'deploy this release, or verify with the one that is deployed',
+    },
+  );
+
+/** Everything that is stored of one saga. Throws `SagaNotFound` when nothing is. */
+export const readSaga = async (run: Run, sagaId: string): Promise<StoredSaga> => {
+  const entries: LedgerEntry[] = [];
+  const findings: Finding[] = [];
+  let head: SagaHead | null = null;
+  let cursor: string | undefined;
+  do {
+    const answer = await run.invoke('walkback-query-ledger', {
+      sagaId,
+      evidence: true,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    if (answer.evidence === undefined) throw wrongRelease();
+    for (const row of answer.entries ?? []) entries.push(fromRow(row));
+    findings.push(...answer.evidence.findings);
+    head = answer.evidence.head ?? null;
+    cursor = answer.cursor;
+  } while (cursor !== undefined);
+  return { sagaId, head, entries, findings };
+};
+
+/** The sagas that the index of a day knows, and what is wrong with its entries. */
+export const readDay = async (
+  run: Run,
+  day: string,
+): Promise<{ sagas: Set<string>; findings: Finding[] }> => {
+  const sagas = new Set<string>();
+  const findings: Finding[] = [];
+  let cursor: string | undefined;
+  do {
+    const answer = await run.invoke('walkback-query-ledger', {
+      day,
+      evidence: true,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    if (answer.evidence === undefined) throw wrongRelease();
+    for (const row of answer.entries ?? []) sagas.add(row.saga_id);
+    findings.push(...answer.evidence.findings);
+    for (const { sagaId } of answer.evidence.findings) sagas.add(sagaId);
+    cursor = answer.cursor;
+  } while (cursor !== undefined);
+  return { sagas, findings };
+};

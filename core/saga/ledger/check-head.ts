@@ -1,0 +1,98 @@
+/**
+ * The head of a saga says again what its ledger says: where the chain ends, the folded state, who asked and when. Only the
+ * ledger is the truth, so what is told from a head is compared with it first. Pure.
+ */
+import { apply, initialState } from '../decide/fold.ts';
+import { isSameTurn, type LedgerEntry, type SagaHead, type SagaState } from '../model.ts';
+import { canonicalJson } from '../plan/json.ts';
+
+/** Of the head, and of nothing that the ledger knows: only the writer's lock and an estimate (docs/security.md). */
+export const UNCOVERED_HEAD_FIELDS = ['historyEvents'] as const satisfies (keyof SagaHead)[];
+
+/** A release before this one wrote no member where this one writes an empty one; both mean the same. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || value === 0;
+
+const meaning = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(meaning);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (isEmpty(member) ? [] : [[name, meaning(member)]])),
+  );
+};
+
+const meansTheSame = (one: unknown, other: unknown): boolean =>
+  canonicalJson(meaning(one)) === canonicalJson(meaning(other));
+
+interface Followed {
+  state: SagaState;
+  /** When the last status may have begun: entries of one moment may be one move or several. */
+  since: Set<string>;
+  /** Entries that were written at another moment, or by somebody else, than the one before. */
+  moments: number;
+}
+
+/** Folds, and follows when the status changed. Throws when the entries tell no possible story. */
+const follow = (entries: readonly LedgerEntry[]): Followed => {
+  let state = initialState(0);
+  let since = new Set<string>();
+  let moments = 0;
+  for (let next = 0; next < entries.length; moments += 1) {
+    const { at, actor } = entries[next] ?? { at: '', actor: '' };
+    const before = state;
+    let turned = next === 0;
+    for (; entries[next]?.at === at && entries[next]?.actor === actor; next += 1) {
+      const entry = entries[next];
+      if (entry === undefined) break;
+      const { status } = state;
+      state = apply(state, entry);
+      turned ||= !isSameTurn(status, state.status);
+    }
+    const changed = moments === 0 || !isSameTurn(before.status, state.status);
+    if (changed) since = new Set([at]);
+    else if (turned) since.add(at);
+  }
+  return { state, since, moments };
+};
+
+/** Parts of the state that differ, as `state.status`. */
+const differingState = (head: SagaState, folded: SagaState): string[] => {
+  const names = new Set([...Object.keys(head), ...Object.keys(folded)]);
+  const of = (state: SagaState) => new Map<string, unknown>(Object.entries(state));
+  const [mine, theirs] = [of(head), of(folded)];
+  return [...names]
+    .filter((name) => !meansTheSame(mine.get(name), theirs.get(name)))
+    .map((name) => `state.${name}`);
+};
+
+/**
+ * What of a head is not what its whole ledger says, by name; empty when all is. The chain of the entries holds: that is looked
+ * at first. `unfoldable` when no saga can have gone like this.
+ */
+export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntry[]): string[] => {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first?.direction !== 'saga' || first.status !== 'started' || last === undefined) return ['unfoldable'];
+  let followed: Followed;
+  try {
+    followed = follow(entries);
+  } catch {
+    return ['unfoldable'];
+  }
+  const { state, since, moments } = followed;
+  const told: [keyof SagaHead, boolean][] = [
+    ['sagaId', head.sagaId === first.sagaId],
+    ['version', head.version >= moments && head.version <= entries.length],
+    ['planHash', head.planHash === first.planHash],
+    ['inputHash', head.inputHash === first.inputHash],
+    ['definition', head.definition === first.definition],
+    // An older release did not write these two into the ledger.
+    ['requestHash', first.requestHash === undefined || head.requestHash === first.requestHash],
+    ['sessionId', first.requestHash === undefined || head.sessionId === first.sessionId],
+    ['requestedBy', head.requestedBy === first.actor],
+    ['createdAt', head.createdAt === first.at],
+    ['updatedAt', head.updatedAt === last.at],
+    ['statusSince', since.has(head.statusSince)],
+  ];
+  return [...differingState(head.state, state), ...told.flatMap(([name, holds]) => (holds ? [] : [name]))];
+};

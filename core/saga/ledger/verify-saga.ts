@@ -1,0 +1,31 @@
+/** Is a saga what was written? Its entries by their chain, and everything beside them by the entries. Pure. */
+import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { Finding } from './audit.ts';
+import { differingHeadFields } from './check-head.ts';
+import { describeBreak, findChainBreak } from './hash-chain.ts';
+
+export interface StoredSaga {
+  sagaId: string;
+  head: SagaHead | null;
+  /** All of them, in the order of their places. */
+  entries: readonly LedgerEntry[];
+  /** What its items told by themselves (audit.ts). */
+  findings: readonly Finding[];
+}
+
+/** Everything that is not as it was written; empty when nothing is. */
+export const verifySaga = ({ sagaId, head, entries, findings }: StoredSaga): Finding[] => {
+  const found = [...findings];
+  const add = (where: string, message: string) => found.push({ sagaId, where, message });
+  if (head === null) add('head', 'is gone, or cannot be read');
+  const broken = findChainBreak(entries, head ?? undefined);
+  if (broken !== undefined) {
+    // What the head says cannot be judged by a ledger that is not what was written.
+    add(`entry ${broken.seq}`, describeBreak(broken));
+    return found;
+  }
+  const differing = head === null ? [] : differingHeadFields(head, entries);
+  if (differing.includes('unfoldable')) add('ledger', 'no saga can have gone like this: it does not fold');
+  else if (differing.length > 0) add('head', `${differing.join(', ')}: not what the ledger says`);
+  return found;
+};

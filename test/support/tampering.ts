@@ -1,0 +1,89 @@
+/** The hand of somebody with rights in the account: reads and writes items of sagas past the functions. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { createInvoke } from '../../cli/target/invoke.ts';
+import type { Cloud } from '../../local/cloud.ts';
+import { runCommand } from './recording-app.ts';
+
+export type Attributes = Record<string, AttributeValue>;
+export interface StoredItem {
+  table: string;
+  item: Attributes;
+}
+
+const placeOf = ({ table, item }: StoredItem): string => `${table} ${item['pk']?.S} ${item['sk']?.S}`;
+
+export const openTables = ({ environment, endpoints }: Pick<Cloud, 'environment' | 'endpoints'>) => {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId = '',
+    AWS_SECRET_ACCESS_KEY: secretAccessKey = '',
+    WALKBACK_SAGAS_TABLE: sagas = '',
+    WALKBACK_LEDGER_TABLE: ledger = '',
+  } = environment;
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new DynamoDBClient({ region: 'us-east-1', endpoint: endpoints.dynamodb, credentials });
+
+  const partition = async (table: string, pk: string): Promise<StoredItem[]> => {
+    const command = new QueryCommand({
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: pk } },
+    });
+    return ((await client.send(command)).Items ?? []).map((item) => ({ table, item }));
+  };
+  const put = async ({ table, item }: StoredItem): Promise<void> => {
+    await client.send(new PutItemCommand({ TableName: table, Item: item }));
+  };
+  const remove = async ({ table, item: { pk, sk } }: StoredItem): Promise<void> => {
+    if (pk === undefined || sk === undefined) throw new Error('an item without a key');
+    await client.send(new DeleteItemCommand({ TableName: table, Key: { pk, sk } }));
+  };
+  /** Everything that is stored of a saga. */
+  const of = async (sagaId: string): Promise<StoredItem[]> => [
+    ...(await partition(sagas, `SAGA#${sagaId}`)),
+    ...(await partition(ledger, `SAGA#${sagaId}`)),
+  ];
+  return {
+    sagas,
+    ledger,
+    of,
+    put,
+    remove,
+    /** What was there before, and nothing else. */
+    restore: async (sagaId: string, before: readonly StoredItem[]): Promise<void> => {
+      const left = new Map((await of(sagaId)).map((stored) => [placeOf(stored), stored]));
+      for (const stored of before) {
+        const now = left.get(placeOf(stored));
+        left.delete(placeOf(stored));
+        if (!isDeepStrictEqual(now, stored)) await put(stored);
+      }
+      for (const stored of left.values()) await remove(stored);
+    },
+    close: () => client.destroy(),
+  };
+};
+
+/** The real command, in this process, over the functions of a running cloud. */
+export const commandOn = (
+  cloud: Pick<Cloud, 'environment' | 'endpoints'>,
+  { now = () => new Date() }: { now?: () => Date } = {},
+) => {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+    cloud.environment;
+  const { invoke, close } = createInvoke({
+    region: 'us-east-1',
+    endpoint: cloud.endpoints.lambda,
+    credentials: { accessKeyId, secretAccessKey },
+  });
+  const answers = {
+    'walkback-query-ledger': (input: object) => invoke('walkback-query-ledger', input),
+  };
+  return { run: (argv: string[]) => runCommand(argv, { answers, now }), close };
+};
