@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { toCsv } from '../../core/saga/ledger/csv.ts';
+import { BYTE_ORDER_MARK, toCsv } from '../../core/saga/ledger/csv.ts';
 import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { QueryLedgerInput } from '../../core/saga/schemas.ts';
 import type { App, Run } from '../app.ts';
@@ -76,12 +76,14 @@ export const addLedgerExport = (parent: Command, app: App): void => {
     parent
       .command('export')
       .argument('<file>', 'CSV file to write')
+      .option('--bom', 'begin with a byte order mark, so that Excel takes it for UTF-8')
       .description('write all entries to a CSV file that a spreadsheet opens safely'),
-  ).action((file: string, options: Which, command: Command) =>
+  ).action((file: string, options: Which & { bom?: boolean }, command: Command) =>
     withConnection(app, command, async (run) => {
       const rows = await run.progress('Reading the ledger', () => readEntries(run, queryOf(options)));
       // Finance data: for the owner of the file only.
-      await writeFile(file, toCsv(rows), { mode: 0o600 });
+      const mark = options.bom === true ? BYTE_ORDER_MARK : '';
+      await writeFile(file, `${mark}${toCsv(rows)}`, { mode: 0o600 });
       return { value: { file, entries: rows.length }, text: () => `${rows.length} entries in ${file}\n` };
     }),
   );

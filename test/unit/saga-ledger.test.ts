@@ -1,7 +1,6 @@
 /** What a saga writes: keys, the ledger and its chain, pinned steps, packed state. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toCsv } from '../../core/saga/ledger/csv.ts';
 import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { EffectRecord, Fact } from '../../core/saga/model.ts';
@@ -89,25 +88,6 @@ describe('the ledger', () => {
         ],
       },
     );
-  });
-
-  test('opens in a spreadsheet without running anything', () => {
-    const row = toRow({
-      ...chain(
-        's',
-        { seq: 0, tip: GENESIS_HASH },
-        [{ direction: 'saga', status: 'cancel_requested', evidence: 'x' }],
-        {
-          at: '2026-01-01T00:00:00.000Z',
-          actor: '=HYPERLINK("http://evil","x")',
-        },
-      ).entries[0],
-    } as never);
-    const csv = toCsv([row, { ...row, external_ref: '+1,"2"', error: '@x\ny' }]);
-    expect(csv).toContain(`"'=HYPERLINK(""http://evil"",""x"")"`);
-    expect(csv).toContain(`"'+1,""2"""`);
-    expect(csv).toContain(`"'@x\ny"`);
-    expect(csv.startsWith('saga_id,seq,step_index,')).toBe(true);
   });
 });
 

@@ -1,15 +1,29 @@
 import { LEDGER_COLUMNS, type LedgerRow } from './ledger-row.ts';
 
-/** A spreadsheet runs cells that begin like this; an apostrophe makes them text. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Where a spreadsheet could begin to calculate: at the start of a cell and of each of its lines, behind blanks and marks that do
+ * not show, and with the full-width forms that some take for the plain ones. An apostrophe before it makes it text.
+ */
+const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹢﹣﹦﹫]/u;
+const LINE = /[^\r\n\u0085\u2028\u2029]+/g;
+/** Taken for a command of its own by some, whatever follows. */
+const BLANK = /^[\t\r\n]/;
+
+const asText = (value: string): string => {
+  const marked = value.replaceAll(LINE, (line) => (FORMULA.test(line) ? `'${line}` : line));
+  return BLANK.test(marked) ? `'${marked}` : marked;
+};
 
 const cell = (value: string | number | null): string => {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  return `"${(FORMULA.test(value) ? `'${value}` : value).replaceAll('"', '""')}"`;
+  return `"${asText(value).replaceAll('"', '""')}"`;
 };
 
-/** RFC 4180 with a header line; no cell is taken for a formula. */
+/** Tells Excel that the file is UTF-8. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
+/** RFC 4180 with a header line; no cell, and no line of one, is taken for a formula. */
 export const toCsv = (rows: readonly LedgerRow[]): string =>
   [LEDGER_COLUMNS.join(','), ...rows.map((row) => LEDGER_COLUMNS.map((name) => cell(row[name])).join(','))]
     .map((line) => `${line}\r\n`)
