@@ -1,11 +1,11 @@
 /** Four ways to run the refund, as people write them. Each answers how it ended and what it reported as left over. */
 import { randomUUID } from 'node:crypto';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
+import type { ToolRequest } from '../contract/tool-request.ts';
 import type { PlanStep } from '../core/saga/model.ts';
 import { observe } from '../core/saga/people/observation.ts';
 import { type ExpressionScope, resolveArguments } from '../core/saga/plan/expressions.ts';
 import { createPutCatalog } from '../core/saga/plan/put-catalog.ts';
-import type { ToolRequest } from '../core/saga/tools/tool-protocol.ts';
 import { refundDefinitions, refundManifests } from '../examples/refund/catalog.ts';
 import { memorySagaStore } from '../test/support/memory-saga-store.ts';
 import { Crash, sagaMachine } from '../test/support/saga-machine.ts';

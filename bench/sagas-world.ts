@@ -1,6 +1,5 @@
 /** One refund in one world with faults drawn from a seed: every strategy meets the same ones. */
-
-import type { ToolRequest } from '../core/saga/tools/tool-protocol.ts';
+import type { ToolRequest } from '../contract/tool-request.ts';
 import { sha256Hex } from '../core/shared/ids.ts';
 import { refundTools } from '../examples/refund/catalog.ts';
 import { refundWorld } from '../examples/refund/services/world.ts';

@@ -20,7 +20,7 @@ import { anyVersionOfOneFunction, bindEngine, SagaMachine } from './constructs/s
 import { bindStream, DeadLetterQueue } from './constructs/stream-consumer.ts';
 import { Tables } from './constructs/tables.ts';
 import { arnOf, type FunctionDefaults, WalkbackFunction } from './constructs/walkback-function.ts';
-import { FUNCTIONS, type FunctionRow } from './functions.ts';
+import { type DeployedRow, FUNCTIONS } from './functions.ts';
 
 export interface WalkbackProps {
   /**
@@ -165,11 +165,11 @@ export class Walkback extends Construct {
       alerts: this.alarmTopic,
       deadLetters: deadLetters.Sweeper,
     });
-    this.#catalogKeepers = functions.filter(({ row }) => row.looksAtTools).map(({ fn }) => fn);
+    this.#catalogKeepers = functions.filter(({ row }) => row.grants.looksAtTools).map(({ fn }) => fn);
     for (const { row, fn } of functions) {
       if (row.tool === true) this.addTool(fn.fn);
       // Nobody looks at this one: it serves every deadline.
-      if (row.httpTool === true) {
+      if (row.grants.httpTool === true) {
         this.sagaMachine.bindTool(fn.fn.functionArn);
         this.tables.bindTombstones(fn.fn);
       }
@@ -226,35 +226,39 @@ export class Walkback extends Construct {
     };
   }
 
-  #addFunction(row: FunctionRow): WalkbackFunction {
+  #addFunction(row: DeployedRow): WalkbackFunction {
     const fn = new WalkbackFunction(this, pascalCase(row.name), {
       ...this.#functionDefaults(),
-      ...row,
+      name: row.name,
+      description: row.description,
+      timeoutSeconds: row.timeoutSeconds,
+      entry: row.entry,
       reservedConcurrency: this.#props.reservedConcurrency?.[row.name],
     });
-    if (row.sessions !== undefined) this.tables.bindSessions(fn, row.sessions);
-    if (row.sagas !== undefined) this.tables.bindSagas(fn, row.sagas);
-    if (row.ledger !== undefined) this.tables.bindLedger(fn, row.ledger);
-    if (row.indexes !== undefined) this.tables.bindIndexes(fn, row.indexes);
-    if (row.bucket === 'restore') this.bundles.bindRestore(fn);
-    if (row.bucket === 'capture') this.bundles.bindCapture(fn);
-    if (row.bucket === 'delete') this.bundles.bindDelete(fn);
-    if (row.publishesEvents) this.events.bindPublish(fn);
-    if (row.engine !== undefined) bindEngine(fn, this.#namePrefix, row.engine);
-    if (row.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
-    if (row.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
+    const { grants } = row;
+    if (grants.sessions !== undefined) this.tables.bindSessions(fn, grants.sessions);
+    if (grants.sagas !== undefined) this.tables.bindSagas(fn, grants.sagas);
+    if (grants.ledger !== undefined) this.tables.bindLedger(fn, grants.ledger);
+    if (grants.indexes !== undefined) this.tables.bindIndexes(fn, grants.indexes);
+    if (grants.bucket === 'restore') this.bundles.bindRestore(fn);
+    if (grants.bucket === 'capture') this.bundles.bindCapture(fn);
+    if (grants.bucket === 'delete') this.bundles.bindDelete(fn);
+    if (grants.publishesEvents) this.events.bindPublish(fn);
+    if (grants.engine !== undefined) bindEngine(fn, this.#namePrefix, grants.engine);
+    if (grants.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
+    if (grants.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
     return fn;
   }
 
   #addStream(
-    functions: readonly { row: FunctionRow; fn: WalkbackFunction }[],
+    functions: readonly { row: DeployedRow; fn: WalkbackFunction }[],
     table: 'sessions' | 'sagas',
   ): DeadLetterQueue {
     const deadLetters = new DeadLetterQueue(this, `${pascalCase(table)}DeadLetters`, {
       encryptionKey: this.#props.encryptionKey,
     });
     for (const { row, fn } of functions) {
-      if (row.stream === table) bindStream(this.tables[table], fn, deadLetters);
+      if (row.grants.stream === table) bindStream(this.tables[table], fn, deadLetters);
     }
     return deadLetters;
   }

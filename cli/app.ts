@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Invoke } from './contract.ts';
+import type { Invoke } from '../contract/invoke.ts';
 import { CliError, isInterruption } from './failure.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { LocalSandboxes } from './sandboxes.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { ID_PATTERN } from '../core/shared/ids.ts';
+import { ID_PATTERN } from '../contract/ids.ts';
 
 /** Parsers of option values. What they refuse is wrong usage (exit code 2). */
 

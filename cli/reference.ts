@@ -1,5 +1,5 @@
-import type { SessionAnswer, TimelineCheckpoint } from '../core/checkpoint/session/answers.ts';
-import type { Invoke } from './contract.ts';
+import type { SessionAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import type { Invoke } from '../contract/invoke.ts';
 import { CliError } from './failure.ts';
 
 const FULL_ID = /^cp-\d{8,}-[0-9a-f]{8}$/;

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
-import type { ListedSession } from '../core/checkpoint/session/list-sessions.ts';
+import type { ListedSession } from '../contract/checkpoint-answers.ts';
+import type { Invoke } from '../contract/invoke.ts';
 import type { Run } from './app.ts';
-import type { Invoke } from './contract.ts';
 import { CliError } from './failure.ts';
 
 const PAGE = 100;

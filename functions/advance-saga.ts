@@ -1,13 +1,13 @@
 import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import { createAdvance } from '../core/saga/run/advance.ts';
-import { advanceInput, eventOf } from '../core/saga/run/engine-protocol.ts';
+import { eventOf } from '../core/saga/run/engine-protocol.ts';
 import { createHandler } from './handler.ts';
 import { required } from './runtime.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
 /** Internal: the state `Advance` of the machine. */
-export const handler = createHandler('advance-saga', advanceInput, async (runtime) => {
+export const handler = createHandler('advance-saga', async (runtime) => {
   const advance = createAdvance({
     ...sagaPorts(runtime),
     evaluate: createEvaluator(),

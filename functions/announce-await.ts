@@ -1,10 +1,9 @@
 import { createAnnounceAwait } from '../core/saga/people/answer.ts';
-import { announceAwaitInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
 /** Internal: the state `Await` of the machine hands its task token over. */
-export const handler = createHandler('announce-await', announceAwaitInput, async (runtime) => {
+export const handler = createHandler('announce-await', async (runtime) => {
   const announce = createAnnounceAwait(sagaPorts(runtime));
   return async (token) => {
     await announce(token);

@@ -1,8 +1,5 @@
 import { createAnswer } from '../core/saga/people/answer.ts';
-import { answerInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
-export const handler = createHandler('answer', answerInput, async (runtime) =>
-  createAnswer(sagaPorts(runtime)),
-);
+export const handler = createHandler('answer', async (runtime) => createAnswer(sagaPorts(runtime)));

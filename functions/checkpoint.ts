@@ -1,8 +1,7 @@
 import { createTakeCheckpoint } from '../core/checkpoint/capture/take-checkpoint.ts';
-import { checkpointInput } from '../core/checkpoint/schemas.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 
-export const handler = createHandler('checkpoint', checkpointInput, async (runtime) =>
+export const handler = createHandler('checkpoint', async (runtime) =>
   createTakeCheckpoint(await checkpointPorts(runtime)),
 );

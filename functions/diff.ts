@@ -1,10 +1,9 @@
-import { diffInput } from '../core/checkpoint/schemas.ts';
 import { createDiff } from '../core/checkpoint/timeline/diff.ts';
 import { createHandler } from './handler.ts';
 import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';
 
-export const handler = createHandler('diff', diffInput, async (runtime) =>
+export const handler = createHandler('diff', async (runtime) =>
   createDiff({
     ...runtime,
     store: sessionStore(runtime),

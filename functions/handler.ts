@@ -9,9 +9,10 @@ import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod';
 import { isRefusal } from '../contract/errors.ts';
-import { parseInput } from '../core/checkpoint/schemas.ts';
+import { type AnswerOf, type CallableName, type InputOf, inputOf } from '../contract/functions.ts';
 import type { Invocation } from '../core/shared/deadline.ts';
 import { isWalkbackError } from '../core/shared/errors.ts';
+import { parseInput } from '../core/shared/parse-input.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
 const SERVICE = 'walkback';
@@ -114,8 +115,8 @@ export const createEventHandler = <Input, Output>(
   };
 };
 
-/** A handler whose input a caller wrote: parsed by its schema, typed from there on. */
-export const createHandler = <Input, Output>(
+/** A handler that parses what it is given, and is typed from there on. */
+export const createParsingHandler = <Input, Output>(
   name: string,
   schema: z.ZodType<Input>,
   wire: (runtime: Runtime) => Promise<UseCase<Input, Output>>,
@@ -133,3 +134,9 @@ export const createHandler = <Input, Output>(
       return (await wiring)(input, invocation);
     };
   });
+
+/** The handler of a row of contract/functions.ts: takes its input, and answers what it says. */
+export const createHandler = <Name extends CallableName>(
+  name: Name,
+  wire: (runtime: Runtime) => Promise<UseCase<InputOf<Name>, AnswerOf<Name>>>,
+) => createParsingHandler(name, inputOf(name), wire);

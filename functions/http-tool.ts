@@ -1,11 +1,11 @@
 import { postJson } from '../adapters/http/post.ts';
-import { createHttpTool, httpToolInput } from '../core/saga/tools/http-tool.ts';
+import { createHttpTool } from '../core/saga/tools/http-tool.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
 import { endLambdaInstance } from '../kit/end-instance.ts';
 import { createHandler } from './handler.ts';
 import { httpToolSecret, mayUseLoopbackTools, sagaTombstones } from './saga-runtime.ts';
 
-export const handler = createHandler('http-tool', httpToolInput, async (runtime) => {
+export const handler = createHandler('http-tool', async (runtime) => {
   const call = createHttpTool({
     post: postJson,
     readSecret: httpToolSecret(runtime),

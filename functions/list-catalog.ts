@@ -1,8 +1,7 @@
 import { createListCatalog } from '../core/saga/plan/list-sagas.ts';
-import { listCatalogInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
-export const handler = createHandler('list-catalog', listCatalogInput, async (runtime) =>
+export const handler = createHandler('list-catalog', async (runtime) =>
   createListCatalog({ store: sagaStore(runtime), clock: runtime.clock }),
 );

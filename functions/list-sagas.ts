@@ -1,8 +1,7 @@
 import { createListSagas } from '../core/saga/plan/list-sagas.ts';
-import { listSagasInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
-export const handler = createHandler('list-sagas', listSagasInput, async (runtime) =>
+export const handler = createHandler('list-sagas', async (runtime) =>
   createListSagas({ store: sagaStore(runtime) }),
 );

@@ -1,9 +1,8 @@
 import { createPutCatalog } from '../core/saga/plan/put-catalog.ts';
-import { putCatalogInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { mayUseLoopbackTools, sagaStore, toolFunctions } from './saga-runtime.ts';
 
-export const handler = createHandler('put-catalog', putCatalogInput, async (runtime) =>
+export const handler = createHandler('put-catalog', async (runtime) =>
   createPutCatalog({
     store: sagaStore(runtime),
     functions: toolFunctions(),

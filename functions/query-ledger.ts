@@ -1,8 +1,7 @@
 import { createQueryLedger } from '../core/saga/ledger/query-ledger.ts';
-import { queryLedgerInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { ledgerAudit, sagaStore } from './saga-runtime.ts';
 
-export const handler = createHandler('query-ledger', queryLedgerInput, async (runtime) =>
+export const handler = createHandler('query-ledger', async (runtime) =>
   createQueryLedger({ store: sagaStore(runtime), audit: ledgerAudit(runtime), clock: runtime.clock }),
 );

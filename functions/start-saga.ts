@@ -1,10 +1,9 @@
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import { createStartSaga } from '../core/saga/run/start.ts';
-import { startSagaInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
-export const handler = createHandler('start-saga', startSagaInput, async (runtime) => {
+export const handler = createHandler('start-saga', async (runtime) => {
   const start = createStartSaga({ ...sagaPorts(runtime), evaluate: createEvaluator() });
   return ({ sagaId = `saga-${runtime.random()}`, ...request }) => start({ ...request, sagaId });
 });

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { createSweep } from '../core/saga/run/sweep.ts';
-import { sweepInput } from '../core/saga/schemas.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';
 
@@ -13,7 +12,7 @@ const sagaOf = (text: string) => {
 };
 
 /** By the clock, when an execution failed, timed out or was aborted (S11), and when an operator names a saga. */
-export const handler = createHandler('sweep', sweepInput, async (runtime) => {
+export const handler = createHandler('sweep', async (runtime) => {
   const sweep = createSweep(sagaPorts(runtime));
   return ({ sagaId, detail }) => {
     if (sagaId !== undefined) return sweep({ sagaId, asked: true });

@@ -1,8 +1,7 @@
-import { timelineInput } from '../core/checkpoint/schemas.ts';
 import { createTimeline } from '../core/checkpoint/timeline/timeline.ts';
 import { createHandler } from './handler.ts';
 import { sessionStore } from './session-runtime.ts';
 
-export const handler = createHandler('timeline', timelineInput, async (runtime) =>
+export const handler = createHandler('timeline', async (runtime) =>
   createTimeline({ store: sessionStore(runtime) }),
 );

@@ -2,12 +2,12 @@
  * Is a tool safe to run in a saga? Calls it and its compensator twice, late, early and after each other, against whatever
  * provider it talks to, and looks at what the provider shows. For any test runner: it throws what it found.
  */
+import type { JsonObject } from '../contract/json.ts';
+import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
-import type { JsonObject } from '../core/saga/model.ts';
 import { canonicalJson } from '../core/saga/plan/json.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
 import { STOP_MS } from '../core/saga/tools/tool-guard.ts';
-import type { ToolRequest } from '../core/saga/tools/tool-protocol.ts';
 import type { Tool } from './define-tool.ts';
 import { toolHandler } from './handler.ts';
 

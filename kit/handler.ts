@@ -3,8 +3,9 @@
  * (S3, S4), and the three outcomes of what happened (S2). It never throws: what it could not know it calls unknown.
  */
 import * as z from 'zod';
+import { jsonValue } from '../contract/json.ts';
+import { type ToolRequest, toolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
-import { jsonValue } from '../core/saga/plan/json-value.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
 import {
   describeError,
@@ -13,7 +14,7 @@ import {
   guarded,
   remainingMs,
 } from '../core/saga/tools/tool-guard.ts';
-import { MAX_RESULT_BYTES, type ToolRequest, toolRequest } from '../core/saga/tools/tool-protocol.ts';
+import { MAX_RESULT_BYTES } from '../core/saga/tools/tool-protocol.ts';
 import type { Tool, ToolCall } from './define-tool.ts';
 import { endLambdaInstance } from './end-instance.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';

@@ -1,8 +1,8 @@
 /** One X-Ray span for each call of a tool, where a function is traced; nothing anywhere else, and nothing an author has to do. */
 import { Tracer } from '@aws-lambda-powertools/tracer';
+import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
-import type { ToolRequest } from '../core/saga/tools/tool-protocol.ts';
 
 /** What surrounds a call. It answers what the call answers. */
 export type Trace = (request: ToolRequest, call: () => Promise<Outcome>) => Promise<Outcome>;

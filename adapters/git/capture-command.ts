@@ -1,11 +1,10 @@
 /** The capture command: its values, and what its answer means. Pure. */
-
+import type { RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type {
   CapturedRepository,
   CaptureReport,
   CaptureRequest,
 } from '../../core/checkpoint/ports/capture.ts';
-import type { RepositoryInfo } from '../../core/checkpoint/ports/survey.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
 import { type Pair, value } from './answer.ts';
 import { buildScript, type Script, spillFor } from './script.ts';

@@ -1,12 +1,8 @@
 /** Commands that only look: survey, directories, diff. */
 import { randomBytes } from 'node:crypto';
-import type {
-  DirectoryListing,
-  Repositories,
-  RepositoryDiff,
-} from '../../core/checkpoint/ports/repositories.ts';
+import type { DirectoryListing, RepositoryInfo } from '../../contract/checkpoint-answers.ts';
+import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import type { RepositoryInfo } from '../../core/checkpoint/ports/survey.ts';
 import { type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { buildScript, type Command } from './script.ts';

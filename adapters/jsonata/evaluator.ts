@@ -7,8 +7,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import type { Json } from '../../core/saga/model.ts';
-import { jsonValue } from '../../core/saga/plan/json-value.ts';
+import { type Json, jsonValue } from '../../contract/json.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 

@@ -2,14 +2,15 @@ import { Aws } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { FunctionRow } from '../functions.ts';
+import type { Caller } from '../../contract/function-row.ts';
+import type { DeployedRow } from '../functions.ts';
 import type { Tables } from './tables.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
 export interface AccessPoliciesProps {
   namePrefix: string;
   tables: Tables;
-  functions: readonly { row: FunctionRow; fn: WalkbackFunction }[];
+  functions: readonly { row: DeployedRow; fn: WalkbackFunction }[];
   encryptionKey?: IKey;
 }
 
@@ -51,7 +52,7 @@ export class AccessPolicies extends Construct {
         ...(props.encryptionKey === undefined ? [] : [throughDynamoDb(props.encryptionKey)]),
       ],
     });
-    const invoke = (caller: FunctionRow['callers'][number], policyId: string, description: string) =>
+    const invoke = (caller: Caller, policyId: string, description: string) =>
       new ManagedPolicy(this, policyId, {
         description,
         statements: [

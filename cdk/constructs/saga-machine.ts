@@ -15,7 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
-import type { EngineAction } from '../functions.ts';
+import type { EngineAction } from '../../contract/function-row.ts';
 import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type FunctionDefaults, type WalkbackFunction } from './walkback-function.ts';
 

@@ -11,7 +11,7 @@ import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-l
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { TableAction } from '../functions.ts';
+import type { TableAction } from '../../contract/function-row.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
 export interface TablesProps {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { CatalogAnswer } from '../../contract/saga-answers.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';
-import type { CatalogAnswer } from '../saga-contract.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 

@@ -32,7 +32,8 @@ export const readSaga = async (run: Run, sagaId: string): Promise<StoredSaga> =>
     if (answer.evidence === undefined) throw wrongRelease();
     for (const row of answer.entries ?? []) entries.push(fromRow(row));
     findings.push(...answer.evidence.findings);
-    head = answer.evidence.head ?? null;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the functions' own, of this release; verifying it is what comes
+    head = (answer.evidence.head ?? null) as SagaHead | null;
     cursor = answer.cursor;
   } while (cursor !== undefined);
   return { sagaId, head, entries, findings };

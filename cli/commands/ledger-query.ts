@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { BYTE_ORDER_MARK, toCsv } from '../../core/saga/ledger/csv.ts';
-import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
-import type { QueryLedgerInput } from '../../core/saga/schemas.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { TimelineAnswer } from '../../core/checkpoint/timeline/timeline.ts';
+import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';

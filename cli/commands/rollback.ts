@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import type { Contract } from '../contract.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
@@ -20,8 +21,6 @@ interface Options {
   yes?: boolean;
 }
 
-type Input = Contract['walkback-rollback']['input'];
-
 const EXAMPLES = `
 Examples:
   walkback rollback --to msg-2 --dry-run    what would be written and deleted
@@ -32,11 +31,11 @@ Every repository goes back, or none does. What is there now is captured first;
 the answer names the undo checkpoint and the command that brings it back. The
 same --request again finishes what it began.`;
 
-const planRollback = async (run: Run, input: Input): Promise<Contract['walkback-rollback']['answer']> =>
+const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
   run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
 
 /** A rollback of this session and sandbox, with everything this command was told about where to work. */
-const rollbackCommand = (run: Run, input: Input, to: string): string => {
+const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
   const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
   if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
   if (run.options.data !== undefined) words.push('--data', shellWord(run.options.data));
@@ -46,7 +45,7 @@ const rollbackCommand = (run: Run, input: Input, to: string): string => {
 };
 
 /** The command that finishes this very request, or says that it is done. */
-const sameCommand = (run: Run, input: Input, to: string): string =>
+const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
   [
     rollbackCommand(run, input, to),
     ...(input.filesOnly === true ? ['--files-only'] : []),
@@ -54,12 +53,7 @@ const sameCommand = (run: Run, input: Input, to: string): string =>
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
-const applied = (
-  run: Run,
-  input: Input,
-  to: string,
-  answer: Contract['walkback-rollback']['answer'],
-): Answer => {
+const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAnswer): Answer => {
   const undo =
     answer.undoCheckpointId === null ? undefined : rollbackCommand(run, input, answer.undoCheckpointId);
   return {
@@ -73,7 +67,7 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
   const sessionId = await resolveSession(run, options.session);
-  const input: Input = {
+  const input: RollbackInput = {
     ...(await resolveTarget(run.invoke, sessionId, options.to)),
     sessionId,
     requestId: options.request ?? freshId('rollback'),

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { SAGA_STATUSES, type SagaStatus } from '../../core/saga/model.ts';
-import type { SagaSummary } from '../../core/saga/plan/list-sagas.ts';
+import { SAGA_STATUSES, type SagaStatus, type SagaSummary } from '../../contract/saga-answers.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';

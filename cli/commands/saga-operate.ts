@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { OperateSagaInput } from '../../core/saga/schemas.ts';
+import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';

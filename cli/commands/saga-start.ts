@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import type { Json } from '../../core/saga/model.ts';
-import { jsonValue } from '../../core/saga/plan/json-value.ts';
+import { type Json, jsonValue } from '../../contract/json.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';

@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { StartSessionAnswer } from '../../core/checkpoint/session/answers.ts';
+import type { StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
+import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import type { Contract } from '../contract.ts';
 import { CliError } from '../failure.ts';
 import { collectMetadata, parseBytes, parseId, parseWholeNumber, sessionIdFor } from '../options.ts';
 import { startedSession } from '../view/session-views.ts';
@@ -21,7 +21,7 @@ interface Options {
   metadata?: Record<string, string>;
 }
 
-type Input = Contract['walkback-start-session']['input'];
+type Input = StartSessionInput;
 
 const EXAMPLES = `
 Examples:

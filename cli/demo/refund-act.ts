@@ -3,12 +3,11 @@
  * finishes the work. It owns the example's services for its time, and uses nothing else than the functions.
  */
 
-import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
-import type { Observation } from '../../core/saga/people/observation.ts';
+import type { Invoke } from '../../contract/invoke.ts';
+import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
 import { startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
-import type { Invoke } from '../contract.ts';
 import { CliError } from '../failure.ts';
 import { table } from '../terminal/table.ts';
 import { observationText } from '../view/saga-views.ts';

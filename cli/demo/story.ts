@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Invoke } from '../contract.ts';
+import type { Invoke } from '../../contract/invoke.ts';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
 import { formatBytes, plural } from '../terminal/text.ts';

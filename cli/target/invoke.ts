@@ -1,6 +1,7 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import * as z from 'zod';
-import type { Contract, FunctionName, Invoke } from '../contract.ts';
+import type { AnswerOf, CallableName } from '../../contract/functions.ts';
+import type { DeployedName, Invoke, RequestOf } from '../../contract/invoke.ts';
 import { CliError } from '../failure.ts';
 
 /** A Lambda function may run for 15 minutes; wait a little longer than that (docs/operations.md, Timeouts). */
@@ -54,12 +55,12 @@ const serviceError = (name: string, error: unknown): CliError => {
 const text = (payload: Uint8Array | undefined): string => Buffer.from(payload ?? []).toString('utf8');
 
 /** The payload is our own function's, so its shape is the contract's and is not checked again. */
-const parseAnswer = <Name extends FunctionName>(
-  name: Name,
+const parseAnswer = <Name extends CallableName>(
+  name: DeployedName<Name>,
   payload: Uint8Array | undefined,
-): Contract[Name]['answer'] => {
+): AnswerOf<Name> => {
   try {
-    const answer: Contract[Name]['answer'] = JSON.parse(text(payload));
+    const answer: AnswerOf<Name> = JSON.parse(text(payload));
     return answer;
   } catch (cause) {
     throw new CliError('InternalError', `${name} answered something that is not JSON.`, { cause });
@@ -85,10 +86,10 @@ export const createInvoke = (
     // Without the last one the SDK writes a warning at its timeout, and waits on.
     requestHandler: { requestTimeout, connectionTimeout: 5000, throwOnRequestTimeout: true },
   });
-  const invoke = async <Name extends FunctionName>(
-    name: Name,
-    input: Contract[Name]['input'],
-  ): Promise<Contract[Name]['answer']> => {
+  const invoke = async <Name extends CallableName>(
+    name: DeployedName<Name>,
+    input: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> => {
     const deployed = name.replace('walkback', () => namePrefix);
     const Payload = Buffer.from(JSON.stringify(input));
     const command = new InvokeCommand({ FunctionName: deployed, Payload });

@@ -1,5 +1,4 @@
-import type { Uncaptured } from '../../core/checkpoint/model.ts';
-import type { CheckpointAnswer } from '../../core/checkpoint/session/answers.ts';
+import type { CheckpointAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatBytes, padEnd, plural, printableLine, visibleLength } from '../terminal/text.ts';
 

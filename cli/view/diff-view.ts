@@ -1,4 +1,4 @@
-import type { DiffAnswer } from '../../core/checkpoint/timeline/diff.ts';
+import type { DiffAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, plural, printable, printableLine } from '../terminal/text.ts';
 

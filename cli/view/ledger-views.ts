@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine, truncate } from '../terminal/text.ts';

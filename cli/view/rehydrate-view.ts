@@ -1,4 +1,4 @@
-import type { RehydrateResult } from '../../core/checkpoint/model.ts';
+import type { RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatDuration, plural, printableLine } from '../terminal/text.ts';
@@ -17,7 +17,7 @@ const fact = (paint: Paint, name: string, value: string): string =>
   `  ${paint.dim(name.padEnd(10))}  ${value}`;
 
 /** Where the new sandbox is, how long it lives, and what becomes of the old place. */
-const whereLines = (result: RehydrateResult, facts: Facts): string[] => {
+const whereLines = (result: RehydrateAnswer, facts: Facts): string[] => {
   const { paint, mode, directory, lifetimeMs } = facts;
   const root = printableLine(result.projectsRoot);
   return [
@@ -34,7 +34,7 @@ const whereLines = (result: RehydrateResult, facts: Facts): string[] => {
 };
 
 /** The answer of `walkback rehydrate`. */
-export const rehydratedSession = (result: RehydrateResult, facts: Facts): string => {
+export const rehydratedSession = (result: RehydrateAnswer, facts: Facts): string => {
   const { paint, sessionId, mode } = facts;
   const count = plural(result.repositories.length, 'repository', 'repositories');
   const what =

@@ -1,8 +1,8 @@
-import type { RollbackResult } from '../../core/checkpoint/model.ts';
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { listSome, padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
 
-type Restored = RollbackResult['repositories'][number];
+type Restored = RollbackAnswer['repositories'][number];
 
 const MOST_PATHS = 10;
 
@@ -42,18 +42,18 @@ const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint, width: n
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };
 
-const messageLines = (result: RollbackResult, verb: string): string[] =>
+const messageLines = (result: RollbackAnswer, verb: string): string[] =>
   result.discardedMessageIds.length === 0
     ? []
     : [
         `  ${verb} ${plural(result.discardedMessageIds.length, 'message')}: ${listSome(result.discardedMessageIds, 6)}`,
       ];
 
-const warningLines = (result: RollbackResult, paint: Paint): string[] =>
+const warningLines = (result: RollbackAnswer, paint: Paint): string[] =>
   result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
 
 /** The plan of a dry run. */
-export const plannedRollback = (plan: RollbackResult, to: string, paint: Paint, width: number): string =>
+export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, width: number): string =>
   `${[
     `${paint.bold('Plan')}: back to ${paint.yellow(to)} ${paint.dim(plan.checkpointId)}`,
     ...repositoryLines(plan.repositories, paint, width),
@@ -63,7 +63,7 @@ export const plannedRollback = (plan: RollbackResult, to: string, paint: Paint, 
 
 /** What a rollback did, and how to undo it. */
 export const appliedRollback = (
-  result: RollbackResult,
+  result: RollbackAnswer,
   { to, undo, paint, width }: { to: string; undo: string | undefined; paint: Paint; width: number },
 ): string => {
   const count = plural(result.repositories.length, 'repository', 'repositories');

@@ -1,6 +1,10 @@
-import type { SagaStatus } from '../../core/saga/model.ts';
-import type { AwaitedApproval, Observation, ObservedStep } from '../../core/saga/people/observation.ts';
-import type { SagaSummary } from '../../core/saga/plan/list-sagas.ts';
+import type {
+  AwaitedApproval,
+  Observation,
+  ObservedStep,
+  SagaStatus,
+  SagaSummary,
+} from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncate } from '../terminal/text.ts';

@@ -1,5 +1,4 @@
-import type { StartSessionAnswer } from '../../core/checkpoint/session/answers.ts';
-import type { ListedSession } from '../../core/checkpoint/session/list-sessions.ts';
+import type { ListedSession, StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, plural, printableLine, truncate, truncateStart } from '../terminal/text.ts';

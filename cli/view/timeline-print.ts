@@ -1,4 +1,4 @@
-import type { TimelineAnswer } from '../../core/checkpoint/timeline/timeline.ts';
+import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';

@@ -1,5 +1,8 @@
-import type { SessionAnswer, TimelineCheckpoint } from '../../core/checkpoint/session/answers.ts';
-import type { TimelineMessage } from '../../core/checkpoint/timeline/timeline.ts';
+import type {
+  SessionAnswer,
+  TimelineCheckpoint,
+  TimelineMessage,
+} from '../../contract/checkpoint-answers.ts';
 import { formatBytes, formatTime, listSome, plural, printableLine } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';

@@ -1,4 +1,5 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
+import type { Busy, RehydrateAnswer, RollbackAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
@@ -36,14 +37,6 @@ export interface Session {
   expiresAt: number;
 }
 
-/** Who holds a timeline exclusively, and until when it must be assumed to be alive. */
-export interface Busy {
-  kind: 'rollback' | 'resume';
-  requestId: string;
-  /** Deadline of the invocation that works on it; after that anybody may finish its work. */
-  untilMs: number;
-}
-
 /** Where one repository stood at a checkpoint. */
 export interface RepositoryState {
   /** Relative to the projects root, `.` for the root itself. */
@@ -79,13 +72,6 @@ export interface RepositoryState {
   shallow?: boolean;
   partial?: boolean;
   objectFormat?: 'sha1' | 'sha256';
-}
-
-/** Something a checkpoint does not hold, and why. `path` is relative to the projects root. */
-export interface Uncaptured {
-  path: string;
-  reason: string;
-  sizeBytes?: number;
 }
 
 /** One capture of all repositories (C1). One item: `SESSION#<id>` / `CP#<seq>`. */
@@ -177,30 +163,11 @@ export interface RollbackJournal {
   undoSeq?: number;
   /** Captures made so far; a repeated run makes another one. */
   captures: number;
-  result?: RollbackResult;
+  result?: RollbackAnswer;
   error?: RecordedError;
   startedAt: string;
   updatedAt: string;
   expiresAt: number;
-}
-
-export interface RollbackResult {
-  status: 'APPLIED' | 'PLANNED';
-  checkpointId: string;
-  epoch: number;
-  undoCheckpointId: string | null;
-  repositories: {
-    path: string;
-    written: number;
-    deleted: number;
-    /** What happens to the repository as a whole. */
-    action: 'unchanged' | 'restored' | 'created' | 'parked';
-    /** dryRun only: the first paths of the plan, capped. */
-    paths?: { path: string; change: 'write' | 'delete' }[];
-  }[];
-  discardedMessageIds: string[];
-  trimAfterMessageId: string | null;
-  warnings: string[];
 }
 
 type RehydratePhase = 'started' | 'created' | 'done' | 'failed';
@@ -218,20 +185,11 @@ export interface RehydrateJournal {
   template?: string;
   sandboxTimeoutMs: number;
   sandboxId?: string;
-  result?: RehydrateResult;
+  result?: RehydrateAnswer;
   error?: RecordedError;
   startedAt: string;
   updatedAt: string;
   expiresAt: number;
-}
-
-export interface RehydrateResult {
-  sandboxId: string;
-  checkpointId: string;
-  epoch: number;
-  projectsRoot: string;
-  repositories: { path: string; commit: string; tree: string; branch?: string; head?: string }[];
-  warnings: string[];
 }
 
 /** Where a review copy stands. Item `SESSION#<id>` / `COPY#<sandboxId>`. */

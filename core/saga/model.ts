@@ -1,7 +1,5 @@
-/** The nouns of a saga: tools, plans, ledger entries and the state folded from them. Data only. */
-
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type JsonObject = { [name: string]: Json };
+import type { Json, JsonObject } from '../../contract/json.ts';
+import type { SagaStatus } from '../../contract/saga-answers.ts';
 export type JsonSchema = { [name: string]: unknown };
 
 /**
@@ -258,17 +256,6 @@ export interface Operation {
   argumentsHash: string;
   error: SagaError | null;
 }
-
-export const SAGA_STATUSES = [
-  'RUNNING',
-  'AWAITING',
-  'COMPENSATING',
-  'PAUSED',
-  'COMPLETED',
-  'COMPENSATED',
-  'COMPENSATION_FAILED',
-] as const;
-export type SagaStatus = (typeof SAGA_STATUSES)[number];
 
 export interface SagaState {
   status: SagaStatus;

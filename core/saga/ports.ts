@@ -1,16 +1,9 @@
 /** What sagas ask of the outside. One implementation each, in `adapters/aws`. Methods throw `WalkbackError` only. */
+import type { Json } from '../../contract/json.ts';
+import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock } from '../shared/surroundings.ts';
-import type {
-  Json,
-  LedgerEntry,
-  PinnedSaga,
-  PinnedStep,
-  SagaDefinition,
-  SagaHead,
-  SagaStatus,
-  ToolManifest,
-} from './model.ts';
+import type { LedgerEntry, PinnedSaga, PinnedStep, SagaDefinition, SagaHead, ToolManifest } from './model.ts';
 
 /** Who to wake when an awaited answer comes. */
 export interface WakeToken {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** The shape of every id a caller may choose (section "Functions" of docs/design.md). Safe in keys, URLs and refs. */
-export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/;
+import { RESERVED_ID_PREFIX } from '../../contract/ids.ts';
 
 /** A git object id: SHA-1 or SHA-256, lower-case hex. */
 export const OBJECT_ID_PATTERN = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -24,9 +22,6 @@ export const checkpointSeq = (id: string): number | undefined => {
   const match = /^cp-(\d{8,})-[0-9a-f]{8}$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);
 };
-
-/** Ids that start with this are made by us (baseline, rollback captures); a caller may not choose one. */
-export const RESERVED_ID_PREFIX = 'walkback-';
 
 export const BASELINE_TOOL_ID = `${RESERVED_ID_PREFIX}baseline`;
 

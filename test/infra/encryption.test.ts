@@ -157,7 +157,7 @@ test(
       }
       return decrypt.length > 0;
     });
-    expect(reading).toEqual(FUNCTIONS.filter(({ sandbox }) => sandbox === true));
+    expect(reading).toEqual(FUNCTIONS.filter(({ grants }) => grants.sandbox === true));
   },
   SYNTH_TIMEOUT_MS,
 );

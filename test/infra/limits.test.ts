@@ -75,7 +75,7 @@ describe('timeouts nest: tool, function, state', () => {
 });
 
 describe('timeouts nest: sandbox command, function, caller', () => {
-  const inSandbox = FUNCTIONS.filter(({ sandbox }) => sandbox === true);
+  const inSandbox = FUNCTIONS.filter(({ grants }) => grants.sandbox === true);
 
   test('a command in the sandbox ends while its function can still verify, store and answer', () => {
     expect(inSandbox.length).toBeGreaterThan(4);

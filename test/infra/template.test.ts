@@ -122,7 +122,9 @@ describe('the ledger', () => {
   test('is appended to by exactly the functions that move sagas', () => {
     const { ResourcePolicy } = template.Resources[tableId('Ledger')]?.Properties ?? {};
     const text = JSON.stringify(ResourcePolicy);
-    const writers = FUNCTIONS.filter(({ ledger }) => ledger?.includes('PutItem')).map(({ name }) => name);
+    const writers = FUNCTIONS.filter(({ grants }) => grants.ledger?.includes('PutItem')).map(
+      ({ name }) => name,
+    );
     expect(writers).toEqual(['start-saga', 'answer', 'operate-saga', 'advance-saga', 'sweep']);
     for (const { name } of FUNCTIONS) {
       const role = template.Resources[logicalIdOf(template, `walkback-${name}`)]?.Properties['Role'];
@@ -270,9 +272,9 @@ describe('permissions', () => {
       .filter(({ Action }) => Action === 'lambda:InvokeFunction')
       .map(({ Resource }) => JSON.stringify(Resource))
       .join();
-    for (const { name, tool, httpTool } of FUNCTIONS) {
+    for (const { name, tool, grants } of FUNCTIONS) {
       const isCallable =
-        tool === true || httpTool === true || ['advance-saga', 'announce-await'].includes(name);
+        tool === true || grants.httpTool === true || ['advance-saga', 'announce-await'].includes(name);
       expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
     }
   });

@@ -1,11 +1,12 @@
 /** Somebody with rights in the account edits what is stored of sagas that ended: verify names it, and nobody is told it as truth. */
+
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
+import type { Observation } from '../../contract/saga-answers.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import type { Fact } from '../../core/saga/model.ts';
-import type { Observation } from '../../core/saga/people/observation.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { type Attributes, commandOn, openTables, type StoredItem } from '../support/tampering.ts';
 

@@ -5,11 +5,11 @@ import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
+import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
-import { fromRow, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
+import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model.ts';
-import type { Observation } from '../../core/saga/people/observation.ts';
 import { MAX_STEPS } from '../../core/saga/plan/catalog.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';

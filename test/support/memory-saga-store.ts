@@ -1,11 +1,11 @@
+import type { Json } from '../../contract/json.ts';
+import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type {
-  Json,
   LedgerEntry,
   PinnedSaga,
   SagaDefinition,
   SagaHead,
-  SagaStatus,
   ToolManifest,
 } from '../../core/saga/model.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';

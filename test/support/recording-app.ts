@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import type { App } from '../../cli/app.ts';
-import type { FunctionName } from '../../cli/contract.ts';
 import { describeFailure, type Failure } from '../../cli/failure.ts';
 import { createProgram } from '../../cli/program.ts';
 import type { LocalSandboxes } from '../../cli/sandboxes.ts';
+import type { DeployedName } from '../../contract/invoke.ts';
 
 export interface Recorded {
   calls: { name: string; input: unknown }[];
@@ -16,7 +16,7 @@ interface Scene {
   /** Set to interrupt the command. */
   signal?: AbortSignal;
   /** What each function answers, or what tells it (a promise, too); an error is thrown. */
-  answers?: Partial<Record<FunctionName, unknown>>;
+  answers?: Partial<Record<DeployedName, unknown>>;
   sandboxes?: LocalSandboxes;
   env?: Record<string, string>;
   cwd?: string;
@@ -26,7 +26,7 @@ interface Scene {
 /** Runs the real command line against functions that answer what the test says, recording what they were asked. */
 export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Recorded> => {
   const recorded: Recorded = { calls: [], stdout: '', stderr: '', failure: undefined };
-  const invoke = async (name: FunctionName, input: unknown): Promise<unknown> => {
+  const invoke = async (name: DeployedName, input: unknown): Promise<unknown> => {
     recorded.calls.push({ name, input });
     const told = scene.answers?.[name];
     const answer: unknown = typeof told === 'function' ? told(input) : told;

@@ -1,5 +1,6 @@
 /** The refund saga, run in process: real core, real kit, the example's services, faults at chosen points. */
 import { expect } from 'vitest';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
@@ -8,7 +9,7 @@ import { observe } from '../../core/saga/people/observation.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
-import { readAnswer, readEngineError, type ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
+import { readAnswer, readEngineError } from '../../core/saga/tools/tool-protocol.ts';
 import { refundDefinitions, refundManifests, refundTools } from '../../examples/refund/catalog.ts';
 import type { WorldOptions } from '../../examples/refund/services/world.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';

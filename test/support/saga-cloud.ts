@@ -5,11 +5,11 @@ import {
   SFNClient,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import { fromRow, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
+import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { ToolManifest } from '../../core/saga/model.ts';
-import type { Observation } from '../../core/saga/people/observation.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
 import { type RefundServicesServer, startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';

@@ -3,6 +3,7 @@
  * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
  */
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
@@ -11,7 +12,6 @@ import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.t
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
-import type { ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export type Invoked = { Payload: unknown } | { Error: string; Cause: string };

@@ -1,12 +1,12 @@
 /** Sagas of a few made-up tools whose answers a test writes: for what the refund example can not show. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { PlanStep, ToolManifest } from '../../core/saga/model.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import type { ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
 import { memorySagaStore } from './memory-saga-store.ts';
 import { type Invoked, type MachineOptions, sagaMachine } from './saga-machine.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';

@@ -1,4 +1,4 @@
-import type { ToolRequest } from '../../core/saga/tools/tool-protocol.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 
 /** The first call of a tool `act`, with five seconds to live. */
 export const requestOf = (more: Partial<ToolRequest> = {}): ToolRequest => ({

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { diffInput } from '../../contract/checkpoint-inputs.ts';
 import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
-import { diffInput, parseInput } from '../../core/checkpoint/schemas.ts';
 import { createDiff } from '../../core/checkpoint/timeline/diff.ts';
+import { parseInput } from '../../core/shared/parse-input.ts';
 import { createWorkingStage, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 type Request = Parameters<Repositories['diff']>[1];

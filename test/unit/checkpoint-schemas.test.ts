@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { requestHash } from '../../core/checkpoint/rollback/request-hash.ts';
 import {
   checkpointInput,
-  parseInput,
   rehydrateInput,
   rollbackInput,
   sessionInput,
   startSessionInput,
   timelineInput,
-} from '../../core/checkpoint/schemas.ts';
+} from '../../contract/checkpoint-inputs.ts';
+import { requestHash } from '../../core/checkpoint/rollback/request-hash.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
+import { parseInput } from '../../core/shared/parse-input.ts';
 
 const start = { sandboxId: 'sbx1', projectsRoot: '/home/user/projects' };
 const checkpoint = { sessionId: 's1', messageId: 'm1', toolExecutionId: 't1', reason: 'before-tool' };

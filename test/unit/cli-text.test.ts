@@ -14,7 +14,7 @@ import {
 } from '../../cli/terminal/text.ts';
 import { paintDiff } from '../../cli/view/diff-view.ts';
 import { exportLines } from '../../cli/view/up-view.ts';
-import { ID_PATTERN } from '../../core/shared/ids.ts';
+import { ID_PATTERN } from '../../contract/ids.ts';
 
 const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
 

@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
-import type { TimelineCheckpoint, TimelineRepository } from '../../core/checkpoint/session/answers.ts';
+import type { TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
 const plain = picocolors.createColors(false);
+
+type TimelineRepository = TimelineCheckpoint['repositories'][number];
 
 const repository = (path: string, facts: Partial<TimelineRepository> = {}): TimelineRepository => ({
   path,

@@ -6,8 +6,7 @@ import { diffText } from '../../cli/view/diff-view.ts';
 import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
 import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
-import type { RollbackResult } from '../../core/checkpoint/model.ts';
-import type { ListedSession } from '../../core/checkpoint/session/list-sessions.ts';
+import type { ListedSession, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 
 const paint = picocolors.createColors(false);
 const NOW = new Date(2026, 0, 2, 12);
@@ -33,7 +32,7 @@ const session = (facts: Partial<ListedSession>): ListedSession => ({
   ...facts,
 });
 
-const rollback = (facts: Partial<RollbackResult>): RollbackResult => ({
+const rollback = (facts: Partial<RollbackAnswer>): RollbackAnswer => ({
   status: 'APPLIED',
   checkpointId: 'cp-00000002-0badcafe',
   epoch: 2,

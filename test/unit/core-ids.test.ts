@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ID_PATTERN, RESERVED_ID_PREFIX } from '../../contract/ids.ts';
 import {
   BASE_NAME_PATTERN,
   checkpointId,
   checkpointSeq,
-  ID_PATTERN,
-  RESERVED_ID_PREFIX,
   repositoryKey,
   rollbackToolId,
   timeSortableId,

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { createHandler } from '../../functions/handler.ts';
+import { createParsingHandler } from '../../functions/handler.ts';
 import { createRuntime } from '../../functions/runtime.ts';
 import { e2bSandboxes } from '../../functions/sandbox-runtime.ts';
 import { sessionStore } from '../../functions/session-runtime.ts';
@@ -38,7 +38,7 @@ const thrownBy = async (work: Promise<unknown>): Promise<Error> => {
 describe('a handler', () => {
   test('parses, calls the use case with its deadline, and answers', async () => {
     const before = Date.now();
-    const handler = createHandler('test', schema, async () => async ({ name }, { deadlineMs }) => ({
+    const handler = createParsingHandler('test', schema, async () => async ({ name }, { deadlineMs }) => ({
       hello: name,
       deadlineMs,
     }));
@@ -49,7 +49,7 @@ describe('a handler', () => {
 
   test('refuses bad input before anything is wired', async () => {
     let wired = 0;
-    const handler = createHandler('test', schema, async () => {
+    const handler = createParsingHandler('test', schema, async () => {
       wired++;
       return async () => 'never';
     });
@@ -60,7 +60,7 @@ describe('a handler', () => {
   });
 
   test('lets an error out with its literal name, its message, and no stack', async () => {
-    const handler = createHandler('test', schema, async () => async () => {
+    const handler = createParsingHandler('test', schema, async () => async () => {
       throw new WalkbackError('StaleEpoch', 'Epoch 1 is over.', { cause: new Error('secret') });
     });
     const error = await thrownBy(handler({ name: 'x' }, context));
@@ -76,7 +76,7 @@ describe('a handler', () => {
     new TypeError('x is not a function at /secret/path'),
     new WalkbackError('InternalError', 'S3 refused the call (secret)'),
   ])('hides what only we can understand: %s', async (thrown) => {
-    const handler = createHandler('test', schema, async () => async () => {
+    const handler = createParsingHandler('test', schema, async () => async () => {
       throw thrown;
     });
     const error = await thrownBy(handler({ name: 'x' }, context));
@@ -87,7 +87,7 @@ describe('a handler', () => {
 
   test('wires once, and again when wiring failed', async () => {
     let wired = 0;
-    const handler = createHandler('test', schema, async () => {
+    const handler = createParsingHandler('test', schema, async () => {
       wired++;
       if (wired === 1) throw new WalkbackError('ConfigurationError', 'not yet');
       return async () => wired;
@@ -120,7 +120,7 @@ describe('metrics', () => {
 
   test('have the name, namespace and dimensions that the alarms look at', async () => {
     const [written] = await writtenBy(() =>
-      createHandler(
+      createParsingHandler(
         'test',
         schema,
         async ({ telemetry }) =>
@@ -139,7 +139,7 @@ describe('metrics', () => {
     onTestFinished(() => void vi.useRealTimers());
     const lines = await writtenBy(() =>
       thrownBy(
-        createHandler('test', schema, async () => async () => {
+        createParsingHandler('test', schema, async () => async () => {
           vi.setSystemTime(new Date('2026-01-01T00:14:00Z'));
           throw new WalkbackError('StaleEpoch', 'Epoch 1 is over.');
         })({ name: 'x' }, context),

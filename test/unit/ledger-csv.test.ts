@@ -1,12 +1,14 @@
 /** The ledger as CSV, read by a parser that is not ours. What agents and providers wrote runs in no spreadsheet. */
+
 import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { toCsv } from '../../core/saga/ledger/csv.ts';
-import { LEDGER_COLUMNS, type LedgerRow } from '../../core/saga/ledger/ledger-row.ts';
+import { LEDGER_COLUMNS } from '../../core/saga/ledger/ledger-row.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { chosenSeed } from '../support/sampling.ts';
 

@@ -1,7 +1,8 @@
 /** What people do while a refund saga runs: approve, reject, stay silent, cancel. */
 import { describe, expect, test } from 'vitest';
+import type { Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { type Observation, observe } from '../../core/saga/people/observation.ts';
+import { observe } from '../../core/saga/people/observation.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 import { Crash } from '../support/saga-machine.ts';
 

@@ -1,6 +1,6 @@
 /** Arguments made of inputs and results, and what an expression may cost. */
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../core/saga/model.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';

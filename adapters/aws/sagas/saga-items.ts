@@ -1,6 +1,7 @@
 /** Sagas and ledger entries as items, and back (docs/sagas.md, Data). Pure. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { fromRow, type LedgerRow, toRow } from '../../../core/saga/ledger/ledger-row.ts';
+import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import { fromRow, toRow } from '../../../core/saga/ledger/ledger-row.ts';
 import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core/saga/model.ts';
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';

@@ -1,7 +1,7 @@
 /** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Json } from '../../../contract/json.ts';
 import type {
-  Json,
   LedgerEntry,
   PinnedStep,
   SagaDefinition,

@@ -1,7 +1,7 @@
 /** What the sandbox claims about a capture, checked before anything is built on it (C10). Pure. */
+import { GIB } from '../../../contract/sizes.ts';
 import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
 import type { CapturedBundle, CapturedRepository, KnownRepository } from '../ports/capture.ts';
-import { GIB } from '../schemas.ts';
 import { prerequisitesOf } from './chain.ts';
 
 /** The most one S3 PUT takes. */

@@ -1,6 +1,7 @@
 /** What came of a capture: the sandbox's report, and what became of it, as a checkpoint says it. Pure. */
+import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Checkpoint, RepositoryState, Uncaptured } from '../model.ts';
+import type { Checkpoint, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
 import { isRepositoryPath } from './capture-claims.ts';
 

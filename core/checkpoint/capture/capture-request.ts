@@ -1,11 +1,10 @@
 /** What the capture script is asked to do. Pure. */
-
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
-import { DEFAULTS } from '../schemas.ts';
 import { knownFrom } from './chain.ts';
 
 export interface CaptureInput {

@@ -3,10 +3,11 @@
  * it leaves behind is inventory nobody sees until a checkpoint item names it (C1), so it may be repeated freely.
  */
 import pLimit from 'p-limit';
+import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import type { RepositoryState, Uncaptured } from '../model.ts';
+import type { RepositoryState } from '../model.ts';
 import type { CapturedRepository } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';

@@ -2,10 +2,10 @@
  * Chains of bundles, decided without touching any: how the next capture of a repository is stored, and which
  * bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
  */
+import { MIB } from '../../../contract/sizes.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChainLink, RepositoryState } from '../model.ts';
 import type { KnownRepository } from '../ports/capture.ts';
-import { MIB } from '../schemas.ts';
 
 export const MAX_LINKS = 64;
 /** Below this a chain is never too heavy: starting over would cost more than it saves. */

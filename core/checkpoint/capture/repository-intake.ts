@@ -1,10 +1,10 @@
 /** Turns one captured repository into what a checkpoint says about it, with its bundles durable (C1, C10). */
+import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
 import type { CapturedBundle, CapturedRepository } from '../ports/capture.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import type { RepositoryInfo } from '../ports/survey.ts';
 import { chainIdOf } from '../session/keys.ts';
 import { chainExpiryOf, isAlive, keepChain } from '../session/retention.ts';
 import type { BundleIntake } from './bundle-intake.ts';

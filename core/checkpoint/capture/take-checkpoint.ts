@@ -2,14 +2,14 @@
  * Takes a checkpoint of all repositories of a session. Keeps C1 (one transaction after everything is durable), C7
  * (nothing in the sandbox is relied upon), C9 (an older epoch is refused) and idempotency by `toolExecutionId`.
  */
-
+import type { CheckpointAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
-import type { CheckpointInput } from '../schemas.ts';
 import { createRecovery } from '../session/abandoned.ts';
-import { type CheckpointAnswer, checkpointAnswer } from '../session/answers.ts';
+import { checkpointAnswer } from '../session/answers.ts';
 import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '../session/session-rules.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';

@@ -1,7 +1,6 @@
 /** What a capture is asked, and what it answers. */
-import type { Uncaptured } from '../model.ts';
+import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { CapturedState } from './restore.ts';
-import type { RepositoryInfo } from './survey.ts';
 
 /** What the store already has of one repository: the script builds the next link on exactly this. */
 export interface KnownRepository {

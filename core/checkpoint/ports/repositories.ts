@@ -2,17 +2,11 @@
  * Git repositories inside a sandbox: looked at, captured, restored, compared (`adapters/git`). Every method throws a
  * `WalkbackError`, never a vendor's.
  */
+import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { ExecutionAdapter } from './sandbox.ts';
 import type { SurveyReport } from './survey.ts';
-
-export interface DirectoryListing {
-  path: string;
-  /** Entries below it, directories with a trailing slash, `.git` and ignored ones left out. */
-  entries: string[];
-  truncated: boolean;
-}
 
 /** Two trees of one repository to compare; null: the repository was not there. */
 export interface DiffPair {

@@ -1,13 +1,13 @@
 /** Begins a rehydrate: what is meant, and for a resume the session held for it. */
-
+import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { touch } from '../capture/checkpoint-item.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { RehydrateJournal, Session } from '../model.ts';
 import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import type { RollbackDeps } from '../rollback/rollback-run.ts';
-import { DEFAULTS, type RehydrateInput } from '../schemas.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';

@@ -2,12 +2,12 @@
  * The writes of one rehydrate. Owns the attempt number: an invocation that takes over a request raises it, and
  * from then on the one before can neither finish the request nor kill its sandbox.
  */
-
+import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
-import type { RehydrateJournal, RehydrateResult } from '../model.ts';
+import type { RehydrateJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireSession } from '../session/session-rules.ts';
@@ -22,7 +22,7 @@ const superseded = (requestId: string): WalkbackError =>
   );
 
 /** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
-export const endedRehydrate = (journal: RehydrateJournal): RehydrateResult | undefined => {
+export const endedRehydrate = (journal: RehydrateJournal): RehydrateAnswer | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
       // It is this request's answer from now on.
@@ -37,7 +37,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
   const { store, clock } = deps;
 
   /** The write lost against a newer attempt, or against an end of this one whose answer never arrived. */
-  const adopt = async (journal: RehydrateJournal): Promise<RehydrateResult> => {
+  const adopt = async (journal: RehydrateJournal): Promise<RehydrateAnswer> => {
     const stored = await store.getRehydrate(journal.sessionId, journal.requestId);
     const result = stored === undefined ? undefined : endedRehydrate(stored);
     if (result !== undefined) return result;
@@ -102,9 +102,9 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
     /** Ends it. For a resume the session moves into the sandbox in the same transaction (C9: the epoch goes up). */
     finish: async (
       journal: RehydrateJournal,
-      result: (epoch: number) => RehydrateResult,
+      result: (epoch: number) => RehydrateAnswer,
       sandboxId: string,
-    ): Promise<RehydrateResult> => {
+    ): Promise<RehydrateAnswer> => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const also =
           journal.mode === 'resume' ? await resumed(journal, sandboxId) : await reviewed(journal, sandboxId);
@@ -130,7 +130,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
      * Records that this attempt failed. True: it is ours, so its sandbox may be killed. Otherwise somebody else has
      * the request, or it is done after all and this answers its result.
      */
-    giveUp: async (journal: RehydrateJournal, error: unknown): Promise<true | RehydrateResult> => {
+    giveUp: async (journal: RehydrateJournal, error: unknown): Promise<true | RehydrateAnswer> => {
       const isFinal = error instanceof WalkbackError && !error.retryable;
       const failed: RehydrateJournal = isFinal
         ? {

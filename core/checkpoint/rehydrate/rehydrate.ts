@@ -2,16 +2,16 @@
  * Rebuilds a checkpoint in a fresh sandbox: a detached copy to look at (`review`), or the session's new home
  * (`resume`). Keeps C7 (only table and bucket are needed) and leaves no sandbox behind that nobody was told of.
  */
-
+import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { timeSortableId } from '../../shared/ids.ts';
-import type { Checkpoint, RehydrateJournal, RehydrateResult, Session } from '../model.ts';
+import type { Checkpoint, RehydrateJournal, Session } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../rollback/restore-plan.ts';
 import type { RollbackDeps } from '../rollback/rollback-run.ts';
-import type { RehydrateInput } from '../schemas.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
@@ -83,7 +83,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     return { warnings: [...plan.warnings, ...report.warnings] };
   };
 
-  const work = async (begun: RehydrateJournal, invocation: Invocation): Promise<RehydrateResult> => {
+  const work = async (begun: RehydrateJournal, invocation: Invocation): Promise<RehydrateAnswer> => {
     let journal = begun;
     let sandbox: ExecutionAdapter | undefined;
     let twins: Promise<string[]> = Promise.resolve([]);
@@ -106,7 +106,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       await keepCheckpoint(store, session, target, clock);
       const { sandboxId } = sandbox;
       const { warnings } = restored;
-      const answer = (epoch: number): RehydrateResult => ({
+      const answer = (epoch: number): RehydrateAnswer => ({
         sandboxId,
         checkpointId: target.checkpointId,
         epoch,
@@ -132,7 +132,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
-  const requireRunning = async (result: RehydrateResult, requestId: string): Promise<RehydrateResult> => {
+  const requireRunning = async (result: RehydrateAnswer, requestId: string): Promise<RehydrateAnswer> => {
     try {
       await sandboxes.open(result.sandboxId, { fresh: true });
       return result;
@@ -146,7 +146,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
-  return async (input: RehydrateInput, invocation: Invocation): Promise<RehydrateResult> => {
+  return async (input: RehydrateInput, invocation: Invocation): Promise<RehydrateAnswer> => {
     const requestId = input.requestId ?? timeSortableId('rh', clock.now(), random());
     const known =
       input.requestId === undefined ? undefined : await store.getRehydrate(input.sessionId, requestId);

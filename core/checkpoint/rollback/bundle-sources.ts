@@ -2,10 +2,10 @@
 import pLimit from 'p-limit';
 import { WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { RepositoryState, StoredBundle } from '../model.ts';
 import type { BundleSource } from '../ports/restore.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
-import { DEFAULTS } from '../schemas.ts';
 
 /** A sandbox fetches within one command; this outlives the longest. */
 const DOWNLOAD_SECONDS = 3600;

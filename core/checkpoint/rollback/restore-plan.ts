@@ -1,6 +1,7 @@
 /** What a restore is asked to do per repository, from three captures: target, now and undo. Pure. */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { Checkpoint, RepositoryState, Session } from '../model.ts';
 import type { CaptureTarget } from '../ports/capture.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   RestoreRepository,
   RestoreRequest,
 } from '../ports/restore.ts';
-import { DEFAULTS } from '../schemas.ts';
 
 export interface RestorePlan {
   repositories: RestoreRepository[];

@@ -2,14 +2,14 @@
  * The writes of one rollback after it has begun: who works on it, what was captured, how it ended. Each moves the
  * journal and its timeline in one transaction, so neither is ever ahead of the other.
  */
-
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, touch } from '../capture/checkpoint-item.ts';
-import type { Checkpoint, RollbackJournal, RollbackResult } from '../model.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
 import { unfinished } from './restore-errors.ts';
@@ -17,7 +17,7 @@ import { unfinished } from './restore-errors.ts';
 const MAX_ATTEMPTS = 6;
 
 /** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
-export const endedAnswer = (journal: RollbackJournal): RollbackResult | undefined => {
+export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
       // It is this request's answer from now on.
@@ -36,7 +36,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   const { store, clock, log } = deps;
 
   /** Ends the journal, whatever else moves the timeline meanwhile; answers what it ended with. */
-  const end = async (journal: RollbackJournal, headSeq: number | undefined): Promise<RollbackResult> => {
+  const end = async (journal: RollbackJournal, headSeq: number | undefined): Promise<RollbackAnswer> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const place = await findPlace(store, journal.sessionId, copyOf(journal));
@@ -52,11 +52,11 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   };
 
   return {
-    finish: (journal: RollbackJournal, result: RollbackResult, headSeq: number): Promise<RollbackResult> =>
+    finish: (journal: RollbackJournal, result: RollbackAnswer, headSeq: number): Promise<RollbackAnswer> =>
       end({ ...journal, phase: 'done', result }, headSeq),
 
     /** Ends it with an error, which this and every later call of the request throws. `headSeq`: where the sandbox stands. */
-    fail: (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<RollbackResult> => {
+    fail: (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<RollbackAnswer> => {
       log.warn('rollback failed', { requestId: journal.requestId, name: error.name });
       return end(
         { ...journal, phase: 'failed', error: { name: error.name, message: error.message } },

@@ -1,6 +1,6 @@
 /** A rollback's answer, from what was decided and what the sandbox reported. Pure. */
-
-import type { Checkpoint, RollbackResult } from '../model.ts';
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { Checkpoint } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { discardedBetween } from '../timeline/tree.ts';
@@ -20,7 +20,7 @@ const notUndoable = (undo: Checkpoint): string[] =>
   undo.failures.map(({ path, reason }) => `${path}: not in the undo checkpoint: ${reason}`);
 
 export const rollbackResult = (from: {
-  status: RollbackResult['status'];
+  status: RollbackAnswer['status'];
   journal: { epoch: number };
   target: Checkpoint;
   /** For a plan, the checkpoint the sandbox stands on: nothing was captured that could be undone to. */
@@ -28,7 +28,7 @@ export const rollbackResult = (from: {
   tree: readonly TreeNode[];
   report: RestoreReport;
   warnings: string[];
-}): RollbackResult => {
+}): RollbackAnswer => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
   const [discardedMessageIds, unlisted] = cut(

@@ -5,14 +5,14 @@
  * C3: nothing is written before the capture of "now" is committed. C1: the journal ends with every repository at
  * the target (`done`) or at the undo capture (`failed`); when neither can be reached it stays open and busy.
  */
-
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
 import { type CaptureDeps, createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createEarlyBundles, type EarlyBundles, servesStates } from '../capture/early-bundles.ts';
-import type { Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from '../model.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import { findPlace, headSeqOf, type Place } from '../session/place.ts';
@@ -129,7 +129,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   };
 
   /** The target can not be reached. Back to undo first where an earlier run may have written something. */
-  const refuse = async (attempt: Noted, why: WalkbackError): Promise<RollbackResult> => {
+  const refuse = async (attempt: Noted, why: WalkbackError): Promise<RollbackAnswer> => {
     const { journal, now, undo } = attempt;
     if (!attempt.mixed) return fail(journal, why, now.seq);
     const all = undo.repositories.filter(({ state }) => state === 'captured');
@@ -142,7 +142,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   };
 
   /** The restore was never begun in the sandbox: what the same request would only meet again ends it. */
-  const notBegun = async (attempt: Noted, error: unknown): Promise<RollbackResult> => {
+  const notBegun = async (attempt: Noted, error: unknown): Promise<RollbackAnswer> => {
     const { journal } = attempt;
     if (!isWalkbackError(error) || error.retryable) throw error;
     const isOurs = (await store.getRollback(journal.sessionId, journal.requestId))?.phase === 'captured';
@@ -155,7 +155,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     attempt: Noted,
     report: RestoreReport,
     warnings: string[],
-  ): Promise<RollbackResult | undefined> => {
+  ): Promise<RollbackAnswer | undefined> => {
     const { journal, target, undo } = attempt;
     switch (report.outcome) {
       case 'applied': {
@@ -180,7 +180,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const apply = async (
     attempt: Attempt,
     { captured, early }: { captured: Captured; early: EarlyBundles | undefined },
-  ): Promise<RollbackResult | undefined> => {
+  ): Promise<RollbackAnswer | undefined> => {
     const { place, target } = attempt;
     const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
     if (committed === undefined) return undefined;
@@ -205,7 +205,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   };
 
   /** Before this run wrote anything: what ends the rollback for good, and what only stops this run. */
-  const giveUp = (journal: RollbackJournal, mixed: boolean, error: unknown): Promise<RollbackResult> => {
+  const giveUp = (journal: RollbackJournal, mixed: boolean, error: unknown): Promise<RollbackAnswer> => {
     if (!isWalkbackError(error) || error.retryable) throw error;
     // Without a sandbox there is nothing left that could stand between two states.
     if (!mixed || error.name === 'SandboxNotFound') return fail(journal, error);
@@ -216,7 +216,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     sessionId: string,
     requestId: string,
     invocation: Invocation,
-  ): Promise<RollbackResult> => {
+  ): Promise<RollbackAnswer> => {
     let mixed: boolean | undefined;
     for (let round = 0; round < MAX_ATTEMPTS; round++) {
       const journal = await store.getRollback(sessionId, requestId);
@@ -250,7 +250,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     throw unfinished(requestId, changedError().message);
   };
 
-  return async (sessionId: string, requestId: string, invocation: Invocation): Promise<RollbackResult> => {
+  return async (sessionId: string, requestId: string, invocation: Invocation): Promise<RollbackAnswer> => {
     try {
       return await drive(sessionId, requestId, invocation);
     } catch (error) {

@@ -2,12 +2,12 @@
  * Rolls every repository of a session (or of one review copy) back to a checkpoint, by `requestId`. This part
  * decides what is meant and begins it: C9, the epoch goes up in the transaction that creates the journal.
  */
-
+import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { createDryCapture } from '../capture/capture.ts';
-import type { Busy, Checkpoint, RepositoryState, RollbackJournal, RollbackResult } from '../model.ts';
-import type { RollbackInput } from '../schemas.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import { createRecovery, requireFree } from '../session/abandoned.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, sandboxOf } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
@@ -86,7 +86,7 @@ export const createRollback = (deps: RollbackDeps) => {
     place: Place,
     target: Checkpoint,
     invocation: Invocation,
-  ): Promise<RollbackResult> => {
+  ): Promise<RollbackAnswer> => {
     const { session } = place;
     const [sandbox, head] = await Promise.all([
       sandboxes.open(sandboxOf(place)),
@@ -143,7 +143,7 @@ export const createRollback = (deps: RollbackDeps) => {
     place: Place,
     begun: RollbackJournal | undefined,
     invocation: Invocation,
-  ): Promise<RollbackResult> => {
+  ): Promise<RollbackAnswer> => {
     const { sessionId } = place.session;
     const target =
       begun === undefined
@@ -162,7 +162,7 @@ export const createRollback = (deps: RollbackDeps) => {
   const attempt = async (
     input: RollbackInput,
     invocation: Invocation,
-  ): Promise<RollbackResult | undefined> => {
+  ): Promise<RollbackAnswer | undefined> => {
     const { sessionId, requestId } = input;
     const journal = await store.getRollback(sessionId, requestId);
     if (journal !== undefined && journal.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
@@ -189,7 +189,7 @@ export const createRollback = (deps: RollbackDeps) => {
     return withSandboxAdvice(place.session, work, sandboxOf(place));
   };
 
-  return async (input: RollbackInput, invocation: Invocation): Promise<RollbackResult> => {
+  return async (input: RollbackInput, invocation: Invocation): Promise<RollbackAnswer> => {
     for (let count = 0; count < MAX_ATTEMPTS; count++) {
       const result = await attempt(input, invocation);
       if (result !== undefined) return result;

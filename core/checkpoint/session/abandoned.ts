@@ -2,10 +2,10 @@
  * What to do about a timeline that is held by somebody. Alive (its invocation's deadline is not over): wait.
  * Dead: finish its rollback, or give up its resume, before anything else goes on.
  */
-
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
-import type { Busy, ReviewCopy, Session } from '../model.ts';
+import type { ReviewCopy, Session } from '../model.ts';
 import { createReleaseResume } from '../rehydrate/release-resume.ts';
 import { createRollbackRun, type RollbackDeps } from '../rollback/rollback-run.ts';
 import { movePlace, type Place } from './place.ts';

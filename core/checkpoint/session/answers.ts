@@ -1,23 +1,12 @@
 /** Stored items as the functions answer them: the shapes of the "Functions" contract, and nothing beside them. */
-import type { Checkpoint, RepositoryState, Session, Uncaptured } from '../model.ts';
-
-export interface StartSessionAnswer {
-  sessionId: string;
-  epoch: number;
-  checkpointId: string;
-  repositories: { path: string; branch: string | null; head: string | null; commits: number }[];
-  warnings: string[];
-}
-
-export interface CheckpointAnswer {
-  checkpointId: string;
-  seq: number;
-  epoch: number;
-  complete: boolean;
-  repositories: { path: string; commit: string | null; changed: boolean; bundleBytes: number }[];
-  failures: Uncaptured[];
-  skipped: Uncaptured[];
-}
+import type {
+  CheckpointAnswer,
+  SessionAnswer,
+  StartSessionAnswer,
+  TimelineCheckpoint,
+  Uncaptured,
+} from '../../../contract/checkpoint-answers.ts';
+import type { Checkpoint, Session } from '../model.ts';
 
 const listed = (items: readonly Uncaptured[], what: string): string[] =>
   items.map(({ path, reason }) => `${path}: ${what}: ${reason}`);
@@ -58,50 +47,6 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
   failures: checkpoint.failures,
   skipped: checkpoint.skipped,
 });
-
-export interface TimelineRepository {
-  path: string;
-  state: RepositoryState['state'];
-  commit: string | null;
-  changed: boolean;
-  bundleBytes: number;
-  branch: string | null;
-  head: string | null;
-}
-
-export interface TimelineCheckpoint extends Omit<CheckpointAnswer, 'repositories'> {
-  parentSeq: number | null;
-  messageId: string | null;
-  toolExecutionId: string;
-  reason: string;
-  sandboxId: string;
-  detached: boolean;
-  /** Whether it is on the path from the baseline to the head. */
-  onHeadPath: boolean;
-  createdAt: string;
-  repositories: TimelineRepository[];
-}
-
-export interface SessionAnswer {
-  sessionId: string;
-  status: Session['status'];
-  epoch: number;
-  headSeq: number;
-  headCheckpointId: string | null;
-  seq: number;
-  sandboxId: string;
-  projectsRoot: string;
-  template: string | null;
-  include: string[];
-  exclude: string[];
-  maxFileBytes: number;
-  retentionDays: number;
-  metadata: Record<string, string>;
-  busy: Session['busy'] | null;
-  createdAt: string;
-  updatedAt: string;
-  expiresAt: number;
-}
 
 export const sessionAnswer = (session: Session, headCheckpointId: string | null): SessionAnswer => ({
   sessionId: session.sessionId,

@@ -1,6 +1,6 @@
 /** The text that tells an agent's model which repositories it works in. Pure. */
-import type { DirectoryListing } from '../ports/repositories.ts';
-import type { RepositoryInfo, SurveyReport } from '../ports/survey.ts';
+import type { DirectoryListing, RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
+import type { SurveyReport } from '../ports/survey.ts';
 
 /** More repositories than this are only summarised. */
 const MAX_DETAILED = 3;

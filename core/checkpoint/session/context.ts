@@ -1,22 +1,16 @@
 /** Tells an agent where it works, from its live sandbox. Reads only. */
-
+import type { ContextAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { DirectoryListing, Repositories } from '../ports/repositories.ts';
+import { DEFAULTS } from '../defaults.ts';
+import type { Repositories } from '../ports/repositories.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import type { RepositoryInfo } from '../ports/survey.ts';
-import { DEFAULTS, type SessionInput } from '../schemas.ts';
 import { chooseDetailed, contextPrompt } from './context-prompt.ts';
 import { requireSession, withSandboxAdvice } from './session-rules.ts';
 
 const MAX_ENTRIES = 80;
-
-export interface ContextAnswer {
-  prompt: string;
-  repositories: RepositoryInfo[];
-  directories: DirectoryListing[];
-}
 
 export const createContext =
   (deps: { store: SessionStore; sandboxes: Sandboxes; repositories: Repositories; clock: Clock }) =>

@@ -2,11 +2,11 @@
  * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. The checkpoint it stands on is
  * kept as long as the session is; older ones live as long as they would have anyway.
  */
+import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import type { SessionInput } from '../schemas.ts';
 import { requireFree } from './abandoned.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';

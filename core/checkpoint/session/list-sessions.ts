@@ -1,15 +1,8 @@
 /** Lists sessions, a page at a time and in no order: for people and tools that look for one. */
+import type { ListedSession, ListSessionsAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { ListSessionsInput } from '../../../contract/checkpoint-inputs.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import type { ListSessionsInput } from '../schemas.ts';
-import { type SessionAnswer, sessionAnswer } from './answers.ts';
-
-/** A session without its head's id, which would be one more read each. */
-export type ListedSession = Omit<SessionAnswer, 'headCheckpointId'>;
-
-export interface ListSessionsAnswer {
-  sessions: ListedSession[];
-  cursor?: string;
-}
+import { sessionAnswer } from './answers.ts';
 
 const DEFAULT_LIMIT = 50;
 

@@ -1,8 +1,9 @@
 /** The timeline a rollback works on: the session's own, or a review copy's, behind one face. */
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
-import type { Busy, ReviewCopy, Session } from '../model.ts';
+import type { ReviewCopy, Session } from '../model.ts';
 import type { SessionStore, TimelineMove } from '../ports/stores.ts';
 import { requireSession } from './session-rules.ts';
 

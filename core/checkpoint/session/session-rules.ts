@@ -1,6 +1,7 @@
 /** The questions every operation asks a session before it acts, each with the error that says what to do. */
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
-import type { Busy, Session } from '../model.ts';
+import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
 export const requireSession = async (store: SessionStore, sessionId: string): Promise<Session> => {

@@ -2,17 +2,18 @@
  * Starts a session: learns what is there, takes the baseline, and creates session and baseline in one transaction.
  * The same `sessionId` with the same meaning gives the same answer, so a retry after a crash converges.
  */
-
+import type { StartSessionAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { StartSessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { BASELINE_TOOL_ID, timeSortableId } from '../../shared/ids.ts';
 import { type CaptureDeps, createCapture } from '../capture/capture.ts';
 import { createCheckpoint } from '../capture/checkpoint-item.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { Session } from '../model.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import { requestHash } from '../rollback/request-hash.ts';
-import { DEFAULTS, type StartSessionInput } from '../schemas.ts';
-import { type StartSessionAnswer, startSessionAnswer } from './answers.ts';
+import { startSessionAnswer } from './answers.ts';
 import { expiryOf, isAlive } from './retention.ts';
 import { requireActive } from './session-rules.ts';
 

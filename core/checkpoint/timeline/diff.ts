@@ -2,26 +2,21 @@
  * Compares two points of a timeline, repository by repository, in the sandbox that holds the captures. Reads only:
  * `now` is captured in the shadows but stored nowhere.
  */
-
+import type { DiffAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { DiffInput } from '../../../contract/checkpoint-inputs.ts';
+import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { checkpointSeq, RESERVED_ID_PREFIX } from '../../shared/ids.ts';
+import { checkpointSeq } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { RepositoryState } from '../model.ts';
 import type { DiffPair, Repositories, RepositoryDiff } from '../ports/repositories.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import type { DiffInput } from '../schemas.ts';
 import { findPlace, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { withSandboxAdvice } from '../session/session-rules.ts';
 import { findTarget } from './targets.ts';
-
-export interface DiffAnswer {
-  /** Every repository of either side, those that are equal too. */
-  repositories: Omit<RepositoryDiff, 'missing'>[];
-  warnings: string[];
-}
 
 interface DiffDeps {
   store: SessionStore;

@@ -1,32 +1,13 @@
 /** Reads a session's timeline: a page of checkpoints, newest first, and every message with what it means now. */
+import type { TimelineAnswer, TimelineCheckpoint } from '../../../contract/checkpoint-answers.ts';
+import type { TimelineInput } from '../../../contract/checkpoint-inputs.ts';
 import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { DEFAULTS, type TimelineInput } from '../schemas.ts';
-import {
-  type SessionAnswer,
-  sessionAnswer,
-  type TimelineCheckpoint,
-  timelineCheckpoint,
-} from '../session/answers.ts';
+import { sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { messagesOn, pathTo } from './tree.ts';
-
-export interface TimelineMessage {
-  messageId: string;
-  order: number;
-  /** What "roll back to this message" means; null when retention removed it. */
-  checkpointId: string | null;
-  /** True when none of its work is on the path to the head: a rollback left it behind. */
-  discarded: boolean;
-}
-
-export interface TimelineAnswer {
-  session: SessionAnswer;
-  checkpoints: TimelineCheckpoint[];
-  messages: TimelineMessage[];
-  cursor?: string;
-}
 
 const cursorSeq = (cursor: string | undefined): number | undefined => {
   if (cursor === undefined) return undefined;

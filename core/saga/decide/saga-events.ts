@@ -1,5 +1,7 @@
 /** What may happen to a saga, and what it does next: the two sides of `decide`. */
-import type { Fact, Json, JsonObject, PinnedStep, SagaError, SagaStatus } from '../model.ts';
+import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Fact, PinnedStep, SagaError } from '../model.ts';
 
 /** What a tool, or the engine on its behalf, said of one operation (S2). */
 export type Outcome =

@@ -1,9 +1,10 @@
 /** What is stored of a saga, or of a day, for whoever verifies it: entries as they are, and what is not as it was written. */
+import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model.ts';
 import { type AuditedEntry, type Finding, findingsOf, type LedgerAudit } from './audit.ts';
-import { type LedgerRow, toRow } from './ledger-row.ts';
+import { toRow } from './ledger-row.ts';
 
 export interface Evidence {
   /** With the last page of a saga: its head, read after its entries; null when it is gone. */

@@ -1,4 +1,5 @@
-import { LEDGER_COLUMNS, type LedgerRow } from './ledger-row.ts';
+import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import { LEDGER_COLUMNS } from './ledger-row.ts';
 
 /**
  * Where a spreadsheet could begin to calculate: at the start of a cell and of each of its lines, behind blanks and marks that do

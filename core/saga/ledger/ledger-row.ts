@@ -1,28 +1,7 @@
 /** A ledger entry as the columns people query (docs/sagas.md, Data), and back without loss: the hash covers all of it. */
-
+import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../model.ts';
 import { canonicalJson } from '../plan/json.ts';
-
-export interface LedgerRow {
-  saga_id: string;
-  seq: number;
-  step_index: number | null;
-  step: string | null;
-  tool: string | null;
-  direction: string;
-  status: string;
-  idempotency_key: string | null;
-  external_ref: string | null;
-  attempt: number | null;
-  /** `<name>: <message>`; in `detail` as well when that does not say where the name ends. */
-  error: string | null;
-  actor: string;
-  at: string;
-  prev_hash: string;
-  hash: string;
-  /** Everything else of the entry, as JSON. */
-  detail: string;
-}
 
 /** Column order of tables and CSV. */
 export const LEDGER_COLUMNS = [

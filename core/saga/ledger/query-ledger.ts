@@ -1,34 +1,15 @@
+import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
+import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
+import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { type LedgerEntry, SAGA_STATUSES, type SagaStatus } from '../model.ts';
+import { type LedgerEntry } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { toCsv } from './csv.ts';
-import { type LedgerRow, toRow } from './ledger-row.ts';
-
-export interface LedgerQuery {
-  sagaId?: string;
-  /** A saga's status in capitals, or an entry's status: then of `day`, or of the last seven days. */
-  status?: string;
-  externalRef?: string;
-  day?: string;
-  format?: 'json' | 'csv';
-  evidence?: boolean;
-  limit?: number;
-  cursor?: string;
-}
-
-export interface LedgerAnswer {
-  entries?: LedgerRow[];
-  csv?: string;
-  cursor?: string;
-  /** For one saga: where its chain ends, to verify that nothing was cut off. */
-  tip?: { seq: number; hash: string };
-  /** What else is stored of what was asked for, when it was asked for. */
-  evidence?: Evidence;
-}
+import { toRow } from './ledger-row.ts';
 
 const DAYS_BACK = 7;
 const DEFAULT_LIMIT = 200;
@@ -109,14 +90,19 @@ const ofDays = async (
 const selectEvidence = (
   audit: LedgerAudit,
   rows: Rows,
-  { sagaId, day, cursor }: LedgerQuery,
+  { sagaId, day, cursor }: QueryLedgerInput,
 ): Promise<Told> => {
   if (sagaId !== undefined) return evidenceOfSaga(audit, rows, sagaId, cursor);
   if (day !== undefined) return evidenceOfDay(audit, rows, day, cursor);
   throw new WalkbackError('InvalidInput', 'evidence: goes with sagaId or day.');
 };
 
-const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: string): Promise<Told> => {
+const select = async (
+  store: SagaStore,
+  rows: Rows,
+  query: QueryLedgerInput,
+  today: string,
+): Promise<Told> => {
   const { status, cursor } = query;
   if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
   if (query.externalRef !== undefined) {
@@ -135,7 +121,7 @@ const select = async (store: SagaStore, rows: Rows, query: LedgerQuery, today: s
 /** Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
 export const createQueryLedger =
   ({ store, audit, clock }: { store: SagaStore; audit: LedgerAudit; clock: Clock }) =>
-  async (query: LedgerQuery): Promise<LedgerAnswer> => {
+  async (query: QueryLedgerInput): Promise<LedgerAnswer> => {
     const chosen = [query.sagaId, query.externalRef, query.status ?? query.day].filter(
       (one) => one !== undefined,
     );

@@ -1,17 +1,11 @@
 /** A person's answer to a gate, and the meeting of answer and waiting execution. */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
-import type { LedgerEntry, SagaHead, SagaStatus } from '../model.ts';
+import type { LedgerEntry, SagaHead } from '../model.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { move } from '../run/advance.ts';
-
-export interface AnswerRequest {
-  sagaId: string;
-  stepId: string;
-  decision: 'approve' | 'reject';
-  by: string;
-  note?: string;
-}
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -30,7 +24,7 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string) =>
   );
 
 /** What stands when nobody waits on this step: the same answer again is fine, anything else is told apart. */
-const settle = (entries: readonly LedgerEntry[], request: AnswerRequest): void => {
+const settle = (entries: readonly LedgerEntry[], request: AnswerInput): void => {
   const answer = lastAnswer(entries, request.stepId);
   const wanted = request.decision === 'approve' ? 'approved' : 'declined';
   if (answer?.status === wanted) return;
@@ -55,7 +49,7 @@ const settle = (entries: readonly LedgerEntry[], request: AnswerRequest): void =
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
-  async (request: AnswerRequest): Promise<{ sagaId: string; status: SagaStatus }> => {
+  async (request: AnswerInput): Promise<{ sagaId: string; status: SagaStatus }> => {
     const { store, clock } = dependencies;
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);

@@ -1,9 +1,10 @@
+import type { Observation } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { readTrueLedger } from '../ledger/read-ledger.ts';
 import { type SagaHead, TERMINAL_STATUSES } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
-import { type Observation, observe } from './observation.ts';
+import { observe } from './observation.ts';
 
 const POLL_MS = 250;
 

@@ -1,46 +1,7 @@
 /** What the model and people are told of a saga (S12): derived from the ledger, nothing else. */
-
+import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
 import { isResidue } from '../decide/decide-undo.ts';
-import type { EffectRecord, JsonObject, LedgerEntry, SagaHead, SagaStatus } from '../model.ts';
-
-export interface ObservedStep {
-  step: string;
-  tool: string;
-  externalRef: string | null;
-}
-
-export interface AwaitedApproval {
-  kind: 'approval';
-  step: string;
-  tool: string;
-  version: string;
-  /** What the tool will be called with once it is approved, and the hash the call is held against. */
-  arguments?: JsonObject;
-  argumentsHash?: string;
-  until: string;
-  prompt?: string;
-  /** Who wrote the prompt: a reviewed template, or the agent that proposed the plan. Believe the arguments. */
-  promptBy?: 'template' | 'agent';
-}
-
-export interface Observation {
-  sagaId: string;
-  status: SagaStatus;
-  /** Took effect and stands. */
-  committed: ObservedStep[];
-  /** Taken back; `residue` says what a partial compensator left, `byHand` what an operator did instead of one. */
-  compensated: (ObservedStep & { residue?: string; byHand?: string })[];
-  /** Not taken back, and why. */
-  notCompensated: (ObservedStep & { reason: string })[];
-  failed?: {
-    step: string | null;
-    tool: string | null;
-    error: { name: string; message: string };
-    outcome: string;
-  };
-  awaiting?: AwaitedApproval;
-  advice: string;
-}
+import type { EffectRecord, LedgerEntry, SagaHead } from '../model.ts';
 
 type StepEntry = Extract<LedgerEntry, { step: string }>;
 

@@ -1,21 +1,15 @@
 /** What operators may do: cancel a saga, and work what a failed compensation left (S7, S11). */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { MAX_FACTS } from '../decide/decide.ts';
 import { isResidue } from '../decide/decide-undo.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { PinnedStep, SagaHead, SagaStatus } from '../model.ts';
+import type { PinnedStep, SagaHead } from '../model.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/advance.ts';
 import { revive } from '../run/revive.ts';
 import { wake } from './answer.ts';
-
-export interface OperateRequest {
-  sagaId: string;
-  action: 'cancel' | 'retry' | 'resolve' | 'skip';
-  stepId?: string;
-  by: string;
-  evidence?: string;
-}
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -24,7 +18,7 @@ const refuse = (message: string): never => {
 };
 
 const cancelEvent =
-  (request: OperateRequest) =>
+  (request: OperateSagaInput) =>
   (head: SagaHead): SagaEvent | undefined => {
     if (head.state.status === 'COMPLETED') {
       refuse(`Saga ${head.sagaId} is completed; a finished saga is not undone by cancelling it.`);
@@ -34,7 +28,7 @@ const cancelEvent =
   };
 
 /** Effects an action means: the named step, or for `retry` the failed compensations, as many of the last as one move holds. */
-const chosen = (head: SagaHead, request: OperateRequest, step: PinnedStep | undefined): number[] => {
+const chosen = (head: SagaHead, request: OperateSagaInput, step: PinnedStep | undefined): number[] => {
   const { effects } = head.state;
   const open = effects.flatMap((effect, index) => (isResidue(effect) ? [index] : []));
   const named = step === undefined ? open : open.filter((index) => effects[index]?.step === step.index);
@@ -43,7 +37,11 @@ const chosen = (head: SagaHead, request: OperateRequest, step: PinnedStep | unde
 };
 
 /** This very action was recorded before: the same request again changes nothing. */
-const isDone = (head: SagaHead, action: OperateRequest['action'], step: PinnedStep | undefined): boolean => {
+const isDone = (
+  head: SagaHead,
+  action: OperateSagaInput['action'],
+  step: PinnedStep | undefined,
+): boolean => {
   const done = action === 'resolve' ? 'resolved' : action === 'skip' ? 'skipped' : 'undone';
   return (
     step !== undefined &&
@@ -60,7 +58,7 @@ const findStep = async (store: SagaStore, head: SagaHead, stepId: string): Promi
 };
 
 const operateEvent =
-  (request: OperateRequest & { action: 'retry' | 'resolve' | 'skip' }, step: PinnedStep | undefined) =>
+  (request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' }, step: PinnedStep | undefined) =>
   (head: SagaHead): SagaEvent | undefined => {
     if (isDone(head, request.action, step)) return undefined;
     if (head.state.status !== 'COMPENSATION_FAILED') {
@@ -78,7 +76,7 @@ const operateEvent =
     return { type: 'operate', action: request.action, effects, ...evidence };
   };
 
-const checkRequest = (request: OperateRequest): void => {
+const checkRequest = (request: OperateSagaInput): void => {
   if ((request.action === 'resolve' || request.action === 'skip') && request.stepId === undefined) {
     throw new WalkbackError('InvalidInput', `stepId: ${request.action} needs the step it is about.`);
   }
@@ -101,7 +99,7 @@ const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: stri
  */
 export const createOperate =
   (dependencies: Dependencies) =>
-  async (request: OperateRequest): Promise<{ sagaId: string; status: SagaStatus }> => {
+  async (request: OperateSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
     checkRequest(request);
     const { store, engine } = dependencies;
     const head = await store.getHead(request.sagaId);

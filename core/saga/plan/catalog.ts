@@ -1,9 +1,9 @@
 /** The shapes a catalog entry and a plan may have. What a plan may mean is `plan-validation.ts`. */
 import * as z from 'zod';
+import { jsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Plan, SagaDefinition, ToolManifest } from '../model.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
-import { jsonObject } from './json-value.ts';
 import { schemaProblem } from './schema-check.ts';
 
 const NAME = /^[a-z][a-z0-9_-]{0,47}$/;

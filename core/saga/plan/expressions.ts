@@ -4,11 +4,10 @@
  * same arguments. They may come from an agent: what may run long or make much is evaluated elsewhere (ports.ts).
  */
 import jsonata from 'jsonata';
+import { type Json, type JsonObject, jsonValue } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Json, JsonObject } from '../model.ts';
 import type { Evaluate } from '../ports.ts';
 import { evaluateToText } from './evaluate.ts';
-import { jsonValue } from './json-value.ts';
 
 const DELIMITED = /^\{%([\s\S]*)%\}$/;
 const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);

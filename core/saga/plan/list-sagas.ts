@@ -1,21 +1,9 @@
+import type { SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
+import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { SagaHead, SagaStatus } from '../model.ts';
+import type { SagaHead } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
-import type { ListSagasInput } from '../schemas.ts';
 import { daysToReview } from './catalog.ts';
-
-export interface SagaSummary {
-  sagaId: string;
-  status: SagaStatus;
-  definition: string | null;
-  /** Steps that were started, of all. */
-  started: number;
-  steps: number;
-  failure: string | null;
-  requestedBy: string;
-  createdAt: string;
-  updatedAt: string;
-}
 
 const ALL: readonly SagaStatus[] = [
   'COMPENSATION_FAILED',

@@ -1,25 +1,12 @@
+import { isLoopback } from '../../../contract/http-endpoint.ts';
+import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaDefinition, ToolManifest } from '../model.ts';
 import type { SagaStore, ToolFunctions } from '../ports.ts';
-import { isLoopback } from '../tools/http-endpoint.ts';
 import { parseDefinition, parseTool } from './catalog.ts';
 import { checkFunctions } from './check-functions.ts';
 import { canonicalJson } from './json.ts';
 import { requirePlan } from './plan-validation.ts';
-
-export interface StoredVersion {
-  kind: 'tool' | 'definition';
-  name: string;
-  version: string;
-  /** False when exactly this was stored before. */
-  stored: boolean;
-}
-
-export interface CatalogStored {
-  versions: StoredVersion[];
-  /** What is stored and will not work yet: a function that is not there, or not named to the stack, or too short-lived. */
-  warnings: string[];
-}
 
 interface CatalogDependencies {
   store: SagaStore;

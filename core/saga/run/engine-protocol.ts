@@ -1,30 +1,10 @@
 /** What the state machine carries from state to state, and its translation to events and back. */
 import * as z from 'zod';
+import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { OperationId, SagaEvent } from '../decide/saga-events.ts';
-import type { SagaStatus } from '../model.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import { readAnswer, readEngineError } from '../tools/tool-protocol.ts';
-
-/** Input of `advance-saga`: the whole state of the machine, and the execution it runs in. */
-export const advanceInput = z.strictObject({
-  state: z.looseObject({
-    sagaId: z.string(),
-    generation: z.int().min(1),
-    action: z.string().optional(),
-    operation: z
-      .strictObject({
-        effect: z.int(),
-        direction: z.enum(['forward', 'probe', 'undo']),
-        attempt: z.int(),
-        probes: z.int(),
-      })
-      .optional(),
-    outcome: z.unknown().optional(),
-  }),
-  executionArn: z.string(),
-});
-
-export type AdvanceInput = z.infer<typeof advanceInput>;
 
 interface Common {
   sagaId: string;

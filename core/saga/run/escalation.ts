@@ -1,5 +1,5 @@
 /** The alert of a failed compensation (S7), kept to what SNS and the state that carries it take. Pure. */
-import type { Observation } from '../people/observation.ts';
+import type { Observation } from '../../../contract/saga-answers.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON: measured as that. */
 const MAX_MESSAGE_BYTES = 200 * 1024;

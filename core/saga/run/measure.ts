@@ -1,6 +1,7 @@
 /** What the alarms look at: how many sagas are open, the oldest of them, and what waits for people. Reads only. */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { MOVING_STATUSES, type SagaStatus } from '../model.ts';
+import { MOVING_STATUSES } from '../model.ts';
 import type { SagaOutline, SagaStore } from '../ports.ts';
 
 /** A wait is near its end when less than this part of it is left. */

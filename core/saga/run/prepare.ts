@@ -1,7 +1,8 @@
 /** What `decide` asks for: the arguments of a step, and whether an effect may be undone now. */
+import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { Fact, Json, JsonObject, PinnedStep, SagaHead, SagaState } from '../model.ts';
+import type { Fact, PinnedStep, SagaHead, SagaState } from '../model.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';

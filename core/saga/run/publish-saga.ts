@@ -1,7 +1,8 @@
 /** What the outside is told of sagas, derived from changes of their heads: no event without its row. */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { EventName, WalkbackEvent } from '../../checkpoint/session/session-events.ts';
 import type { Events, Log } from '../../shared/surroundings.ts';
-import type { SagaHead, SagaStatus } from '../model.ts';
+import type { SagaHead } from '../model.ts';
 
 /** One change of a head, as the table's stream tells it. */
 export interface HeadChange {

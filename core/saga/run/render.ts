@@ -1,5 +1,5 @@
 /** What comes next, as the state machine takes it. */
-
+import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Next, OperationId } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { LedgerEntry, SagaHead } from '../model.ts';
@@ -7,7 +7,7 @@ import { observe } from '../people/observation.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import { idempotencyKey } from '../tools/keys.ts';
-import type { InvokePayload, ToolRequest } from '../tools/tool-protocol.ts';
+import type { InvokePayload } from '../tools/tool-protocol.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { escalation } from './escalation.ts';
 import { readingOf } from './prepare.ts';

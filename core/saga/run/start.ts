@@ -1,18 +1,11 @@
 /** Starts a saga: everything that can be wrong with it is found before anything is written (S8). */
+import type { Json } from '../../../contract/json.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { initialState } from '../decide/fold.ts';
 import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
-import type {
-  Fact,
-  Json,
-  PinnedStep,
-  Plan,
-  SagaDefinition,
-  SagaHead,
-  SagaStatus,
-  ToolManifest,
-} from '../model.ts';
+import type { Fact, PinnedStep, Plan, SagaDefinition, SagaHead, ToolManifest } from '../model.ts';
 import { daysToReview, parsePlan } from '../plan/catalog.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';

@@ -1,7 +1,9 @@
 /** Finds sagas whose execution died, and starts them again from the ledger (S11). */
+import type { SweepReport } from '../../../contract/internal-inputs.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
-import type { SagaHead, SagaStatus } from '../model.ts';
+import type { SagaHead } from '../model.ts';
 import type { SagaOutline } from '../ports.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
@@ -26,16 +28,6 @@ const AWAITING_EVERY_MINUTES = 15;
 const LOOKS_AT_ONCE = 4;
 
 const PAGE = 1000;
-
-export interface SweepReport {
-  looked: number;
-  resumed: string[];
-  woken: string[];
-  /** They die each time without progress, and are tried again later. */
-  stuck: string[];
-  /** They could not be looked at or started; the next sweep does. */
-  failed: string[];
-}
 
 export interface SweepDependencies extends ReviveDependencies {
   log: Log;

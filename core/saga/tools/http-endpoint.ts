@@ -1,30 +1,9 @@
 /** Tools that are HTTP endpoints: where they may be, and which function calls them. */
+import { endpointProblem } from '../../../contract/http-endpoint.ts';
 import type { ToolManifest } from '../model.ts';
 
 /** The built-in function, in manifests: only one with an `endpoint` names it. What it is called here, the deployment knows. */
 export const HTTP_TOOL_FUNCTION = 'walkback-http-tool';
-
-const MAX_LENGTH = 2048;
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-/** The rule an endpoint breaks, by its name and in words. Never quotes it: it may hold a password. */
-export const endpointProblem = (endpoint: string): string | undefined => {
-  const url = URL.parse(endpoint);
-  if (url === null || /\s/.test(endpoint) || endpoint.length > MAX_LENGTH) {
-    return `endpoint-url: it must be an absolute URL of at most ${MAX_LENGTH} characters`;
-  }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {
-    return 'endpoint-scheme: it must be https, or http on a loopback host';
-  }
-  if (url.username !== '' || url.password !== '') {
-    return 'endpoint-credentials: it must hold none; requests are signed';
-  }
-  if (endpoint.includes('#')) return 'endpoint-fragment: it must have none';
-  return undefined;
-};
-
-/** Only where functions and tools share a host may an endpoint be there. */
-export const isLoopback = (endpoint: string): boolean => LOOPBACK.test(URL.parse(endpoint)?.hostname ?? '');
 
 /** Which endpoint rule a manifest breaks, naming the tool. */
 export const endpointViolation = (tool: ToolManifest): string | undefined => {

@@ -1,19 +1,11 @@
 /** Calls a tool that is an HTTP endpoint. The endpoint is pinned in the saga; neither the model nor an argument chooses it. */
-import * as z from 'zod';
+import { isLoopback } from '../../../contract/http-endpoint.ts';
+import type { HttpToolInput } from '../../../contract/internal-inputs.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { type HttpReply, readReply } from './http-answer.ts';
-import { endpointProblem, isLoopback } from './http-endpoint.ts';
 import { endpointKey, SIGNATURE_HEADER, signatureHeader } from './http-signature.ts';
 import { describeError, type GuardDependencies, guarded } from './tool-guard.ts';
-import { MAX_ANSWER_BYTES, toolRequest } from './tool-protocol.ts';
-
-const endpoint = z.string().superRefine((value, context) => {
-  const problem = endpointProblem(value);
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-});
-
-export const httpToolInput = z.strictObject({ ...toolRequest.shape, endpoint });
-type HttpToolInput = z.infer<typeof httpToolInput>;
+import { MAX_ANSWER_BYTES } from './tool-protocol.ts';
 
 export interface HttpPost {
   url: string;

@@ -1,5 +1,5 @@
 /** What a span of one call is found by: `annotation.direction = "compensation"` are the calls that took something back. */
-import type { ToolRequest } from './tool-protocol.ts';
+import type { ToolRequest } from '../../../contract/tool-request.ts';
 
 const DIRECTIONS = { execute: 'forward', probe: 'probe', compensate: 'compensation' } as const;
 

@@ -1,8 +1,8 @@
 /** What surrounds every call of a tool, in its own function or on the way to an HTTP endpoint: deadline and tombstone (S3, S4). */
+import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { errorOf } from '../ledger/text.ts';
 import type { Tombstones } from '../ports.ts';
-import type { ToolRequest } from './tool-protocol.ts';
 
 export interface GuardDependencies {
   tombstones: Tombstones;

@@ -1,10 +1,10 @@
 /** What the saga and a tool say to each other: one JSON request, one JSON answer. */
 import * as z from 'zod';
+import { jsonValue } from '../../../contract/json.ts';
+import type { ToolRequest } from '../../../contract/tool-request.ts';
 import { CLEAN_ENGINE_ERRORS } from '../../shared/errors.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { clip, errorOf } from '../ledger/text.ts';
-import type { Json, JsonObject } from '../model.ts';
-import { jsonObject, jsonValue } from '../plan/json-value.ts';
 
 /** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
 export const MAX_RESULT_BYTES = 32 * 1024;
@@ -12,43 +12,8 @@ export const MAX_RESULT_BYTES = 32 * 1024;
 /** Largest answer with everything around the result. */
 export const MAX_ANSWER_BYTES = 2 * MAX_RESULT_BYTES;
 
-export interface ToolRequest {
-  operation: 'execute' | 'probe' | 'compensate';
-  tool: string;
-  version: string;
-  sagaId: string;
-  step: string;
-  attempt: number;
-  /** Of this operation: the forward key for `execute` and `probe`, the undo key for `compensate`. */
-  idempotencyKey: string;
-  /** The key the forward call used. */
-  forwardKey: string;
-  /** Unix milliseconds. The tool does nothing after it (S3). */
-  deadlineMs: number;
-  /** The forward arguments, also for a probe and a compensator. */
-  arguments: JsonObject;
-  /** What the forward call answered, when it is known. */
-  result?: Json;
-  externalRef?: string;
-}
-
 /** What the machine gives the function; `endpoint` is for the built-in one, and not passed on. */
 export type InvokePayload = ToolRequest & { endpoint?: string };
-
-export const toolRequest = z.strictObject({
-  operation: z.enum(['execute', 'probe', 'compensate']),
-  tool: z.string(),
-  version: z.string(),
-  sagaId: z.string(),
-  step: z.string(),
-  attempt: z.int().min(1),
-  idempotencyKey: z.string().min(1).max(255),
-  forwardKey: z.string().min(1).max(255),
-  deadlineMs: z.number(),
-  arguments: jsonObject,
-  result: jsonValue.optional(),
-  externalRef: z.string().optional(),
-});
 
 const MAX_REFERENCE = 500;
 const MAX_RESIDUE = 1000;

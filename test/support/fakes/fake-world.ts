@@ -2,7 +2,7 @@
  * Sandboxes and the repositories in them, as a small model: a repository is a map of files and a host HEAD, a
  * capture is a snapshot of both, and an object exists in a sandbox only if it was captured or brought there.
  */
-
+import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import type {
   CapturedBundle,
   CapturedRepository,
@@ -14,7 +14,6 @@ import type {
 import type { Repositories } from '../../../core/checkpoint/ports/repositories.ts';
 import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/checkpoint/ports/sandbox.ts';
-import type { RepositoryInfo } from '../../../core/checkpoint/ports/survey.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';

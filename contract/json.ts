@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import type { Json, JsonObject } from '../model.ts';
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
 
 /** Any JSON value; what is not one is refused. */
 export const jsonValue: z.ZodType<Json> = z.lazy(() =>

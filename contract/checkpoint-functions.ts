@@ -1,0 +1,106 @@
+/** The functions of checkpoints. */
+import {
+  checkpointAnswer,
+  contextAnswer,
+  diffAnswer,
+  endSessionAnswer,
+  listSessionsAnswer,
+  rehydrateAnswer,
+  rollbackAnswer,
+  startSessionAnswer,
+  timelineAnswer,
+} from './checkpoint-answers.ts';
+import {
+  checkpointInput,
+  diffInput,
+  listSessionsInput,
+  rehydrateInput,
+  rollbackInput,
+  sessionInput,
+  startSessionInput,
+  timelineInput,
+} from './checkpoint-inputs.ts';
+import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
+
+const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'];
+
+export const CHECKPOINT_FUNCTIONS = {
+  'start-session': {
+    description: 'Starts a session and takes its baseline checkpoint',
+    input: startSessionInput,
+    answer: startSessionAnswer,
+    callers: ['agent-backend'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+  },
+  checkpoint: {
+    description: 'Captures all repositories of a session',
+    input: checkpointInput,
+    answer: checkpointAnswer,
+    callers: ['agent-backend'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+  },
+  rollback: {
+    description: 'Puts all repositories of a session back to a checkpoint',
+    input: rollbackInput,
+    answer: rollbackAnswer,
+    callers: ['agent-backend'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+  },
+  rehydrate: {
+    description: 'Rebuilds a checkpoint in a fresh sandbox',
+    input: rehydrateInput,
+    answer: rehydrateAnswer,
+    callers: ['agent-backend', 'reviewer'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },
+  },
+  timeline: {
+    description: 'Answers the tree of checkpoints of a session',
+    input: timelineInput,
+    answer: timelineAnswer,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['GetItem', 'Query'] },
+  },
+  context: {
+    description: "Writes the agent's system prompt text about its repositories",
+    input: sessionInput,
+    answer: contextAnswer,
+    callers: ['agent-backend'],
+    timeoutSeconds: 300,
+    grants: { sessions: ['GetItem'], sandbox: true },
+  },
+  diff: {
+    description: 'Compares two checkpoints of a session',
+    input: diffInput,
+    answer: diffAnswer,
+    callers: ['agent-backend', 'reviewer'],
+    timeoutSeconds: 300,
+    grants: { sessions: ['GetItem', 'Query'], sandbox: true },
+  },
+  'list-sessions': {
+    description: 'Lists sessions',
+    input: listSessionsInput,
+    answer: listSessionsAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['Scan'] },
+  },
+  'end-session': {
+    description: 'Ends a session and starts its retention',
+    input: sessionInput,
+    answer: endSessionAnswer,
+    callers: ['agent-backend'],
+    timeoutSeconds: 60,
+    grants: { sessions: CAPTURE },
+  },
+  'publish-events': {
+    description: 'Turns changes of the Sessions table into events and deletes expired bundles',
+    callers: ['internal'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['GetItem', 'Query'], bucket: 'delete', publishesEvents: true, stream: 'sessions' },
+  },
+} as const satisfies Record<string, FunctionRow>;

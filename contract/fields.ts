@@ -1,0 +1,56 @@
+/** Fields that several functions take. Everything is strict: what is not of this shape is refused, by name (C10). */
+import * as z from 'zod';
+import { ID_PATTERN, RESERVED_ID_PREFIX } from './ids.ts';
+
+export const id = z
+  .string()
+  .regex(
+    ID_PATTERN,
+    'must be 1 to 64 of the characters A-Z a-z 0-9 _ . : - and begin with a letter or a digit',
+  );
+
+export const callersId = id.refine((value) => !value.startsWith(RESERVED_ID_PREFIX), {
+  error: `ids that begin with "${RESERVED_ID_PREFIX}" are reserved`,
+});
+
+/** Printable text without line breaks: these become headers, tags and file names elsewhere. */
+export const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' });
+
+const isPlainAbsolutePath = (value: string): boolean =>
+  value.startsWith('/') &&
+  !/\p{Cc}/u.test(value) &&
+  value.split('/').every((part, index, parts) => {
+    if (part === '.' || part === '..') return false;
+    return part !== '' || index === 0 || index === parts.length - 1;
+  });
+
+export const absolutePath = z
+  .string()
+  .max(1024)
+  .refine(isPlainAbsolutePath, {
+    error: 'must be an absolute path without "..", ".", empty parts or control characters',
+  })
+  .refine((value) => value !== '/', { error: 'must not be the root of the file system' })
+  .transform((value) => value.replace(/\/$/, ''));
+
+/** Gitignore-style patterns. */
+export const patterns = z.array(line(512)).max(200);
+
+export const sandboxId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, 'must be a sandbox id: letters, digits, _ and -');
+
+export const template = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/, 'must be the name or id of a sandbox template');
+
+export const metadata = z
+  .record(z.string().regex(ID_PATTERN), z.string().max(1024))
+  .refine((value) => Object.keys(value).length <= 50, { error: 'must have at most 50 entries' });
+
+export const checkpointId = z.string().regex(/^cp-\d{8,12}-[0-9a-f]{8}$/, 'must be a checkpoint id, cp-...');

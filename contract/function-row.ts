@@ -1,0 +1,46 @@
+/** What one row of the table of functions says. */
+import type * as z from 'zod';
+
+export type TableAction = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem';
+export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess';
+
+/** Who may call a function; `internal`: only the machine, rules and streams of the construct. */
+export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'internal';
+
+/** What a function may touch, and nothing else. */
+export interface Grants {
+  /** On the Sessions table. */
+  sessions?: readonly TableAction[];
+  /** On the Sagas table. */
+  sagas?: readonly TableAction[];
+  /** On the Ledger table: never anything that changes or deletes an entry (S10). */
+  ledger?: readonly ('GetItem' | 'Query' | 'PutItem')[];
+  /** Queries these indexes too. */
+  indexes?: readonly ('sagas' | 'ledger')[];
+  bucket?: 'restore' | 'capture' | 'delete';
+  /** Talks to E2B, so it may read the API key. */
+  sandbox?: true;
+  publishesEvents?: true;
+  /** What it asks of Step Functions. */
+  engine?: readonly EngineAction[];
+  /** The table whose stream feeds it. */
+  stream?: 'sessions' | 'sagas';
+  /** Looks at the timeouts of the functions that serve tools. */
+  looksAtTools?: true;
+  /** Calls tools over HTTP: sagas may call it, and it may read what calls are signed with. */
+  httpTool?: true;
+}
+
+export interface FunctionRow {
+  description: string;
+  callers: readonly Caller[];
+  timeoutSeconds: number;
+  grants: Grants;
+  /** Absent: it takes what AWS sends it. */
+  input?: z.ZodType;
+  /** Absent: nobody reads it. */
+  answer?: z.ZodType;
+}
+
+/** Lambda's longest: a capture or restore of large repositories is one call. */
+export const LONGEST_SECONDS = 900;

@@ -1,0 +1,45 @@
+/**
+ * Every function, as data: one Lambda per row, deployed as `<prefix>-<name>` from `functions/<name>.ts`. What CDK deploys
+ * and grants, what handlers parse, what the command may call and the tables in the docs derive from the rows.
+ * test/infra/grants.test.ts holds them against the calls the functions really make.
+ */
+import type * as z from 'zod';
+import { CHECKPOINT_FUNCTIONS } from './checkpoint-functions.ts';
+import type { FunctionRow } from './function-row.ts';
+import { SAGA_FUNCTIONS } from './saga-functions.ts';
+
+export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS } as const;
+
+type Functions = typeof FUNCTIONS;
+export type FunctionName = keyof Functions;
+
+/** Those that take an input of ours, and not what AWS sends. */
+export type CallableName = {
+  [Name in FunctionName]: Functions[Name] extends { input: z.ZodType } ? Name : never;
+}[FunctionName];
+
+/** As its schema leaves it. */
+export type InputOf<Name extends CallableName> = z.output<Functions[Name]['input']>;
+
+/** `unknown` where nobody reads it. */
+export type AnswerOf<Name extends FunctionName> = Functions[Name] extends {
+  answer: infer Answer extends z.ZodType;
+}
+  ? z.output<Answer>
+  : unknown;
+
+const INPUTS: { readonly [Name in CallableName]: { input: z.ZodType<InputOf<Name>> } } = FUNCTIONS;
+
+export const inputOf = <Name extends CallableName>(name: Name): z.ZodType<InputOf<Name>> =>
+  INPUTS[name].input;
+
+export interface NamedRow extends FunctionRow {
+  name: string;
+}
+
+export const FUNCTION_ROWS: readonly NamedRow[] = Object.entries<FunctionRow>(FUNCTIONS).map(
+  ([name, row]) => ({
+    name,
+    ...row,
+  }),
+);

@@ -1,0 +1,153 @@
+/** The functions of sagas. */
+import { type FunctionRow, LONGEST_SECONDS } from './function-row.ts';
+import {
+  advanceInput,
+  announceAwaitInput,
+  httpToolInput,
+  sweepAnswer,
+  sweepInput,
+} from './internal-inputs.ts';
+import {
+  catalogAnswer,
+  catalogStored,
+  ledgerAnswer,
+  movedSaga,
+  observation,
+  sagasAnswer,
+  startedSaga,
+} from './saga-answers.ts';
+import {
+  answerInput,
+  describeSagaInput,
+  listCatalogInput,
+  listSagasInput,
+  operateSagaInput,
+  putCatalogInput,
+  queryLedgerInput,
+  startSagaInput,
+} from './saga-inputs.ts';
+
+/** Shorter than the 60 s of the states that call these, so that the function's own error is what the machine sees. */
+const STATE_FUNCTION_SECONDS = 50;
+
+const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'PutItem'] } as const;
+/** Reads the whole ledger of a saga too. */
+const MOVE_AND_LIST = { ...MOVE, ledger: [...MOVE.ledger, 'Query'] } as const;
+
+export const SAGA_FUNCTIONS = {
+  'start-saga': {
+    description: 'Checks, pins and starts a saga',
+    input: startSagaInput,
+    answer: startedSaga,
+    callers: ['agent-backend'],
+    timeoutSeconds: 60,
+    grants: {
+      sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
+      ledger: ['PutItem'],
+      engine: ['StartExecution'],
+    },
+  },
+  'describe-saga': {
+    description: 'Answers what a saga did',
+    input: describeSagaInput,
+    answer: observation,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    // Longer than the 600 s a caller may ask it to wait.
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sagas: ['GetItem'], ledger: ['Query'] },
+  },
+  answer: {
+    description: 'Records the answer to an approval',
+    input: answerInput,
+    answer: movedSaga,
+    callers: ['reviewer'],
+    timeoutSeconds: 60,
+    grants: { ...MOVE_AND_LIST, engine: ['SendTaskSuccess'] },
+  },
+  'operate-saga': {
+    description: 'Cancels a saga, or works what a failed compensation left',
+    input: operateSagaInput,
+    answer: movedSaga,
+    callers: ['operator'],
+    timeoutSeconds: 60,
+    grants: { ...MOVE, engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+  },
+  'query-ledger': {
+    description: 'Answers ledger entries',
+    input: queryLedgerInput,
+    answer: ledgerAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['GetItem'], ledger: ['Query'], indexes: ['sagas', 'ledger'] },
+  },
+  'list-sagas': {
+    description: 'Lists sagas',
+    input: listSagasInput,
+    answer: sagasAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['GetItem'], indexes: ['sagas'] },
+  },
+  'list-catalog': {
+    description: 'Lists tools and templates',
+    input: listCatalogInput,
+    answer: catalogAnswer,
+    callers: ['agent-backend', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['Query'] },
+  },
+  'put-catalog': {
+    description: 'Stores tools and templates',
+    input: putCatalogInput,
+    answer: catalogStored,
+    callers: ['operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['GetItem', 'PutItem'], looksAtTools: true },
+  },
+  'advance-saga': {
+    description: 'Moves a saga: the state Advance of the machine',
+    input: advanceInput,
+    callers: ['internal'],
+    timeoutSeconds: STATE_FUNCTION_SECONDS,
+    grants: { ...MOVE_AND_LIST, engine: ['StartExecution'] },
+  },
+  'announce-await': {
+    description: 'Keeps the task token of a saga that waits',
+    input: announceAwaitInput,
+    callers: ['internal'],
+    timeoutSeconds: STATE_FUNCTION_SECONDS,
+    grants: { sagas: ['GetItem', 'PutItem'], engine: ['SendTaskSuccess'] },
+  },
+  sweep: {
+    description: 'Starts sagas again whose execution died',
+    input: sweepInput,
+    answer: sweepAnswer,
+    callers: ['internal', 'operator'],
+    timeoutSeconds: 300,
+    grants: {
+      ...MOVE,
+      indexes: ['sagas'],
+      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+    },
+  },
+  'measure-sagas': {
+    description: 'Measures open sagas, waits and failed compensations for the alarms',
+    callers: ['internal'],
+    timeoutSeconds: 50,
+    grants: { indexes: ['sagas'] },
+  },
+  'publish-saga-events': {
+    description: 'Turns changes of the Sagas table into events',
+    callers: ['internal'],
+    timeoutSeconds: 60,
+    grants: { publishesEvents: true, stream: 'sagas' },
+  },
+  'http-tool': {
+    description: 'Calls tools that are HTTP endpoints',
+    input: httpToolInput,
+    callers: ['internal'],
+    // It serves tools of every deadline, and ends each call at the deadline itself.
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { httpTool: true },
+  },
+} as const satisfies Record<string, FunctionRow>;

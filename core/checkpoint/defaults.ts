@@ -1,0 +1,12 @@
+import { MIB } from '../../contract/sizes.ts';
+
+export const DEFAULTS = {
+  maxFileBytes: 256 * MIB,
+  retentionDays: 30,
+  maxDepth: 3,
+  /** Bundles up to this size travel through the function. */
+  maxInlineBytes: 8 * MIB,
+  timelineLimit: 50,
+  /** Life of a rehydrated sandbox unless the caller says otherwise. */
+  sandboxTimeoutMs: 3_600_000,
+} as const;
