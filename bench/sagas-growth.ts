@@ -11,6 +11,7 @@ import { startDynamoDb } from '../local/dynamodb/server.ts';
 import { planCloud } from '../local/plan.ts';
 import { provision } from '../local/provision.ts';
 import { loadTemplate } from '../local/template.ts';
+import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
 import { sagaMachine } from '../test/support/saga-machine.ts';
 import { virtualClock } from '../test/support/virtual-clock.ts';
 
@@ -121,8 +122,9 @@ export const measureGrowth = async (sizes: readonly number[]): Promise<Growth[]>
   await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'walkback-bench-'));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const dynamodb = await startDynamoDb({ dataDir, credentials: CREDENTIALS });
-  cleanup.defer(() => dynamodb.close());
+  const engine = await startCountingDynamoDb(dataDir);
+  cleanup.defer(() => engine.close());
+  const dynamodb = await startDynamoDb({ dataDir, credentials: CREDENTIALS, source: engine.source });
   const client = new DynamoDBClient({
     region: 'us-east-1',
     endpoint: dynamodb.url,

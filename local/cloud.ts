@@ -10,6 +10,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import type { Log } from '../core/shared/surroundings.ts';
 import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
+import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
 import { installEnvironment } from './lambda/environment.ts';
 import { createFunctions } from './lambda/functions.ts';
@@ -32,6 +33,8 @@ export interface CloudOptions {
   log?: Log;
   /** False: other processes see that the directory is taken, but not where the cloud answers. */
   announce?: boolean;
+  /** Where DynamoDB comes from. Absent: from what is installed, or an endpoint named by the environment. */
+  dynamodb?: DynamoDbSource;
   /** Another template than the one this checkout synthesises: the release before or after it. */
   template?: Template;
 }
@@ -104,7 +107,17 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const plan = planCloud(template);
   const functions = createFunctions(plan.functions);
 
-  const services = await startServices({ dataDir, port, plan, credentials, functions, journal, log });
+  const { dynamodb } = options;
+  const services = await startServices({
+    dataDir,
+    port,
+    plan,
+    credentials,
+    functions,
+    journal,
+    dynamodb,
+    log,
+  });
   starting.defer(() => services.close());
   const { endpoints } = services;
   const environment = describeEnvironment(endpoints, credentials, plan);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Log } from '../core/shared/surroundings.ts';
 import type { CloudCredentials } from './credentials.ts';
+import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';
 import { createEventsApi } from './events/api.ts';
@@ -27,6 +28,7 @@ export interface ServiceParts {
   credentials: CloudCredentials;
   functions: LocalFunctions;
   journal: EventJournal;
+  dynamodb?: DynamoDbSource | undefined;
   log: Log;
 }
 
@@ -37,7 +39,8 @@ const START: Record<Service, Start> = {
     startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey }),
   s3: ({ dataDir, credentials }, port) =>
     startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
-  dynamodb: ({ dataDir, credentials }, port) => startDynamoDb({ dataDir, credentials, port }),
+  dynamodb: ({ dataDir, credentials, dynamodb: source }, port) =>
+    startDynamoDb({ dataDir, credentials, port, source }),
   lambda: ({ functions, credentials, log }, port) =>
     listenApp(createLambdaApi({ functions, credentials, log }), port),
   events: ({ journal, plan, credentials }, port) =>

@@ -1,7 +1,7 @@
 /** The DynamoDB process: its data, its port, its end, and where it comes from. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -73,18 +73,6 @@ describe('the DynamoDB process', () => {
       name: 'ConfigurationError',
       message: expect.stringContaining('ended with 1'),
     });
-  });
-
-  test('takes another port when somebody has the one it found', async () => {
-    await using directory = await scratch();
-    const { path } = findDynamoDb(process.env) as { path: string };
-    const unlucky = join(directory.path, 'dynoxide');
-    const takenOnce = `if mkdir ${directory.path}/unlucky 2>/dev/null; then echo "error: port 7 is already in use" >&2; exit 1; fi`;
-    await writeFile(unlucky, `#!/bin/sh\n${takenOnce}\nexec ${path} "$@"\n`, { mode: 0o755 });
-    const source = { kind: 'binary', path: unlucky } as const;
-    const server = await startDynamoDb({ dataDir: directory.path, credentials, source });
-    await server.close();
-    expect(await readdir(directory.path)).toContain('unlucky');
   });
 
   test('can be somebody else’s endpoint, which must answer', async () => {

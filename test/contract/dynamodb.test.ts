@@ -1,12 +1,14 @@
 /** What the functions need of DynamoDB, and what it refuses, of the engine that stands for it here. */
 import {
   BatchWriteItemCommand,
+  DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
   TransactionCanceledException,
   TransactWriteItemsCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
@@ -50,6 +52,37 @@ describe('what the functions need of DynamoDB', () => {
       new GetItemCommand({ TableName: 'sessions', Key: { pk: { S: 'b' }, sk: { S: '1' } } }),
     );
     expect(untouched.Item).toBeUndefined();
+  });
+
+  test.each(['PutItem', 'UpdateItem', 'DeleteItem'] as const)(
+    'a condition of %s that fails gives back the item, when asked to, and the name of the error',
+    async (operation) => {
+      const Key = { pk: { S: operation }, sk: { S: '1' } };
+      const Item = { ...Key, n: { N: '1.5' }, b: { B: new Uint8Array([0, 255]) } };
+      await dynamodb.send(new PutItemCommand({ TableName: 'sessions', Item }));
+      const write = async (more: object) => {
+        const common = { TableName: 'sessions', ConditionExpression: 'attribute_not_exists(pk)', ...more };
+        if (operation === 'PutItem') await dynamodb.send(new PutItemCommand({ ...common, Item }));
+        else if (operation === 'DeleteItem') await dynamodb.send(new DeleteItemCommand({ ...common, Key }));
+        else await dynamodb.send(new UpdateItemCommand({ ...common, Key, UpdateExpression: 'REMOVE n' }));
+      };
+      const failed = { name: 'ConditionalCheckFailedException' };
+      await expect(write({})).rejects.toMatchObject({ ...failed, Item: undefined });
+      await expect(write({ ReturnValuesOnConditionCheckFailure: 'ALL_OLD' })).rejects.toMatchObject({
+        ...failed,
+        Item,
+      });
+    },
+  );
+
+  test('what the embedded cloud does not offer is refused by name', async () => {
+    const KeyConditions = { pk: { ComparisonOperator: 'EQ' as const, AttributeValueList: [{ S: 'a' }] } };
+    await expect(
+      dynamodb.send(new QueryCommand({ TableName: 'sessions', KeyConditions })),
+    ).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: 'Not offered by the embedded cloud: KeyConditions',
+    });
   });
 
   test('the same client request token is one transaction', async () => {

@@ -5,6 +5,8 @@ import jsonata from 'jsonata';
 import { beforeAll, expect, test } from 'vitest';
 import { loadTemplate, PROJECT } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
+import { startCountingDynamoDb } from '../support/counting-dynamodb.ts';
+import { scratch } from '../support/dynamodb.ts';
 import { recordUnits } from '../support/recorded-units.ts';
 import { entriesOf } from '../support/template.ts';
 import { edit, openWorld } from '../support/world.ts';
@@ -59,7 +61,11 @@ test('a saga is counted as it was measured: transitions and write units of 5 ste
 });
 
 test('a checkpoint is counted as it is: units and objects of 5 repositories with one file changed in each', async () => {
-  await using cloud = await startTestCloud();
+  await using directory = await scratch();
+  const engine = await startCountingDynamoDb(directory.path);
+  await using counting = new AsyncDisposableStack();
+  counting.defer(() => engine.close());
+  await using cloud = await startTestCloud({ dynamodb: engine.source });
   const world = await openWorld(cloud, { paths: ['a', 'b', 'c', 'd', 'e'] });
   edit(world.root, 1, world.paths);
   await world.checkpoint('first');
