@@ -16,6 +16,15 @@ import {
 } from 'e2b';
 import type { ErrorName } from '../../contract/errors.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import {
+  causeWithoutCommand,
+  fileInTheWay,
+  isOutOfProcesses,
+  type RootTrouble,
+  rootTrouble,
+  statusIn,
+  withoutCommand,
+} from './daemon-words.ts';
 
 /** `unknown`: the command may have run, or may still run. */
 type Outcome = 'nothing-happened' | 'unknown';
@@ -59,8 +68,29 @@ const codeOf = (value: unknown): string | undefined =>
     ? value.code
     : undefined;
 
-/** What the sandbox's daemon says of the directory a command is to run in; ours is always the projects root. */
-const NO_DIRECTORY = /cwd '.*' (?:does not exist|can not be entered)/s;
+const ROOT_TROUBLE: Record<RootTrouble, string> = {
+  missing:
+    'The projects root is not in the sandbox any more. Make the directory again (mkdir -p), empty, then call again: a rollback brings back what was in it.',
+  'not-a-directory':
+    'The projects root is no directory in the sandbox. Move away what is there, make the directory again (mkdir -p), empty, then call again: a rollback brings back what was in it.',
+  'not-enterable':
+    'The projects root cannot be entered by the user of the sandbox. Give that user the right to (chmod u+rwx), then call again.',
+};
+
+/** The daemon refused a command or a file. What it says may hold the command, so little of it is repeated. */
+const ofRefusal = (words: string): Meaning => {
+  const trouble = rootTrouble(words);
+  if (trouble !== undefined)
+    return meaning('ProjectsRootNotFound', false, 'nothing-happened', ROOT_TROUBLE[trouble]);
+  if (isOutOfProcesses(words))
+    return unavailable('nothing-happened', 'The sandbox could not start another process');
+  return meaning(
+    'InvalidInput',
+    false,
+    'nothing-happened',
+    `The sandbox refused the request: ${withoutCommand(words)}`,
+  );
+};
 
 const ofTimeout = (message: string): Meaning => {
   if (message.includes('was killed or reached its end of life')) return gone('unknown');
@@ -86,7 +116,16 @@ const ofStatus = (status: number): Meaning => {
 };
 
 const ofSandboxError = (error: SandboxError): Meaning => {
-  if (error.statusCode !== undefined) return ofStatus(error.statusCode);
+  const file = fileInTheWay(error.message);
+  if (file !== undefined)
+    return meaning(
+      'SandboxChanged',
+      true,
+      'nothing-happened',
+      `A file is in the way in the sandbox: ${withoutCommand(file)}. Move it away, then call again.`,
+    );
+  const status = error.statusCode ?? statusIn(error.message);
+  if (status !== undefined) return ofStatus(status);
   return unavailable('unknown', 'The connection to the sandbox broke');
 };
 
@@ -115,20 +154,7 @@ const meaningOf = (error: unknown): Meaning => {
       'nothing-happened',
       'A file or process is no longer in the sandbox.',
     );
-  if (error instanceof InvalidArgumentError && NO_DIRECTORY.test(error.message))
-    return meaning(
-      'ProjectsRootNotFound',
-      false,
-      'nothing-happened',
-      'The projects root is not in the sandbox any more. Make the directory again (mkdir -p), empty, then call again: a rollback brings back what was in it.',
-    );
-  if (error instanceof InvalidArgumentError)
-    return meaning(
-      'InvalidInput',
-      false,
-      'nothing-happened',
-      `The sandbox refused the request: ${error.message}`,
-    );
+  if (error instanceof InvalidArgumentError) return ofRefusal(error.message);
   if (error instanceof NotEnoughSpaceError)
     return meaning(
       'SandboxUnavailable',
@@ -148,5 +174,5 @@ export const classify = (error: unknown, sandboxId?: string): WalkbackError => {
   if (error instanceof WalkbackError) return error;
   const { name, message, retryable, outcome } = meaningOf(error);
   const details = { outcome, ...(sandboxId === undefined ? {} : { sandboxId }) };
-  return new WalkbackError(name, message, { cause: error, retryable, details });
+  return new WalkbackError(name, message, { cause: causeWithoutCommand(error), retryable, details });
 };

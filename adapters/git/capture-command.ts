@@ -8,6 +8,7 @@ import type {
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
 import { type Pair, value } from './answer.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
+import { lockWaitSeconds } from './script-deadline.ts';
 
 /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
 const CARRY_INLINE_BYTES = 64 * 1024;
@@ -17,10 +18,6 @@ const UPLOAD_WAIT_SECONDS = 60;
 
 /** Colons and dots mean something in a ref name; ids may contain them. */
 export const refName = (id: string): string => id.replaceAll(':', '%3A').replaceAll('.', '%2E');
-
-/** Seconds to wait for another command on the same projects root: most of the time there is. */
-export const lockWaitSeconds = (timeoutMs: number): number =>
-  Math.max(1, Math.floor((timeoutMs / 1000) * 0.8));
 
 export const captureScript = (request: CaptureRequest, call: string, mark: string): Script => {
   const { known } = request;

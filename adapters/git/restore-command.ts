@@ -6,9 +6,10 @@ import type {
   RestoreRequest,
 } from '../../core/checkpoint/ports/restore.ts';
 import { type Pair, value } from './answer.ts';
-import { lockWaitSeconds, records, refName } from './capture-command.ts';
+import { records, refName } from './capture-command.ts';
 import type { IncomingBundle } from './join-links.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
+import { lockWaitSeconds } from './script-deadline.ts';
 
 /** A repository of a request, with its bundles as they lie in the sandbox. */
 export type IncomingRepository = Omit<RestoreRepository, 'bundles'> & { bundles: readonly IncomingBundle[] };

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { scriptDeadline } from './script-deadline.ts';
 
 type Value = string | number | readonly string[];
 
@@ -110,7 +111,7 @@ const fromFile = (name: string): string =>
 
 /**
  * Builds the command from its scripts, in order. The environment is emptied but for what finding the user's own git
- * configuration needs, and `timeout` ends the whole process group at the deadline.
+ * configuration needs, and `timeout` ends the whole process group before the deadline (see script-deadline.ts).
  */
 export const buildScript = (name: Command, values: Record<string, Value>, options: ScriptOptions): Script => {
   const assigned = assignments(values);
@@ -135,7 +136,7 @@ const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX
 
 const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
-  const seconds = Math.max(1, Math.floor(options.timeoutMs / 1000));
+  const { endsAfterMs, killAfterMs } = scriptDeadline(options.timeoutMs);
   const [first = 'shared/lib', ...rest] = COMMANDS[name];
   const body = [
     assignments({ WB_MARK: options.mark }),
@@ -145,14 +146,33 @@ const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Sc
   ];
   const command = [
     // Sourced, so that it is read in blocks: as a script, bash would read a pipe byte by byte.
-    `exec -c timeout -k 5 ${seconds} /bin/bash --noprofile --norc -c '. /dev/fd/3' walkback \\`,
-    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" 3<<'${end}'`,
+    `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c '. /dev/fd/3' walkback \\`,
+    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 3<<'${end}' &`,
     'exec 3<&-',
     ...body.map((part) => withoutComments(part)),
     end,
+    endOfGroup(killAfterMs),
   ].join('\n');
   return { command, files: [], mark: options.mark };
 };
+
+/**
+ * `timeout` waits for the shell it started and for nothing else: a child that ignores the request to end would stay,
+ * with what it holds. So the group is given its time here too, and then killed. What bash says of killed jobs would
+ * repeat the whole script, and is thrown away.
+ */
+const endOfGroup = (killAfterMs: number): string =>
+  [
+    'wb_group=$!',
+    '{ wait "$wb_group"; wb_code=$?; } 2>/dev/null',
+    'if [ "$wb_code" = 124 ]; then',
+    `  for ((wb_n = 0; wb_n < ${Math.ceil(killAfterMs / 100)}; wb_n++)); do`,
+    '    kill -0 -- "-$wb_group" 2>/dev/null || exit 124; sleep 0.1',
+    '  done',
+    '  kill -KILL -- "-$wb_group" 2>/dev/null',
+    'fi',
+    'exit "$wb_code"',
+  ].join('\n');
 
 /** Whole-line comments stay at home: they are for readers of the files, and the command's length is limited. */
 const withoutComments = (text: string): string =>

@@ -7,11 +7,14 @@ const STATUS = {
   permission_denied: 403,
   not_found: 404,
   already_exists: 409,
+  failed_precondition: 400,
   resource_exhausted: 429,
   deadline_exceeded: 504,
   unimplemented: 501,
   unavailable: 503,
   internal: 500,
+  /** Not Connect's: what uploads answer when the disk is full. */
+  no_space: 507,
 } as const;
 
 export type ConnectCode = keyof typeof STATUS;

@@ -6,8 +6,11 @@ import type { Environment } from './environment.ts';
 import { readSandboxFile, writeSandboxFiles } from './files.ts';
 import { filesystemCall } from './filesystem-rpc.ts';
 import { sameSecret } from './guard.ts';
-import { processCall } from './process-rpc.ts';
+import { processCall, START } from './process-rpc.ts';
 import type { Registry, Sandbox } from './registry.ts';
+import { checkUser } from './user.ts';
+
+const NO_TOKEN = 'unauthorized access, please provide a valid access token or method signing if supported';
 
 const isFull = (error: Error): boolean =>
   'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
@@ -22,6 +25,16 @@ const answerError = (error: Error, context: Context): Response => {
   return context.json({ code: 'internal', message: 'The local sandbox failed' }, 500);
 };
 
+/** Why a request is refused; undefined when it is not. Anybody may ask for the health of a sandbox. */
+const tokenRefusal = (request: Request, expected: string): string | undefined => {
+  const path = new URL(request.url).pathname;
+  const given = request.headers.get('x-access-token');
+  if (path === '/health' || sameSecret(given, expected)) return undefined;
+  if (path !== '/files') return NO_TOKEN;
+  // A signature in the query would do for the daemon, but names no sandbox, so it is of no use here.
+  return given ? 'access token present in header but does not match' : 'missing signature query parameter';
+};
+
 /** True for paths that E2B's daemon answers, in whatever sandbox the headers name. */
 export const isDataPlane = (path: string): boolean =>
   path === '/health' || path === '/files' || /^\/(?:process\.Process|filesystem\.Filesystem)\//.test(path);
@@ -33,9 +46,10 @@ export const createDataPlane = (registry: Registry, environment: Environment) =>
     const sandbox = registry.get(context.req.header('e2b-sandbox-id') ?? '');
     // 502 is how E2B's proxy says that there is no such sandbox, or not now.
     if (sandbox === undefined) return apiError(context, 502, 'The sandbox was not found');
-    if (!sameSecret(context.req.header('x-access-token'), sandbox.record.accessToken))
-      return context.json({ code: 'unauthenticated', message: 'The access token is not valid' }, 401);
     if (sandbox.record.state === 'paused') return apiError(context, 502, 'The sandbox is paused');
+    const refused = tokenRefusal(context.req.raw, sandbox.record.accessToken);
+    if (refused !== undefined) return apiError(context, 401, refused);
+    if (context.req.path !== START) checkUser(context.req.raw);
     context.set('sandbox', sandbox);
     return next();
   });

@@ -14,7 +14,7 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 const homeOf = (record: SandboxRecord, rootfs: string, server: Environment): Record<string, string> => {
   const home = join(rootfs, HOME);
-  if (record.mounts.length === 0) return { HOME: home, GIT_CONFIG_GLOBAL: join(home, '.gitconfig') };
+  if (record.mounts.length === 0) return { HOME: home };
   const own = OWN_CONFIGURATION.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
   return { HOME: homedir(), ...Object.fromEntries(own) };
 };
@@ -30,9 +30,9 @@ export const commandEnvironment = (
   return {
     PATH: server['PATH'] ?? DEFAULT_PATH,
     ...homeOf(record, rootfs, server),
-    TMPDIR: join(rootfs, 'tmp'),
     USER: username,
     LOGNAME: username,
+    E2B_SANDBOX: 'true',
     ...record.envs,
     ...envs,
     [MARKER]: record.sandboxId,

@@ -1,91 +1,129 @@
 /** The remote procedures of `filesystem.Filesystem`. */
-import type { Stats } from 'node:fs';
-import { lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
-import { basename, posix } from 'node:path';
+import { lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { posix } from 'node:path';
 import * as z from 'zod';
 import { ConnectFailure, parseJson } from './connect-rpc.ts';
-import { holdsMount, normalise, resolveEntry, resolvePath } from './paths.ts';
+import { ensureDirectories } from './directories.ts';
+import { describeEntry } from './entry.ts';
+import { codeOf, isMissing, words } from './errno.ts';
+import { expand, holdsMount, resolveEntry, resolvePath } from './paths.ts';
 import type { Sandbox } from './registry.ts';
 
-const pathRequest = z.object({ path: z.string().min(1), depth: z.int().min(0).max(100).default(1) });
-type PathRequest = z.infer<typeof pathRequest>;
+const pathRequest = z.object({ path: z.string(), depth: z.int().min(0).max(100).default(1) });
+const moveRequest = z.object({ source: z.string(), destination: z.string() });
 
-const typeOf = (found: Stats): string => {
-  if (found.isDirectory()) return 'FILE_TYPE_DIRECTORY';
-  if (found.isSymbolicLink()) return 'FILE_TYPE_SYMLINK';
-  return 'FILE_TYPE_FILE';
-};
-
-const lookUp = async (sandbox: Sandbox, path: string): Promise<{ file: string; found: Stats }> => {
-  // A mount is shown as the directory it stands for.
-  const mounted = sandbox.root.mounts.some((mount) => mount.path === normalise(path));
-  const file = await (mounted ? resolvePath : resolveEntry)(path, sandbox.root);
-  const found = await lstat(file).catch((cause: unknown) => {
-    throw new ConnectFailure('not_found', `path '${path}' does not exist`, { cause });
-  });
-  return { file, found };
-};
-
-const entryOf = async (sandbox: Sandbox, path: string): Promise<Record<string, unknown>> => {
-  const { file, found } = await lookUp(sandbox, path);
-  return {
-    name: basename(normalise(path)),
-    path: normalise(path),
-    type: typeOf(found),
-    size: String(found.size),
-    mode: found.mode & 0o7777,
-    permissions: (found.mode & 0o777).toString(8),
-    owner: String(found.uid),
-    group: String(found.gid),
-    modifiedTime: found.mtime.toISOString(),
-    ...(found.isSymbolicLink() ? { symlinkTarget: await readlink(file) } : {}),
+/** Errors of ours as they are; those of the system in the words of `say`. */
+const worded =
+  (say: (error: unknown) => ConnectFailure) =>
+  (error: unknown): never => {
+    throw error instanceof ConnectFailure ? error : say(error);
   };
-};
 
-const listEntries = async (
+const internal = (before: string) =>
+  worded((error) => new ConnectFailure('internal', `${before}${words(error)}`));
+
+const followLinks = (path: string, sandbox: Sandbox): Promise<string> =>
+  resolvePath(path, sandbox.root)
+    .then((directory) => realpath(directory))
+    .catch(
+      worded((error) => {
+        if (isMissing(error))
+          return new ConnectFailure('not_found', `path not found: lstat ${path}: ${words(error)}`);
+        if (codeOf(error) === 'ELOOP')
+          return new ConnectFailure('failed_precondition', `cyclic symlink or chain >255 links at "${path}"`);
+        return new ConnectFailure('internal', `error resolving symlink: ${words(error)}`);
+      }),
+    );
+
+const walk = async (
   sandbox: Sandbox,
   path: string,
+  directory: string,
   depth: number,
 ): Promise<Record<string, unknown>[]> => {
-  const directory = await resolvePath(path, sandbox.root);
-  const names = await readdir(directory).catch((cause: unknown) => {
-    throw new ConnectFailure('not_found', `directory '${path}' can not be listed`, { cause });
-  });
+  const names = await readdir(directory).catch(internal(`error reading directory ${path}: open ${path}: `));
   const entries: Record<string, unknown>[] = [];
   for (const name of names.sort()) {
-    const child = posix.join(normalise(path), name);
-    const entry = await entryOf(sandbox, child);
+    const child = posix.join(path, name);
+    const entry = await describeEntry(sandbox, child);
     entries.push(entry);
-    if (depth > 1 && entry['type'] === 'FILE_TYPE_DIRECTORY')
-      entries.push(...(await listEntries(sandbox, child, depth - 1)));
+    const below = posix.join(directory, name);
+    if (depth > 1 && (await lstat(below)).isDirectory())
+      entries.push(...(await walk(sandbox, child, below, depth - 1)));
   }
   return entries;
 };
 
+const listEntries = async (sandbox: Sandbox, path: string, depth: number) => {
+  const directory = await followLinks(path, sandbox);
+  if (!(await stat(directory)).isDirectory())
+    throw new ConnectFailure('invalid_argument', `path is not a directory: ${path}`);
+  return walk(sandbox, path, directory, Math.max(1, depth));
+};
+
 const makeDirectory = async (sandbox: Sandbox, path: string): Promise<void> => {
-  const directory = await resolvePath(path, sandbox.root);
-  const found = await lstat(directory).catch(() => undefined);
+  const found = await resolvePath(path, sandbox.root)
+    .then((directory) => stat(directory))
+    .catch((error: unknown) =>
+      isMissing(error) ? undefined : internal(`error getting file info: stat ${path}: `)(error),
+    );
   if (found?.isDirectory() === true)
-    throw new ConnectFailure('already_exists', `directory '${path}' already exists`);
-  if (found !== undefined) throw new ConnectFailure('invalid_argument', `path '${path}' is not a directory`);
-  await mkdir(directory, { recursive: true });
+    throw new ConnectFailure('already_exists', `directory already exists: ${path}`);
+  if (found !== undefined)
+    throw new ConnectFailure('invalid_argument', `path already exists but it is not a directory: ${path}`);
+  await ensureDirectories(path, sandbox.root);
+};
+
+const refuseMount = (path: string, sandbox: Sandbox): void => {
+  if (holdsMount(path, sandbox.root))
+    throw new ConnectFailure('permission_denied', `'${path}' holds a mounted directory and is not removed`);
 };
 
 const remove = async (sandbox: Sandbox, path: string): Promise<void> => {
-  if (holdsMount(path, sandbox.root))
-    throw new ConnectFailure('permission_denied', `'${path}' holds a mounted directory and is not removed`);
-  await rm(await resolveEntry(path, sandbox.root), { recursive: true, force: true });
+  refuseMount(path, sandbox);
+  const say = internal(`error removing file or directory: unlinkat ${path}: `);
+  const entry = await resolveEntry(path, sandbox.root).catch(say);
+  await lstat(entry)
+    .then(() => rm(entry, { recursive: true, force: true }))
+    .catch((error: unknown) => (isMissing(error) ? undefined : say(error)));
 };
 
-const answer = async (method: string, sandbox: Sandbox, { path, depth }: PathRequest): Promise<unknown> => {
+const move = async (sandbox: Sandbox, source: string, destination: string): Promise<void> => {
+  refuseMount(source, sandbox);
+  refuseMount(destination, sandbox);
+  await ensureDirectories(posix.dirname(destination), sandbox.root);
+  const say = worded((error) => {
+    const what = `rename ${source} ${destination}: ${words(error)}`;
+    return isMissing(error)
+      ? new ConnectFailure('not_found', `source file not found: ${what}`)
+      : new ConnectFailure('internal', `error renaming: ${what}`);
+  });
+  const [from, to] = await Promise.all([source, destination].map((path) => resolveEntry(path, sandbox.root)));
+  await rename(from ?? '', to ?? '').catch(say);
+};
+
+const parse = <T>(schema: z.ZodType<T>, text: string): T => {
+  const parsed = schema.safeParse(parseJson(text));
+  if (!parsed.success) throw new ConnectFailure('invalid_argument', z.prettifyError(parsed.error));
+  return parsed.data;
+};
+
+const answer = async (method: string, sandbox: Sandbox, text: string): Promise<unknown> => {
+  if (method === 'Move') {
+    const { source, destination } = parse(moveRequest, text);
+    await move(sandbox, expand(source), expand(destination));
+    return { entry: await describeEntry(sandbox, destination) };
+  }
+  const { depth, ...given } = parse(pathRequest, text);
+  const path = expand(given.path);
   switch (method) {
     case 'Stat':
-      return { entry: await entryOf(sandbox, path) };
+      return { entry: await describeEntry(sandbox, path) };
     case 'ListDir':
       return { entries: await listEntries(sandbox, path, depth) };
     case 'MakeDir':
       await makeDirectory(sandbox, path);
-      return { entry: await entryOf(sandbox, path) };
+      return { entry: await describeEntry(sandbox, path) };
     case 'Remove':
       await remove(sandbox, path);
       return {};
@@ -94,12 +132,5 @@ const answer = async (method: string, sandbox: Sandbox, { path, depth }: PathReq
   }
 };
 
-export const filesystemCall = async (
-  method: string,
-  sandbox: Sandbox,
-  request: Request,
-): Promise<Response> => {
-  const parsed = pathRequest.safeParse(parseJson(await request.text()));
-  if (!parsed.success) throw new ConnectFailure('invalid_argument', z.prettifyError(parsed.error));
-  return Response.json(await answer(method, sandbox, parsed.data));
-};
+export const filesystemCall = async (method: string, sandbox: Sandbox, request: Request): Promise<Response> =>
+  Response.json(await answer(method, sandbox, await request.text()));

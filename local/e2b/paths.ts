@@ -2,9 +2,10 @@
  * Maps paths inside a sandbox to paths on this machine. `/x` is `<rootfs>/x`; below a mount it is the mounted
  * directory. Symlinks are followed only as long as they end inside the root or a mounted directory.
  */
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join, posix, sep } from 'node:path';
+import { lstat, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join, posix, resolve, sep } from 'node:path';
 import { ConnectFailure } from './connect-rpc.ts';
+import { isMissing } from './errno.ts';
 
 export interface SandboxRoot {
   /** Absolute directory that stands for `/`. */
@@ -14,48 +15,63 @@ export interface SandboxRoot {
 
 export const HOME = '/home/user';
 
-/** Absolute and without `.` or `..`; relative paths start at the user's home, as in E2B. */
+/** As the daemon names a path in its answers: an absolute one as it was given, others from the user's home. */
+export const expand = (path: string): string => {
+  if (path.startsWith('/')) return path;
+  return posix.join(HOME, path === '~' || path.startsWith('~/') ? path.slice(1) : path);
+};
+
+/** Absolute and without `.` or `..`. */
 export const normalise = (path: string): string => {
   if (path.includes('\0')) throw new ConnectFailure('invalid_argument', 'A path must not hold a zero byte.');
-  return posix.resolve(HOME, path);
+  return posix.resolve(HOME, expand(path));
 };
 
 export const isInside = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
-const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
+/** As the kernel. */
+const MAX_LINKS = 40;
 
-/** Resolves symlinks of the part of a path that exists, and appends the rest. */
-const resolveExisting = async (path: string): Promise<string> => {
-  if (await exists(path)) return realpath(path);
-  return join(await resolveExisting(dirname(path)), basename(path));
-};
-
-const denied = (path: string, cause?: unknown): ConnectFailure =>
-  new ConnectFailure('permission_denied', `${path} leads out of the sandbox.`, { cause });
-
-const unresolvable = (path: string, cause: unknown): ConnectFailure => {
-  const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-  return missing
-    ? new ConnectFailure('not_found', `${path} does not exist.`, { cause })
-    : denied(path, cause);
+/** Resolves symlinks of the part of a path that exists, also one that leads to nowhere, and appends the rest. */
+const resolveExisting = async (path: string, links = 0): Promise<string> => {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return join(await resolveExisting(dirname(path), links), basename(path));
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isMissing(error) || !found.isSymbolicLink() || links >= MAX_LINKS) throw error;
+    const parent = await realpath(dirname(path));
+    return resolveExisting(resolve(parent, await readlink(path)), links + 1);
+  }
 };
 
 /** A mounted directory that was deleted meanwhile stands for its own name. */
 const realOrSame = (directory: string): Promise<string> => realpath(directory).catch(() => directory);
 
-/** The host path of a file or directory, symlinks followed. Throws `permission_denied` when it is outside. */
-export const resolvePath = async (path: string, { rootfs, mounts }: SandboxRoot): Promise<string> => {
-  const real = await resolveExisting(join(rootfs, normalise(path))).catch((cause: unknown) => {
-    throw unresolvable(path, cause);
-  });
-  const allowed = await Promise.all([rootfs, ...mounts.map(({ directory }) => directory)].map(realOrSame));
-  if (!allowed.some((directory) => isInside(real, directory))) throw denied(path);
-  return real;
+/** Where the sandbox's own places really are: the host's directories and their names inside. */
+const places = ({ rootfs, mounts }: SandboxRoot): Promise<{ directory: string; path: string }[]> =>
+  Promise.all(
+    [...mounts, { directory: rootfs, path: '/' }].map(async ({ directory, path }) => ({
+      directory: await realOrSame(directory),
+      path,
+    })),
+  );
+
+/**
+ * The host path of a file or directory, symlinks followed. Throws `permission_denied` when it is outside, and the
+ * system's own error when the links lead nowhere at all.
+ */
+export const resolvePath = async (path: string, root: SandboxRoot): Promise<string> => {
+  const real = await resolveExisting(join(root.rootfs, normalise(path)));
+  if ((await places(root)).some(({ directory }) => isInside(real, directory))) return real;
+  throw new ConnectFailure('permission_denied', `${path} leads out of the sandbox.`);
+};
+
+/** The name inside the sandbox of a host path, when it has one. */
+export const nameInside = async (real: string, root: SandboxRoot): Promise<string | undefined> => {
+  const place = (await places(root)).find(({ directory }) => isInside(real, directory));
+  return place && posix.join(place.path, real.slice(place.directory.length));
 };
 
 /** Like `resolvePath`, but a symlink in the last place is meant itself. */

@@ -1,10 +1,17 @@
 /** The remote procedures of `process.Process`. */
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { ConnectFailure, endEnvelope, parseEnvelope, parseJson } from './connect-rpc.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
-import { HOME, resolvePath } from './paths.ts';
+import { isMissing, words } from './errno.ts';
+import { expand, HOME, resolvePath } from './paths.ts';
+import { notStarted, type ProcessConfig } from './processes.ts';
 import type { Sandbox } from './registry.ts';
+import { checkUser } from './user.ts';
+
+/** The call whose failures are told in its stream. */
+export const START = '/process.Process/Start';
 
 const DEFAULT_KEEPALIVE_SECONDS = 90;
 
@@ -34,25 +41,43 @@ const parse = <T>(schema: z.ZodType<T>, message: unknown): T => {
   return parsed.data;
 };
 
-const workingDirectory = async (sandbox: Sandbox, cwd: string): Promise<string> => {
-  const directory = await resolvePath(cwd, sandbox.root).catch((cause: unknown) => {
-    throw new ConnectFailure('invalid_argument', `cwd '${cwd}' can not be entered`, { cause });
-  });
-  const found = await stat(directory).catch(() => undefined);
-  if (found?.isDirectory() !== true)
-    throw new ConnectFailure('invalid_argument', `cwd '${cwd}' does not exist`);
-  return directory;
+/** The directory of a process. Its own words when there is none; those of a failed start when it cannot be entered. */
+const workingDirectory = async (sandbox: Sandbox, config: ProcessConfig): Promise<string> => {
+  const cwd = expand(config.cwd ?? HOME);
+  try {
+    const directory = await resolvePath(cwd, sandbox.root);
+    if (!(await stat(directory)).isDirectory()) throw notStarted(config, 'not a directory');
+    await access(directory, constants.X_OK);
+    return directory;
+  } catch (error) {
+    if (isMissing(error)) throw new ConnectFailure('invalid_argument', `cwd '${cwd}' does not exist`);
+    if (error instanceof ConnectFailure && error.code !== 'permission_denied') throw error;
+    // Out of the sandbox is nowhere for a process either.
+    throw notStarted(config, error instanceof ConnectFailure ? 'permission denied' : words(error));
+  }
+};
+
+const deadlineOf = (request: Request): number | undefined => {
+  const text = request.headers.get('connect-timeout-ms');
+  if (text !== null && !/^\d+$/.test(text))
+    throw new ConnectFailure(
+      'invalid_argument',
+      `parse timeout: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
+  return positive(text);
 };
 
 const start = async (sandbox: Sandbox, server: Environment, request: Request) => {
+  checkUser(request);
   const message = parse(startRequest, parseEnvelope(new Uint8Array(await request.arrayBuffer())));
   if (message.stdin) throw new ConnectFailure('unimplemented', 'stdin is not supported by the local sandbox');
+  const timeoutMs = deadlineOf(request);
   const config = message.process;
-  const directory = await workingDirectory(sandbox, config.cwd ?? HOME);
+  const directory = await workingDirectory(sandbox, config);
   return sandbox.processes.start(config, {
     directory,
     environment: commandEnvironment(sandbox.record, sandbox.root.rootfs, server, config.envs),
-    timeoutMs: positive(request.headers.get('connect-timeout-ms')),
+    timeoutMs,
     keepaliveMs:
       (positive(request.headers.get('keepalive-ping-interval')) ?? DEFAULT_KEEPALIVE_SECONDS) * 1000,
   });
@@ -76,6 +101,11 @@ const sendSignal = async (sandbox: Sandbox, request: Request): Promise<Response>
   return Response.json({});
 };
 
+const listed = (sandbox: Sandbox): object => {
+  const processes = sandbox.processes.list();
+  return processes.length === 0 ? {} : { processes };
+};
+
 export const processCall = async (
   method: string,
   sandbox: Sandbox,
@@ -88,7 +118,7 @@ export const processCall = async (
     case 'SendSignal':
       return sendSignal(sandbox, request);
     case 'List':
-      return Response.json({ processes: sandbox.processes.list() });
+      return Response.json(listed(sandbox));
     default:
       throw new ConnectFailure('unimplemented', `process.Process/${method} is not supported locally`);
   }

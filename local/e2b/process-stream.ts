@@ -24,7 +24,12 @@ const SIGNAL_NAMES: Record<string, string> = {
 
 const endEvent = (code: number | null, signal: NodeJS.Signals | null): unknown => {
   const status = signal === null ? `exit status ${code}` : `signal: ${SIGNAL_NAMES[signal] ?? signal}`;
-  const end = { exitCode: code ?? -1, exited: signal === null, status };
+  // What is zero or false is left out, as in all answers of the daemon.
+  const end = {
+    ...(code !== 0 && { exitCode: code ?? -1 }),
+    ...(signal === null && { exited: true }),
+    status,
+  };
   return { event: { end: code === 0 ? end : { ...end, error: status } } };
 };
 

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ConnectFailure } from './connect-rpc.ts';
+import { words } from './errno.ts';
 import { groupIsAlive, signal, signalSandbox } from './process-kill.ts';
 import { type CommandProcess, type ProcessStream, streamProcess } from './process-stream.ts';
 
@@ -30,18 +31,28 @@ interface Running {
   exited: Promise<unknown>;
 }
 
+/** In the daemon's own words, which hold the whole command. */
+export const notStarted = ({ cmd, args }: ProcessConfig, why: string): ConnectFailure =>
+  new ConnectFailure(
+    'invalid_argument',
+    `error starting process '${[cmd, ...args].join(' ')}': fork/exec /bin/sh: ${why}`,
+  );
+
 const spawnCommand = async (config: ProcessConfig, options: StartOptions): Promise<CommandProcess> => {
-  const child = spawn(config.cmd, config.args, {
-    cwd: options.directory,
-    env: options.environment,
-    // A session and group of its own, so that the whole group can be signalled.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  await once(child, 'spawn').catch((cause: unknown) => {
-    throw new ConnectFailure('invalid_argument', `Could not start ${config.cmd}.`, { cause });
-  });
-  return child;
+  try {
+    // By way of a shell, like the daemon: a program that is not there is then an exit status, not a refusal.
+    const child = spawn('/bin/sh', ['-c', 'exec "${@}"', '--', config.cmd, ...config.args], {
+      cwd: options.directory,
+      env: options.environment,
+      // A session and group of its own, so that the whole group can be signalled.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await once(child, 'spawn');
+    return child;
+  } catch (cause) {
+    throw notStarted(config, words(cause));
+  }
 };
 
 export type Processes = ReturnType<typeof createProcesses>;
@@ -94,7 +105,7 @@ export const createProcesses = (sandboxId: string) => {
     /** Signals one command, not what it started. */
     signal(pid: number, name: NodeJS.Signals): void {
       if (!running.has(pid) || !signal(pid, name))
-        throw new ConnectFailure('not_found', `There is no process ${pid}.`);
+        throw new ConnectFailure('not_found', `process with pid ${pid} not found`);
     },
 
     /** Ends every process and every stream. Settles when the commands themselves are gone. */

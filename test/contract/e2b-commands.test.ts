@@ -86,8 +86,6 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(environment).toMatchObject({
       PATH,
       HOME: inside('home/user'),
-      TMPDIR: inside('tmp'),
-      GIT_CONFIG_GLOBAL: inside('home/user/.gitconfig'),
       USER: username,
       LOGNAME: username,
       EXTRA: 'a b',
@@ -96,16 +94,15 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(Object.keys(environment).sort()).toEqual(
       [
         '',
+        'E2B_SANDBOX',
         'E2B_SANDBOX_ID',
         'EXTRA',
-        'GIT_CONFIG_GLOBAL',
         'HOME',
         'LOGNAME',
         'PATH',
         'POSIXLY_CORRECT',
         'PWD',
         'SHLVL',
-        'TMPDIR',
         'USER',
         '_',
       ].sort(),

@@ -1,5 +1,5 @@
 /** Sandboxes that are hostile or broken. Real git; failures are made by real means. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { captureScript } from '../../adapters/git/capture-command.ts';
@@ -82,6 +82,7 @@ describe('hostile and broken sandboxes', () => {
       timeoutMs: 30_000,
       maxInlineBytes: 1 << 20,
     };
+    let killed = 0;
     for (let delayMs = 10; delayMs <= 250; delayMs += 30) {
       const { command } = captureScript(request, `k${delayMs}`, 'mark');
       const child = spawn('/bin/bash', ['-c', command], {
@@ -91,13 +92,17 @@ describe('hostile and broken sandboxes', () => {
         env: { PATH: process.env['PATH'] ?? '', HOME: harness.home },
       });
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), delayMs);
+        // Its session: the command's work has a process group of its own.
+        const timer = setTimeout(() => {
+          killed += spawnSync('pkill', ['-KILL', '-s', String(child.pid)]).status === 0 ? 1 : 0;
+        }, delayMs);
         child.once('exit', () => {
           clearTimeout(timer);
           resolve();
         });
       });
     }
+    expect(killed).toBeGreaterThan(2);
     const report = (await harness.capture()).report;
     expect(report.failures).toEqual([]);
     expect(report.repositories.map((one) => one.state)).toEqual(['captured', 'captured']);

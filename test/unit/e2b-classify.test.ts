@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   AuthenticationError,
   FileNotFoundError,
@@ -13,6 +14,7 @@ import {
 } from 'e2b';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../adapters/e2b/classify.ts';
+import { buildScript } from '../../adapters/git/script.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 const withStatus = (statusCode: number): SandboxError =>
@@ -115,6 +117,57 @@ describe('what an error of the E2B SDK means', () => {
       final,
       untouched,
     ],
+    [
+      'run: the root is a file',
+      new InvalidArgumentError(
+        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: not a directory",
+      ),
+      'ProjectsRootNotFound',
+      final,
+      untouched,
+    ],
+    [
+      'run: the root is a link to itself',
+      new InvalidArgumentError(
+        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: too many levels of symbolic links",
+      ),
+      'ProjectsRootNotFound',
+      final,
+      untouched,
+    ],
+    [
+      'run: the root cannot be entered',
+      new InvalidArgumentError(
+        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: permission denied",
+      ),
+      'ProjectsRootNotFound',
+      final,
+      untouched,
+    ],
+    [
+      'run: no room for a process',
+      new InvalidArgumentError(
+        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: resource temporarily unavailable",
+      ),
+      'SandboxUnavailable',
+      retry,
+      untouched,
+    ],
+    [
+      'files: below a file, read',
+      new SandboxError("500: error checking if path exists '/p/f/x': stat /p/f/x: not a directory"),
+      'SandboxChanged',
+      retry,
+      untouched,
+    ],
+    [
+      'files: below a file, written',
+      new SandboxError('500: error ensuring directories: path is a file: /p/f'),
+      'SandboxChanged',
+      retry,
+      untouched,
+    ],
+    ['files: 500', new SandboxError('500: error opening file: x'), 'SandboxUnavailable', retry, unknown],
     ['run: refused', new InvalidArgumentError('cwd'), 'InvalidInput', final, untouched],
     ['files: disk full', new NotEnoughSpaceError('full'), 'SandboxUnavailable', final, unknown],
     ['old template', new TemplateError('old'), 'SandboxUnsupported', final, untouched],
@@ -123,8 +176,59 @@ describe('what an error of the E2B SDK means', () => {
   ])('%s', (_, error, name, retryable, outcome) => {
     const classified = classify(error, 'sbx1');
     expect(classified).toMatchObject({ name, retryable, details: { outcome, sandboxId: 'sbx1' } });
-    expect(classified.cause).toBe(error);
+    if (!(error instanceof InvalidArgumentError)) expect(classified.cause).toBe(error);
     expect(classified.message).toMatch(/\.$|: cwd$/);
+  });
+
+  test('holds no command, whatever the daemon repeats of it: not in message, details, causes or stacks', () => {
+    const { command } = buildScript('capture', { WB_SECRET: 'secret words' }, { mark: 'm', timeoutMs: 1000 });
+    const short = 'git log --format=secret';
+    const classes = [
+      AuthenticationError,
+      FileNotFoundError,
+      InvalidArgumentError,
+      NotEnoughSpaceError,
+      NotFoundError,
+      RateLimitError,
+      SandboxError,
+      SandboxNotFoundError,
+      ServiceBusyError,
+      TemplateError,
+      TimeoutError,
+      Error,
+      TypeError,
+    ];
+    const sayings = [
+      (said: string) =>
+        `error starting process '/bin/bash -l -c ${said}': fork/exec /bin/sh: not a directory`,
+      (said: string) =>
+        `[invalid_argument] error starting process '/bin/bash -l -c ${said}': fork/exec /bin/sh: why not`,
+      (said: string) =>
+        `error starting pty with command '/bin/bash -l -c ${said}' in dir '/x' with '80' cols and '24' rows: fork`,
+    ];
+    let seen = 0;
+    for (const Class of classes)
+      for (const say of sayings)
+        for (const [said, trace] of [
+          [command, 'WB_SECRET'],
+          [`it's '${short}'`, 'secret'],
+          [short, 'secret'],
+        ] as const) {
+          const error = new Class(say(said), { cause: new Error(say(said)) } as never);
+          error.cause ??= new Error(say(said));
+          const told = classify(error, 'sbx1');
+          expect(told.message.length).toBeLessThan(400);
+          expect(inspect(told, { depth: 10, showHidden: true })).not.toContain(trace);
+          seen += 1;
+        }
+    expect(seen).toBe(13 * 3 * 3);
+    const other = new InvalidArgumentError(`no idea what to do with ${command}`);
+    expect(inspect(classify(other), { depth: 10 })).not.toContain('WB_SECRET');
+  });
+
+  test('repeats of a refusal what names no command', () => {
+    const error = new InvalidArgumentError('path is a directory: /work');
+    expect(classify(error).message).toBe('The sandbox refused the request: path is a directory: /work');
   });
 
   test('leaves our own errors as they are', () => {

@@ -1,0 +1,28 @@
+/**
+ * When a command in the sandbox ends by itself. Its deadline is kept twice: by `timeout` inside, which ends the whole
+ * process group, and by the sandbox's daemon, which kills only the process it started, and that is `timeout`. So the
+ * inner one ends first, the time it gives a stubborn child included, and the daemon's a second later: else a child
+ * would live on with no deadline, holding the lock.
+ */
+
+/** Between a request to end and SIGKILL. */
+const KILL_AFTER_MS = 5_000;
+/** Between that and the deadline of the daemon, which counts from before our shell has started. */
+const APART_MS = 1_000;
+
+export interface ScriptDeadline {
+  /** What `timeout` is given. */
+  endsAfterMs: number;
+  killAfterMs: number;
+}
+
+/** Of a command whose whole run may take `timeoutMs`. A short one shares its time out instead: half, a quarter, a quarter. */
+export const scriptDeadline = (timeoutMs: number): ScriptDeadline => {
+  const killAfterMs = Math.min(KILL_AFTER_MS, Math.floor(timeoutMs / 4));
+  const apartMs = Math.min(APART_MS, Math.floor(timeoutMs / 4));
+  return { endsAfterMs: Math.max(1, timeoutMs - killAfterMs - apartMs), killAfterMs };
+};
+
+/** Seconds to wait for another command on the same projects root: most of the time there is. */
+export const lockWaitSeconds = (timeoutMs: number): number =>
+  Math.max(1, Math.floor((scriptDeadline(timeoutMs).endsAfterMs / 1000) * 0.8));

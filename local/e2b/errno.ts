@@ -1,0 +1,25 @@
+/** How E2B's daemon, which is written in Go, words an error of the system. */
+import { getSystemErrorMessage } from 'node:util';
+
+/** Where Go's words are not those of Node. */
+const WORDS: Record<string, string> = {
+  ELOOP: 'too many levels of symbolic links',
+  EISDIR: 'is a directory',
+  EEXIST: 'file exists',
+  ENAMETOOLONG: 'file name too long',
+  EXDEV: 'invalid cross-device link',
+  EBUSY: 'device or resource busy',
+};
+
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
+
+export const words = (error: unknown): string => {
+  const known = WORDS[codeOf(error) ?? ''];
+  if (known !== undefined) return known;
+  if (error instanceof Error && 'errno' in error && typeof error.errno === 'number')
+    return getSystemErrorMessage(error.errno);
+  return error instanceof Error ? error.message : String(error);
+};

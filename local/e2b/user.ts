@@ -1,0 +1,19 @@
+/** For whom a request is. All users of a local sandbox are the one who runs this process. */
+import { userInfo } from 'node:os';
+import { ConnectFailure } from './connect-rpc.ts';
+
+const isUser = (name: string): boolean => ['user', 'root', userInfo().username].includes(name);
+
+/** Throws `unauthenticated` for a name that no user of a sandbox has. */
+export const checkUser = (request: Request): void => {
+  const named = new URL(request.url).searchParams.get('username');
+  if (named !== null && !isUser(named))
+    throw new ConnectFailure(
+      'unauthenticated',
+      `error looking up user '${named}': user: unknown user ${named}`,
+    );
+  const basic = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
+  if (basic === undefined) return;
+  const [name = ''] = Buffer.from(basic, 'base64').toString().split(':');
+  if (!isUser(name)) throw new ConnectFailure('unauthenticated', `invalid username: '${name}'`);
+};
