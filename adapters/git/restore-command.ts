@@ -4,6 +4,7 @@ import type {
   RestoreReport,
   RestoreRepository,
   RestoreRequest,
+  SetAside,
 } from '../../core/checkpoint/ports/restore.ts';
 import { type Pair, value } from './answer.ts';
 import { records, refName } from './capture-command.ts';
@@ -38,6 +39,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       FILES_ONLY: request.filesOnly ? 1 : 0,
       DRY_RUN: request.dryRun ? 1 : 0,
       FRESH: request.fresh === true ? 1 : 0,
+      COMPANY: request.company === true ? 1 : 0,
       TARGET_TAG: request.targetTag === undefined ? '' : refName(request.targetTag),
       R_PATH: repositories.map((one) => one.path),
       R_FORMAT: repositories.map((one) => one.objectFormat),
@@ -49,6 +51,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       R_UNDO_TREE: repositories.map((one) => one.undo?.tree ?? ''),
       R_UNDO_META: repositories.map((one) => one.undo?.meta ?? ''),
       R_BUNDLES: repositories.map((one) => bundleNames(one)),
+      R_SKIPPED: repositories.flatMap((one, index) => (one.skipped ?? []).map((path) => `${index}:${path}`)),
     },
     {
       mark,
@@ -60,7 +63,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
 
 const OUTCOMES = ['applied', 'planned', 'refused', 'reverted', 'broken'] as const;
 const ACTIONS = ['restored', 'created', 'parked'] as const;
-const PROBLEMS = ['conflict', 'changed', 'missing-objects', 'unsafe-path', 'failed'] as const;
+const PROBLEMS = ['conflict', 'changed', 'missing-objects', 'unsafe-path', 'interrupted', 'failed'] as const;
 
 const restoredRepository = (record: readonly Pair[], request: IncomingRequest): RestoredRepository => {
   const path = value(record, 'repo') ?? '.';
@@ -82,6 +85,13 @@ const restoredRepository = (record: readonly Pair[], request: IncomingRequest): 
   };
 };
 
+const setAside = (record: readonly Pair[]): SetAside => ({
+  path: value(record, 'aside-repository') ?? '.',
+  directory: value(record, 'aside') ?? '',
+  late: record.flatMap(([key, path]) => (key === 'aside-late' ? [path] : [])),
+  open: record.flatMap(([key, path]) => (key === 'aside-open' ? [path] : [])),
+});
+
 /** Reads the answer of the restore command. An outcome it does not know is `broken`: never taken for success. */
 export const restoreReport = (
   pairs: readonly Pair[],
@@ -89,6 +99,8 @@ export const restoreReport = (
   roundTrips: number,
 ): RestoreReport => {
   const repositories = records(pairs, 'repo');
+  const first = pairs.findIndex(([key]) => key === 'repo');
+  const common = first < 0 ? pairs : pairs.slice(0, first);
   return {
     outcome: OUTCOMES.find((outcome) => outcome === value(pairs, 'outcome')) ?? 'broken',
     repositories: repositories.map((record) => restoredRepository(record, request)),
@@ -99,11 +111,15 @@ export const restoreReport = (
         message: (value(entry, 'problem-message') ?? '').trim(),
       })),
     ),
-    warnings: repositories.flatMap((record) =>
-      record.flatMap(([key, text]) =>
-        key === 'warning' ? [`${value(record, 'repo') ?? '.'}: ${text.trim()}`] : [],
+    warnings: [
+      ...common.flatMap(([key, text]) => (key === 'warning' ? [text.trim()] : [])),
+      ...repositories.flatMap((record) =>
+        record.flatMap(([key, text]) =>
+          key === 'warning' ? [`${value(record, 'repo') ?? '.'}: ${text.trim()}`] : [],
+        ),
       ),
-    ),
+    ],
+    asides: records(common, 'aside').map((entry) => setAside(entry)),
     roundTrips,
   };
 };

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
 import { type IncomingBundle, joinLinks } from './join-links.ts';
@@ -29,6 +30,13 @@ const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) =>
     ...(fetched.length === 0 ? [] : [{ path: `${directory}/sources`, data: curlTransfers(fetched) }]),
   ];
 };
+
+const cutShort = (): WalkbackError =>
+  new WalkbackError(
+    'SandboxUnavailable',
+    'The answer of the restore was cut short, so it is not known how far it came. Call again.',
+    { retryable: true },
+  );
 
 const newCall = (): string => randomBytes(9).toString('hex');
 
@@ -58,5 +66,7 @@ export const restore = async (sandbox: ExecutionAdapter, asked: RestoreRequest):
     cwd: request.projectsRoot,
     timeoutMs: request.timeoutMs,
   });
-  return restoreReport(requireAnswer(result, mark).pairs, request, files.length > 0 ? 2 : 1);
+  const { pairs } = requireAnswer(result, mark);
+  if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
+  return restoreReport(pairs, request, files.length > 0 ? 2 : 1);
 };

@@ -1,45 +1,63 @@
-# Reads the host state of a capture back.
+# Reads the host state of a capture back. What git can not read is an error, never "nothing there".
 # shellcheck shell=bash
 
 # Entries of host states by "commit/name", read once a commit.
 declare -A PARTS=()
 
-# part_id META NAME: ID is the object id of one entry of the host state, or nothing.
+# part_id META NAME: ID is the object id of one entry of the host state, or nothing where it has none.
 part_id() {
   local id name
   ID=''
   [ -n "$1" ] || return 0
   if [ -z "${PARTS[$1]-}" ]; then
-    while IFS=$'\t' read -r id name; do PARTS[$1/$name]=${id##* } PARTS[$1]=read; done < <(exec git ls-tree "$1" 2>/dev/null)
+    git ls-tree "$1" >"$OUT.parts" 2>>"$OUT.err" || return
+    while IFS=$'\t' read -r id name; do PARTS[$1/$name]=${id##* }; done <"$OUT.parts"
+    PARTS[$1]=read
   fi
   ID=${PARTS[$1/$2]-}
 }
 
-# same_part META META NAME: whether two host states have the same entry of that name, or both have none.
+# same_part META META NAME: SAME says whether two host states have the same entry of that name, or both have none.
 same_part() {
   local one
-  part_id "$1" "$3"
+  SAME=''
+  part_id "$1" "$3" || return
   one=$ID
-  part_id "$2" "$3"
-  [ "$one" = "$ID" ]
+  part_id "$2" "$3" || return
+  [ "$one" != "$ID" ] || SAME=1
 }
 
 # plain META: whether it is the host state found by the last look, and needs no mode and no empty directory. Then nothing
 # has to be asked of git.
 plain() { [ "$1" = "$META" ] && [ ! -s "$OUT.modes" ] && [ ! -s "$OUT.empty" ]; }
 
-# part META NAME: prints one entry of the host state, nothing when it is not there.
+# part META NAME FILE: one entry of the host state as a file, empty when it is not there.
 part() {
-  part_id "$1" "$2"
-  [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" 2>/dev/null || :
+  part_id "$1" "$2" || return
+  : >"$3" || return
+  [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" >"$3" 2>>"$OUT.err"
+}
+
+# is_here ID: HERE says whether the shadow has this object. Git's exit alone does not tell a missing one from a failure.
+is_here() {
+  local answer
+  HERE=''
+  # One line is one question.
+  if [[ $1 == *$'\n'* ]]; then
+    git cat-file -e "$1" 2>/dev/null && HERE=1
+    return 0
+  fi
+  answer=$(exec git cat-file --batch-check <<<"$1" 2>>"$OUT.err") || return
+  [[ $answer == *' missing' ]] || HERE=1
 }
 
 # load_state META: sets T_KIND, T_REF, T_COMMIT, T_BRANCHES from a capture's host entry.
 load_state() {
   local word rest
   [ "${T_META-}" != "$1" ] || return 0
-  T_META=$1
+  T_META=''
   T_KIND=none T_REF='' T_COMMIT='' T_BRANCHES=''
+  part "$1" host "$OUT.host-of" || return
   while read -r word rest; do
     case $word in
       head) T_KIND=$rest ;;
@@ -47,11 +65,20 @@ load_state() {
       commit) T_COMMIT=$rest ;;
       branch) T_BRANCHES+=$rest$'\n' ;;
     esac
-  done < <(part "$1" host)
+  done <"$OUT.host-of"
+  T_META=$1
 }
 
-# host_objects META: the commits and trees that the host's repository held at a capture.
+# host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture.
 host_objects() {
-  parents_of "$1"
-  git ls-tree "$1" 2>/dev/null | sed -n 's/^040000 tree \([0-9a-f]*\)\t\(index\|stage[123]\)$/\1/p'
+  local line
+  OBJECTS=()
+  git cat-file commit "$1" >"$OUT.commit" 2>>"$OUT.err" || return
+  while IFS= read -r line && [ -n "$line" ]; do
+    [[ $line != 'parent '* ]] || OBJECTS+=("${line#parent }")
+  done <"$OUT.commit"
+  for line in index stage1 stage2 stage3; do
+    part_id "$1" $line || return
+    [ -z "$ID" ] || OBJECTS+=("$ID")
+  done
 }

@@ -12,33 +12,82 @@ symlink_above() {
   return 1
 }
 
-# move_files FROM TO: working files from one tree to the other, on the index that was just brought to FROM. git checks
-# every path before it writes the first: nothing changed since, nothing uncaptured in the way, no symlink above.
-# $3 is -n to check only. The move is a checkout between two commits made for it: read-tree would do the same, but forgets
-# which trees the index knows, and works all of them out again.
+# move_files FROM TO: working files from one tree to the other, on the index that was just brought to FROM. What stands there
+# is put aside first, and git writes only where nothing stands: a file that another process makes meanwhile is in its way,
+# never overwritten.
 move_files() {
-  local tree status commits=()
-  if [ -n "$3" ]; then
-    git -c core.sparseCheckout=false read-tree -m -u "$3" "$1" "$2" 2>"$OUT.move"
-    return
-  fi
-  for tree in "$1" "$2"; do
-    printf 'tree %s\nauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nmove\n' "$tree" "$ZERO_TIME" "$ZERO_TIME" >"$OUT.tree-$tree" || return 1
+  local i mode path dir fields=() info=() old=() new=() gone=()
+  local -A seen=()
+  [ "$1" != "$2" ] || return 0
+  git diff-tree -r -z --raw --no-renames "$1" "$2" >"$OUT.raw" 2>"$OUT.move" || return
+  mapfile -d '' -t fields <"$OUT.raw" || return
+  for ((i = 0; i + 1 < ${#fields[@]}; i += 2)); do
+    path=${fields[i + 1]}
+    # :MODE MODE ID ID STATUS
+    set -- ${fields[i]}
+    info+=("$2 $4"$'\t'"$path")
+    [ "$5" = A ] || old+=("$path")
+    if [ "$5" != D ]; then
+      new+=("$path")
+      continue
+    fi
+    while [[ $path == */* ]]; do
+      path=${path%/*}
+      [ -z "${seen[$path]-}" ] || break
+      seen[$path]=1 gone+=("$path")
+    done
   done
-  mapfile -t commits < <(exec git hash-object -t commit -w --no-filters --stdin-paths 2>"$OUT.move" <<<"$OUT.tree-$1"$'\n'"$OUT.tree-$2")
-  [ ${#commits[@]} = 2 ] || return 1
-  printf '%s\n' "${commits[0]}" >"$SHADOW/HEAD" || return 1
-  git -c core.sparseCheckout=false -c core.logAllRefUpdates=false checkout -q --no-overwrite-ignore --detach "${commits[1]}" 2>"$OUT.move"
-  status=$?
-  printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" && return $status
+  : >"$OUT.old"
+  if [ ${#old[@]} -gt 0 ]; then
+    printf '%s\0' "${old[@]}" >"$OUT.old" && aside_place && put_aside "$OUT.old" || return
+  fi
+  printf '%s\0' "${info[@]}" >"$OUT.info" || return
+  git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
+  if [ ${#new[@]} -gt 0 ]; then
+    clear_way "${new[@]}" || return
+    printf '%s\0' "${new[@]}" >"$OUT.new" || return
+    git checkout-index -u -z --stdin <"$OUT.new" 2>>"$OUT.move" || return
+    # Older versions of git say so and end well.
+    [ ! -s "$OUT.move" ] || ! grep -q 'already exists, no checkout' "$OUT.move" || return 1
+  fi
+  drop_directories "${gone[@]}"
 }
 
-# old_part META NAME STRIP: prints modes or empty directories that are to go. Not those of what rules of the target
-# ignore: it stays as it is.
+# clear_way PATH...: where a directory stands in the way of a file, its captured files are aside by now; it goes if nothing
+# else is in it.
+clear_way() {
+  local path
+  for path; do
+    [ -d "$path" ] && [ ! -L "$path" ] || continue
+    find "./$path" -depth -type d -empty -delete 2>>"$OUT.err" || return
+  done
+}
+
+# drop_directories PATH...: those that the move left empty, but for what the target has empty. After the files are written,
+# so that a directory which both have stays the same one: somebody may stand in it.
+drop_directories() {
+  local path left=()
+  for path; do
+    [ -n "${WANTED[$path]-}" ] || [ -L "$path" ] || [ ! -d "$path" ] || symlink_above "$path" || left+=("$path")
+  done
+  [ ${#left[@]} -gt 0 ] || return 0
+  : >"$RUN/dropped"
+  printf '%s\0' "${left[@]}" | sort -zr | xargs -0 rmdir --ignore-fail-on-non-empty -- 2>>"$OUT.err"
+}
+
+# old_part META NAME STRIP: modes or empty directories that are to go, into $OUT.NAME.old. Not those of what rules of the
+# target ignore: it stays as it is.
 old_part() {
-  part "$1" "$2" >"$OUT.$2.old"
+  part "$1" "$2" "$OUT.$2.old" || return
   [ "${RULES_DIFFER-0}" = 0 ] || drop_ignored "$OUT.$2.old" "$3"
-  cat -- "$OUT.$2.old"
+}
+
+# want_empty META: WANTED names the directories that a capture has empty.
+want_empty() {
+  local path
+  declare -gA WANTED=()
+  part "$1" empty "$OUT.empty-of" || return
+  while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.empty-of"
 }
 
 # drop_empty META: removes the empty directories of a capture, and those above that held nothing else. rmdir takes only
@@ -46,51 +95,112 @@ old_part() {
 drop_empty() {
   local path
   [ -n "$1" ] || return 0
+  old_part "$1" empty 0 || return
+  [ -s "$OUT.empty.old" ] || return 0
+  sort -zr "$OUT.empty.old" >"$OUT.empty.sorted" || return
   while IFS= read -r -d '' path; do
     symlink_above "$path" && continue
-    while [ -z "${WANTED[$path]-}" ] && [ ! -L "$path" ] && rmdir -- "$path" 2>/dev/null && [[ $path == */* ]]; do path=${path%/*}; done
-  done < <(old_part "$1" empty 0 | sort -zr)
+    while [ -z "${WANTED[$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && is_empty "$path"; do
+      : >"$RUN/dropped"
+      rmdir -- "$path" 2>>"$OUT.err" || return
+      [[ $path == */* ]] || break
+      path=${path%/*}
+    done
+  done <"$OUT.empty.sorted"
 }
 
-# ignored_by TREE [GIT_DIR]: passes on the paths that the rules in a tree ignore. GIT_DIR has the rules beside the tree,
-# where they are not those of the repository being worked on.
+# is_empty DIRECTORY: as far as can be seen.
+is_empty() {
+  local inside=("$1"/*)
+  [ -r "$1" ] && [ ${#inside[@]} -eq 0 ]
+}
+
+# ignored_by TREE LIST KEPT [GIT_DIR]: those paths of a list that the rules in a tree ignore, into another list. GIT_DIR has the
+# rules beside the tree, where they are not those of the repository being worked on.
 ignored_by() {
-  local rules=$OUT.rules
-  rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return 1
-  GIT_INDEX_FILE=$rules.index git read-tree "$1" || return 1
-  git ls-tree -r -z --name-only "$1" | { grep -zE '(^|/)\.gitignore$' || :; } | GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" || return 1
-  (cd -- "$rules" && GIT_DIR=${2-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index git check-ignore --no-index -z --stdin)
-  [ $? -le 1 ]
+  local rules=$OUT.rules path found=()
+  rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
+  GIT_INDEX_FILE=$rules.index git read-tree "$1" && git ls-tree -r -z --name-only "$1" >"$rules.names" || return
+  while IFS= read -r -d '' path; do [[ /$path != */.gitignore ]] || found+=("$path"); done <"$rules.names"
+  if [ ${#found[@]} -gt 0 ]; then
+    printf '%s\0' "${found[@]}" >"$rules.names" && GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" <"$rules.names" || return
+  fi
+  (cd -- "$rules" && GIT_DIR=${4-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$2" "$3")
+}
+
+# check_ignore LIST KEPT: what git's rules ignore of a list, into another one. An exit of 1 says that they ignore nothing.
+check_ignore() {
+  local status=0
+  git check-ignore --no-index -z --stdin <"$1" >"$2" 2>"$2.said" || status=$?
+  [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2" ] && [ ! -s "$2.said" ]; } || return $status
 }
 
 # leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is what is left.
 leave_alone() {
   [ -s "$1" ] || return 0
-  git update-index --force-remove -z --stdin <"$1" && FROM_TREE=$(git write-tree)
+  git update-index --force-remove -z --stdin <"$1" && FROM_TREE=$(exec git write-tree)
 }
 
-# keep_ignored FROM TO: what the target's own rules ignore may have been there then, unseen. It is taken off the plan, so
-# that rolling back over a change of .gitignore deletes nothing that the older rules protect.
-keep_ignored() {
+# find_kept FROM TO: into $OUT.kept, which files the target does not have and yet stay. What its own rules ignore, or was too
+# large for it, may have been there then, unseen; and what the rules of now ignore is nobody's to delete, but for what was
+# captured although it is ignored: because the host tracks it, or the session asks for it by name.
+find_kept() {
+  local path
+  local above
+  local -A goes=() stays=() added=()
+  : >"$OUT.kept"
+  changes "$1" "$2" || return
+  [ -s "$OUT.removed" ] || return 0
+  for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
+  if [ "$RULES_DIFFER" = 1 ]; then
+    ignored_by "$2" "$OUT.removed" "$OUT.kept.then" || return
+    while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"
+  fi
+  check_ignore "$OUT.removed" "$OUT.kept.now" || return
+  if [ -s "$OUT.kept.now" ]; then
+    [ ! -f "$SHADOW/tracked-ignored" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored"
+    if [ ${#INCLUDE[@]} -gt 0 ]; then
+      git --glob-pathspecs ls-files -z -c -- "${INCLUDE[@]}" >"$OUT.included" || return
+      while IFS= read -r -d '' path; do goes[$path]=1; done <"$OUT.included"
+    fi
+    while IFS= read -r -d '' path; do [ -n "${goes[$path]-}" ] || stays[$path]='the rules of now ignore it'; done <"$OUT.kept.now"
+  fi
+  [ ${#stays[@]} -gt 0 ] || return 0
+  # What stands in the way of the target was captured for just this: a file where it has a directory, or the reverse.
+  while IFS= read -r -d '' path; do
+    added[$path]=1
+    while [[ $path == */* ]]; do path=${path%/*} && stays[$path]=''; done
+  done <"$OUT.added"
+  while IFS= read -r -d '' path; do
+    [ -n "${stays[$path]-}" ] || continue
+    above=$path
+    while [[ $above == */* ]]; do above=${above%/*} && [ -z "${added[$above]-}" ] || continue 2; done
+    printf '%s\0' "$path" >&3
+    printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}"
+  done <"$OUT.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
+}
+
+# keep_unseen FROM TO: takes that off the plan, and out of what the proof looks at.
+keep_unseen() {
   FROM_TREE=$1
-  changes "$1" "$2" || return 1
-  [ "$RULES_DIFFER" = 1 ] && [ -s "$OUT.removed" ] || return 0
-  ignored_by "$2" <"$OUT.removed" >"$OUT.kept" && leave_alone "$OUT.kept"
+  find_kept "$1" "$2" || return
+  [ -s "$OUT.kept" ] || return 0
+  pass_on "$OUT.kept" >>"$OUT.unseen"
+  leave_alone "$OUT.kept"
 }
 
 # list_unseen: what the rules of now ignore, before older ones come, that do not. It is no part of the target, and the
 # restore does not touch it. A directory that holds nothing else is one line, which ends with a slash.
 list_unseen() {
-  git ls-files -z -o -i --exclude-standard --directory >"$OUT.unseen" 2>>"$OUT.err" || return 1
-  { grep -zvx '.agent-shadow/' "$OUT.unseen" || :; } >"$OUT.unseen.part"
-  mv -f -- "$OUT.unseen.part" "$OUT.unseen"
+  git ls-files -z -o -i --exclude-standard --directory >"$OUT.unseen.all" 2>>"$OUT.err" || return
+  sed -z '/^\.agent-shadow\/$/d' "$OUT.unseen.all" >"$OUT.unseen"
 }
 
 # unseen_rules: UNSEEN_RULES are patterns for it, so that proving the target does not read all of it.
 unseen_rules() {
   local path paths=()
   UNSEEN_RULES=''
-  mapfile -d '' -t paths <"$OUT.unseen"
+  mapfile -d '' -t paths <"$OUT.unseen" || return
   [ ${#paths[@]} -le 2000 ] || return 0
   for path in "${paths[@]}"; do
     pattern_for "${path%/}"
@@ -104,53 +214,55 @@ unseen_rules() {
 loosen() {
   local entry mode
   ! plain "$1" || return 0
-  part_id "$1" modes
-  [ -n "$ID" ] && [ "$ID" != "$EMPTY_BLOB" ] || return 0
+  part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
+    [[ $entry == D* ]] || continue
     mode=${entry%%/*} entry=${entry#*/}
-    [ $((8#${mode#D} & 0300)) = 192 ] || [ -L "$entry" ] || symlink_above "$entry" || [ ! -d "$entry" ] || chmod u+rwx -- "$entry" 2>/dev/null
-  done < <(part "$1" modes | { grep -z '^D' || :; })
+    [ $((8#${mode#D} & 0300)) = 192 ] || [ -L "$entry" ] || symlink_above "$entry" || [ ! -d "$entry" ] || chmod u+rwx -- "$entry" 2>>"$OUT.err" || return
+  done <"$OUT.modes-of"
 }
 
-# move_sidecar FROM_META TO_META: modes and empty directories, by the difference of two captures.
+# move_sidecar FROM_META TO_META: modes and empty directories, by the difference of two captures. WANTED is of the target.
 move_sidecar() {
   local from=$1 to=$2 entry path mode plain=$1
   local -A keep=()
-  declare -gA WANTED=()
   [ "$from" != "$to" ] || ! plain "$to" || return 0
   for path in modes empty; do
-    part_id "$from" $path
+    part_id "$from" $path || return
     [ "$ID" = "$EMPTY_BLOB" ] || plain=''
-    part_id "$to" $path
+    part_id "$to" $path || return
     [ "$ID" = "$EMPTY_BLOB" ] || plain=''
   done
   [ -z "$plain" ] || return 0
-  while IFS= read -r -d '' entry; do WANTED[$entry]=1; done < <(part "$to" empty)
-  drop_empty "$from"
+  drop_empty "$from" || return
   for path in "${!WANTED[@]}"; do
-    symlink_above "$path" || mkdir -p -- "$path" 2>/dev/null || return 1
+    symlink_above "$path" || [ -d "$path" ] || mkdir -p -- "$path" 2>>"$OUT.err" || return
   done
+  part "$to" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
-  done < <(part "$to" modes)
+  done <"$OUT.modes-of"
+  old_part "$from" modes 1 || return
   while IFS= read -r -d '' entry; do
     path=${entry#*/}
     if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
     if [ -d "$path" ]; then
-      chmod "$EXEC_MODE" -- "$path"
+      chmod "$EXEC_MODE" -- "$path" || return
     elif [ -f "$path" ]; then
-      if [ -x "$path" ]; then chmod "$EXEC_MODE" -- "$path"; else chmod "$FILE_MODE" -- "$path"; fi
+      if [ -x "$path" ]; then chmod "$EXEC_MODE" -- "$path"; else chmod "$FILE_MODE" -- "$path"; fi || return
     fi
-  done < <(old_part "$from" modes 1)
+  done <"$OUT.modes.old"
+  [ ${#keep[@]} -gt 0 ] || return 0
   # Files first, then directories from the deepest up: a directory may lose the bit we need to pass through it.
   for path in "${!keep[@]}"; do
     mode=${keep[$path]}
-    if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return 1; fi
+    if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return; fi
   done
+  printf '%s\0' "${!keep[@]}" >"$OUT.keep" && sort -zr "$OUT.keep" >"$OUT.keep.sorted" || return
   while IFS= read -r -d '' path; do
     mode=${keep[$path]}
-    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#D}" -- "$path" || return 1; fi
-  done < <([ ${#keep[@]} -eq 0 ] || printf '%s\0' "${!keep[@]}" | sort -zr)
+    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#D}" -- "$path" || return; fi
+  done <"$OUT.keep.sorted"
 }
 
 # apply_umask META: new files get the modes the capture took for granted, without a line for each.
@@ -160,10 +272,9 @@ apply_umask() {
   UMASK=0022
   new_file_modes
   ! plain "$1" || return 0
-  part_id "$1" modes
-  [ "$ID" != "$EMPTY_BLOB" ] || return 0
+  part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     case $entry in U*) umask "${entry:1:$((${#entry} - 2))}" ;; esac
-  done < <(part "$1" modes | grep -z '^U' || :)
+  done <"$OUT.modes-of"
   read_umask
 }

@@ -4,58 +4,63 @@
 # parking_place PATH: where the .git directories wait that stood at a path and are not of the target: numbered, the newest
 # last. None is deleted while the session lives.
 parking_place() {
-  PARKING=$HOME_DIR/parked-$SESSION/$(printf '%s' "$1" | sha256sum | cut -c1-16)
+  local sum
+  sum=$(printf '%s' "$1" | sha256sum) || return
+  PARKING=$HOME_DIR/parked-$SESSION/${sum:0:16}
 }
 
 # park_git PATH META: renames .git away, and notes the host states it was captured in, the latest first: they tell it
 # from others that stood at this path.
 park_git() {
   local dir last=0
-  parking_place "$1"
+  parking_place "$1" || return
   for dir in "$PARKING"/*; do
     dir=${dir##*/}
     [[ $dir == *[!0-9]* ]] || [ "$dir" -le $last ] || last=$dir
   done
   PARKED=$PARKING/$((last + 1))
-  mkdir -p -- "$PARKED" || return 1
-  {
-    printf '%s\n' "$2"
-    [ -z "${GIT_DIR-}" ] || git for-each-ref --format='%(parent)' refs/tags/chkpt 2>/dev/null | tr ' ' '\n'
-  } >"$PARKED/metas"
+  mkdir -p -- "$PARKED" || return
+  printf '%s\n' "$2" >"$PARKED/metas" || return
+  [ -z "${GIT_DIR-}" ] || git for-each-ref --format='%(parent)' refs/tags/chkpt 2>>"$OUT.err" >"$PARKED/parents" || return
+  if [ -s "$PARKED/parents" ]; then tr ' ' '\n' <"$PARKED/parents" >>"$PARKED/metas" || return; fi
   if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
 }
 
-# find_parked PATH META: PARKED is where the repository waits that was captured in this host state; the one parked in it
-# goes first, then the newest.
+# find_parked PATH META: PARKED is where the repository waits that was captured in this host state, or nothing; the one
+# parked in it goes first, then the newest.
 find_parked() {
-  local n numbers=()
-  parking_place "$1"
+  local n numbers=() metas=() best=0 first=''
+  PARKED=''
+  parking_place "$1" || return
   numbers=("$PARKING"/*)
-  [ ${#numbers[@]} -gt 0 ] && [ -n "$2" ] || return 1
-  mapfile -t numbers < <(printf '%s\n' "${numbers[@]##*/}" | sort -rn)
-  for n in "${numbers[@]}"; do
-    PARKED=$PARKING/$n
-    line_of "$PARKED/metas" && [ "$TEXT" = "$2" ] && return 0
+  [ ${#numbers[@]} -gt 0 ] && [ -n "$2" ] || return 0
+  for n in "${numbers[@]##*/}"; do
+    [[ $n != *[!0-9]* ]] || continue
+    # A crash leaves a place without its note.
+    [ -f "$PARKING/$n/metas" ] && mapfile -t metas <"$PARKING/$n/metas" || continue
+    [[ " ${metas[*]-} " == *" $2 "* ]] || continue
+    if [ "${metas[0]}" = "$2" ]; then
+      [ -n "$first" ] && [ "$n" -lt $best ] || { first=1 && best=$n; }
+    elif [ -z "$first" ] && [ "$n" -gt $best ]; then
+      best=$n
+    fi
   done
-  for n in "${numbers[@]}"; do
-    PARKED=$PARKING/$n
-    grep -qxF -- "$2" "$PARKED/metas" 2>/dev/null && return 0
-  done
-  return 1
+  [ "$best" = 0 ] || PARKED=$PARKING/$best
 }
 
 # unpark PATH META: brings back the .git, and the shadow where there is none. A .git that leads nowhere by now stays.
 unpark() {
-  local home=.agent-shadow/session-$SESSION
-  find_parked "$1" "$2" || return 0
-  mkdir -p -- "$ROOT/$1" && cd -- "$ROOT/$1" || return 1
-  if [ -d "$PARKED/shadow" ] && [ ! -e "$home" ]; then
-    shadow_home "$PWD/.agent-shadow" && mv -- "$PARKED/shadow" "$home" || return 1
+  local home=.agent-shadow/session-$SESSION from
+  find_parked "$1" "$2" || return
+  [ -n "$PARKED" ] || return 0
+  from=$PARKED
+  mkdir -p -- "$ROOT/$1" && cd -- "$ROOT/$1" || return
+  if [ -d "$from/shadow" ] && [ ! -e "$home" ]; then
+    shadow_home "$PWD/.agent-shadow" && mv -- "$from/shadow" "$home" || return
   fi
-  if [ -e "$PARKED/git" ] || [ -L "$PARKED/git" ]; then
-    local from=$PARKED
-    if [ -e .git ] || [ -L .git ]; then park_git "$1" '' || return 1; fi
-    mv -- "$from/git" .git || return 1
+  if [ -e "$from/git" ] || [ -L "$from/git" ]; then
+    if [ -e .git ] || [ -L .git ]; then park_git "$1" '' || return; fi
+    mv -- "$from/git" .git || return
     if find_host; then
       CREATED=1
       rm -rf -- "$from"
@@ -70,13 +75,13 @@ unpark() {
 # shadow are renamed to where unpark finds them again.
 park() {
   local path=$1
-  park_git "$path" "$2" || return 1
+  park_git "$path" "$2" || return
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   if [ "$path" != . ]; then
-    mv -- ".agent-shadow/session-$SESSION" "$PARKED/shadow" || return 1
-    rm -f -- .agent-shadow/.gitignore
-    rmdir -- .agent-shadow 2>/dev/null || printf '*\n' >.agent-shadow/.gitignore
-    cd -- "$ROOT" || return 1
-    rmdir -p -- "$path" 2>/dev/null || :
+    mv -- ".agent-shadow/session-$SESSION" "$PARKED/shadow" && rm -f -- .agent-shadow/.gitignore || return
+    if is_empty .agent-shadow; then rmdir -- .agent-shadow; else printf '*\n' >.agent-shadow/.gitignore; fi || return
+    cd -- "$ROOT" || return
+    : >"$RUN/dropped"
+    rmdir -p --ignore-fail-on-non-empty -- "$path" 2>>"$OUT.err"
   fi
 }

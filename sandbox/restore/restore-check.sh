@@ -4,21 +4,56 @@
 # problem KIND MESSAGE: recorded for the repository being worked on.
 problem() { { emit problem "$1" && emit problem-message "$2"; } >>"$OUT.problems"; }
 
-git_said() { cat "$OUT.move" "$OUT.err" 2>/dev/null | grep -v '^$' | head -20 | cut -c1-300 | tr '\n' ' '; }
+# refused STATUS KIND MESSAGE: the same for what a command refused. One that was ended by a signal, or for want of memory,
+# refused nothing: that is to be tried again.
+refused() {
+  local said
+  said_in "$OUT.missing" "$OUT.move" "$OUT.err" "$OUT.add" "$OUT.find"
+  said=${SAID:-the command ended with $1 and said nothing}
+  if cut_off "$1" "$SAID"; then problem interrupted "a process of the restore was ended from outside: $said"; else problem "$2" "$3: $said"; fi
+}
+
+# cut_off STATUS TEXT: whether a process was ended from outside. More than 128 is a signal, which xargs calls 125; git's own
+# last word is 128, and its word for being asked wrongly 129.
+cut_off() {
+  [ "$1" -gt 129 ] || [ "$1" = 125 ] || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
+}
+
+# said_in FILE...: SAID is what git and others said there, in one line of some hundred characters.
+said_in() {
+  local file line count=0
+  SAID=''
+  for file; do
+    [ -s "$file" ] || continue
+    while IFS= read -r line || [ -n "$line" ]; do
+      [ -n "$line" ] || continue
+      SAID+="${SAID:+ }${line:0:300}"
+      count=$((count + 1))
+      [ $count -lt 8 ] || break
+    done <"$file"
+  done 2>/dev/null
+  SAID=${SAID:0:500}
+}
 
 # fetch_bundles: large ones come by presigned GET; all are checked before git sees them.
 fetch_bundles() {
   [ -d "$IN" ] || return 0
-  cd -- "$IN" || return 1
+  cd -- "$IN" || return
   if [ -f sources ]; then
-    curl --disable -K sources 2>"$RUN/fetch.log" || die SandboxUnavailable "A bundle could not be fetched into the sandbox: $(head -c 300 "$RUN/fetch.log"). Check that the sandbox may reach the bucket, then call again."
-    rm -f -- sources
+    curl --disable -K sources 2>"$RUN/fetch.log" || {
+      said_in "$RUN/fetch.log"
+      die SandboxUnavailable "A bundle could not be fetched into the sandbox: ${SAID:-curl said nothing}. Check that the sandbox may reach the bucket, then call again."
+    }
+    rm -f -- sources || return
   fi
   local name files=(*)
   [ ${#files[@]} -gt 0 ] || { cd -- "$ROOT" && return 0; }
-  for name in "${files[@]}"; do printf '%s  %s\n' "${name%%.*}" "$name"; done | sha256sum --quiet --strict -c - >"$RUN/sums" 2>&1 \
-    || die SandboxUnavailable "A bundle that arrived in the sandbox does not have its SHA-256: $(head -1 "$RUN/sums"). Call again."
-  cd -- "$ROOT" || return 1
+  for name in "${files[@]}"; do printf '%s  %s\n' "${name%%.*}" "$name"; done >"$RUN/expected" || return
+  sha256sum --quiet --strict -c "$RUN/expected" >"$RUN/sums" 2>&1 || {
+    said_in "$RUN/sums"
+    die SandboxUnavailable "A bundle that arrived in the sandbox does not have its SHA-256: ${SAID:-sha256sum said nothing}. Call again."
+  }
+  cd -- "$ROOT"
 }
 
 # unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at. The pack begins behind the
@@ -39,13 +74,13 @@ open_repository() {
   local i=$1
   INDEX=$i OUT=$RUN/$i REPOSITORY=${R_PATH[i]}
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-  cd -- "$ROOT" || return 1
+  cd -- "$ROOT" || return
   EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   ZERO_ID=${EMPTY//?/0}
   [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ]; } || return 0
   EXISTS=1
-  cd -- "${R_PATH[i]}" || return 1
+  cd -- "${R_PATH[i]}" || return
   look_at_host "${2-}"
 }
 
@@ -72,40 +107,67 @@ stand() {
 each_link() {
   local offset size start trailer
   while read -r offset size start trailer; do
-    { printf "$start" && dd if="$1" bs=64K iflag=skip_bytes,count_bytes skip="$offset" count="$size" status=none && printf "$trailer"; } >"$OUT.pack" || return 1
-    git index-pack --stdin --fix-thin <"$OUT.pack" >/dev/null || return 1
+    { printf "$start" && dd if="$1" bs=64K iflag=skip_bytes,count_bytes skip="$offset" count="$size" status=none && printf "$trailer"; } >"$OUT.pack" || return
+    git index-pack --stdin --fix-thin <"$OUT.pack" >/dev/null || return
   done <"$2"
 }
 
-# bring_objects I: unpacks the bundles of one repository; the base goes to the host it creates, links to the shadow.
+# bring_objects I: unpacks the bundles of one repository; the base goes to the host it creates, links to the shadow. Where the
+# shadow holds damaged objects, everything goes into a store of its own first: git does not write what it seems to have, and
+# reads packs before single objects.
 bring_objects() {
-  local i=$1 entry kind cuts file
+  local i=$1 entry kind cuts file objects='' status
+  if [ -f "$SHADOW/damaged" ]; then
+    objects=$OUT.objects
+    rm -rf -- "$objects" && mkdir -p -- "$objects/pack" || return
+  fi
   for entry in ${R_BUNDLES[i]}; do
     IFS=: read -r kind entry cuts <<<"$entry"
-    file=$IN/$entry.bundle
-    if [ "$kind" = base ] && [ -n "$CREATED" ]; then
-      GIT_DIR=$HG unpack "$file" "$kind" ${PARTIAL_FLAG:+--promisor} 2>>"$OUT.err" || return 1
-    elif ! unpack "$file" "$kind" 2>>"$OUT.err"; then
+    file=$IN/$entry.bundle status=0
+    if [ -n "$objects" ]; then
+      if [ -n "$cuts" ]; then GIT_OBJECT_DIRECTORY=$objects each_link "$file" "$IN/$cuts.cuts"; else GIT_OBJECT_DIRECTORY=$objects unpack "$file" link; fi 2>>"$OUT.err" || return
+    elif [ "$kind" = base ] && [ -n "$CREATED" ]; then
+      GIT_DIR=$HG unpack "$file" "$kind" ${PARTIAL_FLAG:+--promisor} 2>>"$OUT.err" || return
+    else
+      unpack "$file" "$kind" 2>>"$OUT.err" || status=$?
+      [ $status != 0 ] || continue
       # Links that were joined, or made loose objects, for speed: git may still take them as they were made.
-      [ "$kind" = small ] || return 1
-      if [ -n "$cuts" ]; then each_link "$file" "$IN/$cuts.cuts" 2>>"$OUT.err" || return 1; else unpack "$file" link 2>>"$OUT.err" || return 1; fi
+      [ "$kind" = small ] || return $status
+      if [ -n "$cuts" ]; then each_link "$file" "$IN/$cuts.cuts" 2>>"$OUT.err" || return; else unpack "$file" link 2>>"$OUT.err" || return; fi
     fi
   done
+  [ -n "$objects" ] || return 0
+  # The index of a pack last: without it the pack is not there for git.
+  mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
+}
+
+# lacking I: the objects of the target can not all be read. The next call brings them, and does not trust what is here.
+lacking() {
+  : >"$SHADOW/damaged"
+  problem missing-objects "$2"
 }
 
 # check_one I: is the repository where the caller thinks it is, and can the target be restored? Writes nothing of the user's.
 check_one() {
-  local i=$1
+  local i=$1 status=0
   : >"$OUT.problems"
   : >"$OUT.err"
+  : >"$OUT.company"
   if [ -n "$EXISTS" ]; then
     stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
-      problem failed "the repository can not be read as it is now: $(first_reason)"
+      refused $? failed "the repository can not be read as it is now"
       return 0
     }
     if [ "$TREE" != "${R_NOW_TREE[i]}" ] || { [ "$META" != "${R_NOW_META[i]}" ] && [ "$FILES_ONLY" = 0 ]; }; then
-      problem changed "files or host state changed after the capture; stop what still works in this repository"
-      return 0
+      only_content "$i" || {
+        status=$?
+        if [ $status = 1 ]; then
+          problem changed "files or host state changed after the capture; stop what still works in this repository"
+        else
+          refused $status failed "what changed after the capture can not be told"
+        fi
+        return 0
+      }
     fi
   elif [ -n "${R_NOW_TREE[i]}" ]; then
     problem changed "the repository vanished after the capture"
@@ -115,39 +177,58 @@ check_one() {
     [ -z "$EXISTS" ] || readable "$TREE" || return 0
     emit plan parked >"$OUT.plan"
     [ -z "$EXISTS" ] || plan_paths "$TREE" "$EMPTY"
-    return 0
+    return
   fi
   if [ -n "$EXISTS" ]; then
     [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || {
-      problem missing-objects "a bundle does not fit: $(git_said)"
+      status=$?
+      : >"$SHADOW/damaged"
+      refused $status missing-objects "a bundle does not fit"
       return 0
     }
     objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || {
-      problem missing-objects "$(head -c 300 "$OUT.missing")"
+      status=$?
+      said_in "$OUT.missing"
+      if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint can not be looked at"; else lacking "$i" "$SAID"; fi
       return 0
     }
-    goal_tree "${R_TREE[i]}" || return 1
-    printf '%s\n' "$GOAL" >"$OUT.goal"
+    goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
-    [ "$DRY_RUN" = 0 ] || move_files "$TREE" "$GOAL" -n || {
-      problem conflict "$(git_said)"
-      return 0
-    }
+    if [ "$DRY_RUN" = 1 ]; then
+      git -c core.sparseCheckout=false read-tree -m -u -n "$TREE" "$GOAL" 2>"$OUT.move" || {
+        refused $? conflict "in the way"
+        return 0
+      }
+    fi
     emit plan restored >"$OUT.plan"
-    plan_paths "$TREE" "$GOAL"
-    keep_tree_id
+    plan_paths "$TREE" "$GOAL" && keep_tree_id
   else
-    local parent=${R_PATH[i]}
+    local parent=${R_PATH[i]} inside
     if symlink_above "$parent/x" || { [ -e "$parent" ] && [ ! -d "$parent" ]; }; then
       problem unsafe-path "a file or a symlink stands where this repository was"
       return 0
     fi
-    if [ -n "$(find "$parent" -mindepth 1 -maxdepth 1 ! -name .agent-shadow -print -quit 2>/dev/null)" ]; then
+    inside=("$parent"/*)
+    if [ -d "$parent" ] && { [ ! -r "$parent" ] || [ ${#inside[@]} -gt 1 ] || { [ ${#inside[@]} = 1 ] && [ "${inside[0]}" != "$parent/.agent-shadow" ]; }; }; then
       problem changed "a directory with files appeared where this repository was"
       return 0
     fi
     emit plan created >"$OUT.plan"
   fi
+}
+
+# only_content I: whether the caller lets other processes write beside it, and all that changed since the capture is the
+# content of captured files: those go to $OUT.company, are put aside like all others, and reported.
+only_content() {
+  local i=$1 at entries=()
+  [ "$COMPANY" = 1 ] || return
+  [ "$META" = "${R_NOW_META[i]}" ] || [ "$FILES_ONLY" = 1 ] || return 1
+  git diff-tree -r -z --no-renames --name-status "${R_NOW_TREE[i]}" "$TREE" >"$OUT.since" 2>>"$OUT.err" || return 2
+  mapfile -d '' -t entries <"$OUT.since" || return 2
+  for ((at = 0; at + 1 < ${#entries[@]}; at += 2)); do
+    [ "${entries[at]}" = M ] || return 1
+    printf '%s\0' "${entries[at + 1]}"
+  done >"$OUT.company"
 }
 
 # goal_tree TREE: GOAL is what of a tree is this repository's: not what lies in a repository inside it that the same
@@ -156,10 +237,10 @@ goal_tree() {
   local index=$OUT.goal.index
   GOAL=$1
   [ ${#INNER[@]} -gt 0 ] || return 0
-  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${INNER[@]/%//}" >"$OUT.inner" || return 1
+  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${INNER[@]/%//}" >"$OUT.inner" || return
   [ -s "$OUT.inner" ] || return 0
-  rm -f -- "$index"
-  GIT_INDEX_FILE=$index git read-tree "$1" && GIT_INDEX_FILE=$index git update-index --force-remove -z --stdin <"$OUT.inner" || return 1
+  rm -f -- "$index" || return
+  GIT_INDEX_FILE=$index git read-tree "$1" && GIT_INDEX_FILE=$index git update-index --force-remove -z --stdin <"$OUT.inner" || return
   GOAL=$(GIT_INDEX_FILE=$index git write-tree)
 }
 
@@ -167,47 +248,84 @@ goal_tree() {
 # no capture, whatever the index still says about it.
 readable() {
   local i pairs=() paths=()
-  mapfile -d '' -t pairs <"$OUT.report"
+  mapfile -d '' -t pairs <"$OUT.report" || return
   for ((i = 0; i + 1 < ${#pairs[@]}; i += 2)); do
     [ "${pairs[i]}" != fail-path ] || [ "${pairs[i + 1]}" = . ] || paths+=("${pairs[i + 1]%/}")
   done
   [ ${#paths[@]} -gt 0 ] || return 0
-  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${paths[@]}" >"$OUT.unread" 2>>"$OUT.err"
+  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${paths[@]}" >"$OUT.unread" 2>>"$OUT.err" || {
+    refused $? failed "what could not be read can not be compared"
+    return 1
+  }
   [ -s "$OUT.unread" ] || return 0
-  problem conflict "can not be read, so not captured, and would be overwritten or deleted: $(head -z -n 5 "$OUT.unread" | tr '\0' ' ')"
+  first_paths "$OUT.unread"
+  problem conflict "can not be read, so not captured, and would be overwritten or deleted: $FIRST"
   return 1
+}
+
+# first_paths LIST: FIRST is the first five of them, for a person.
+first_paths() {
+  local path count=0
+  FIRST=''
+  while [ $count -lt 5 ] && IFS= read -r -d '' path; do FIRST+="$path " && count=$((count + 1)); done <"$1"
 }
 
 # free_paths: nothing uncaptured stands where the target writes: no ignored file, no symlink above, no directory with
 # other content. git itself would overwrite what is ignored, so it is not asked.
 free_paths() {
-  local path
-  collisions "$GOAL" || return 1
+  local path list
+  collisions "$GOAL" || {
+    refused $? failed "what stands in the way can not be looked at"
+    return 1
+  }
   if [ -s "$OUT.forced" ]; then
-    problem conflict "not captured and in the way: $(head -z -n 5 "$OUT.forced" | tr '\0' ' ')"
+    first_paths "$OUT.forced"
+    problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
-  [ -s "$OUT.added" ] || [ -s "$OUT.typed" ] || return 0
-  while IFS= read -r -d '' path; do
-    [ -d "$path" ] && [ ! -L "$path" ] || continue
-    find "./$path" ! -type d -printf '%P\0' | sed -z "s#^#$(sed_quote "$path")/#" | sort -z >"$OUT.inside"
-    git --literal-pathspecs ls-files -z -c -- "$path" | sort -z | comm -z -13 - "$OUT.inside" >"$OUT.foreign"
-    [ -s "$OUT.foreign" ] || continue
-    problem conflict "$path is a file in the target and a directory now, which holds files that are not captured: $(head -z -n 5 "$OUT.foreign" | tr '\0' ' ')"
-    return 1
-  done < <(cat -- "$OUT.added" "$OUT.typed")
+  for list in "$OUT.added" "$OUT.typed"; do
+    [ -s "$list" ] || continue
+    while IFS= read -r -d '' path; do
+      [ -d "$path" ] && [ ! -L "$path" ] || continue
+      { find "./$path" ! -type d -printf '%P\0' >"$OUT.inside" && git --literal-pathspecs ls-files -z -c -- "$path" >"$OUT.captured"; } 2>>"$OUT.err" || {
+        refused $? failed "what stands in the way can not be looked at"
+        return 1
+      }
+      foreign_in "$path" || return 1
+    done <"$list"
+  done
 }
 
-sed_quote() { printf '%s' "$1" | sed -e 's/[\\#&]/\\&/g' -e 's/$/\\/' -e '$s/\\$//'; }
+# foreign_in DIRECTORY: what is in it and not captured is a problem.
+foreign_in() {
+  local path
+  local -A captured=()
+  while IFS= read -r -d '' path; do captured[$path]=1; done <"$OUT.captured"
+  while IFS= read -r -d '' path; do [ -n "${captured[$1/$path]-}" ] || printf '%s\0' "$1/$path"; done <"$OUT.inside" >"$OUT.foreign"
+  [ -s "$OUT.foreign" ] || return 0
+  first_paths "$OUT.foreign"
+  problem conflict "$1 is a file in the target and a directory now, which holds files that are not captured: $FIRST"
+  return 1
+}
 
-# plan_paths FROM TO: numbers, and the first paths of the plan for a preview.
+# plan_paths FROM TO: numbers, and the first paths of the plan for a preview; and what stays although the target does not
+# have it.
 plan_paths() {
   local status path shown=0
-  changes "$1" "$2" || return 1
-  { emit written "$WRITTEN" && emit deleted "$REMOVED"; } >>"$OUT.plan"
-  [ "$DRY_RUN" = 1 ] || return 0
+  local -A stays=()
+  changes "$1" "$2" || return
+  if [ "$DRY_RUN" = 0 ]; then
+    { emit written "$WRITTEN" && emit deleted "$REMOVED"; } >>"$OUT.plan"
+    return
+  fi
+  : >"$OUT.kept"
+  if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; fi
+  while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
+  { emit written "$WRITTEN" && emit deleted $((REMOVED - ${#stays[@]})); } >>"$OUT.plan" || return
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
+    [ "$status" != D ] || [ -z "${stays[$path]-}" ] || continue
     shown=$((shown + 1))
-    emit plan-path "$path" && emit plan-change "$([ "$status" = D ] && echo delete || echo write)"
+    if [ "$status" = D ]; then status=delete; else status=write; fi
+    emit plan-path "$path" && emit plan-change $status
   done <"$OUT.changes" >>"$OUT.plan"
 }

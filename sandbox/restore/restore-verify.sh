@@ -4,14 +4,17 @@
 # came_back TREE: the proof where only working files were to change, and modes and empty directories there are none. The
 # rest of the repository was looked at under this lock before the first write. git compares every captured file with the
 # tree, and reads what was written too recently for its times to tell; what is gone, and the directories in which something
-# was written or deleted, are looked at here. Anything in doubt is left to a capture.
+# was written or deleted, are looked at here. CAME says that it is proved; anything in doubt is left to a capture.
 came_back() {
-  local path where=() prune=()
+  local path status=0 where=() prune=()
   local -A seen=()
-  plain "$META" && [ "$RULES_DIFFER" = 0 ] || return 1
-  git diff-index --quiet "$1" 2>>"$OUT.err" || return 1
+  CAME=''
+  plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
+  git diff-index --quiet "$1" 2>>"$OUT.err" || status=$?
+  [ $status -le 1 ] || return $status
+  [ $status = 0 ] || return 0
   while IFS= read -r -d '' path; do
-    [ ! -e "$path" ] && [ ! -L "$path" ] || return 1
+    [ ! -e "$path" ] && [ ! -L "$path" ] || return 0
   done <"$OUT.removed"
   if [ $((WRITTEN + REMOVED)) -le 100 ]; then
     where=(.)
@@ -24,62 +27,71 @@ came_back() {
       done
     done <"$OUT.changes"
   fi
-  known_ignored
-  find_odd "${where[@]}"
-  sort_odd
-  drop_ignored "$OUT.modes" 1
-  drop_ignored "$OUT.empty" 0
-  plain "$META"
+  known_ignored && find_odd "${where[@]}" && sort_odd && drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return 0
+  ! plain "$META" || CAME=1
 }
 
 # verify I META: captures again; what came back is what was captured (C4).
 verify() {
   local i=$1 meta=$2 name
   look_at_host
-  unseen_of "$i"
-  unseen_rules
-  stand "$i" "$GOAL" 2>>"$OUT.err" || return 1
+  unseen_of "$i" && unseen_rules && stand "$i" "$GOAL" 2>>"$OUT.err" || return
   UNSEEN_RULES=''
-  [ "$TREE" = "$GOAL" ] || explained "$i" || return 1
+  [ "$TREE" = "$GOAL" ] || explained "$i" || return
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
-    same_part "$META" "$meta" $name || { [ -n "$BACK" ] && holds_part "$META" "$meta" $name; } || {
-      printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
-      return 1
-    }
+    same_part "$META" "$meta" $name || return
+    if [ -z "$SAME" ]; then
+      SAME=''
+      [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
+      [ -n "$SAME" ] || {
+        printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
+        return 1
+      }
+    fi
   done
   [ "$FILES_ONLY" = 0 ] || return 0
-  load_state "$meta"
+  load_state "$meta" || return
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
   for name in host index stage1 stage2 stage3 index-flags state; do
-    same_part "$META" "$meta" $name || {
+    same_part "$META" "$meta" $name || return
+    [ -n "$SAME" ] || {
       printf 'verification failed: the host state (%s) differs\n' "$name" >>"$OUT.err"
       return 1
     }
   done
 }
 
-# holds_part META META NAME: whether the first has every line that the second has.
-holds_part() { [ -z "$(comm -z -13 <(part "$1" "$3" | sort -z) <(part "$2" "$3" | sort -z) | head -c 1 | tr '\0' x)" ]; }
+# holds_part META META NAME: SAME says whether the first has every line that the second has.
+holds_part() {
+  local line
+  local -A has=()
+  part "$1" "$3" "$OUT.has" && part "$2" "$3" "$OUT.asked" || return
+  while IFS= read -r -d '' line; do has[$line]=1; done <"$OUT.has"
+  SAME=1
+  while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
+}
 
 # unseen_of I: $OUT.unseen is what was ignored in this repository and in those inside it that are gone.
 unseen_of() {
-  local j below=${R_PATH[$1]}/ file=$OUT.unseen
+  local j path below=${R_PATH[$1]}/ file=$OUT.unseen
   [ "$below" != ./ ] || below=''
   [ -f "$file" ] || : >"$file"
   for j in "${!R_PATH[@]}"; do
     [ "$j" != "$1" ] && [ -z "${R_TREE[j]}" ] && [[ ${R_PATH[j]} == "$below"* ]] && [ -s "$RUN/$j.unseen" ] || continue
-    sed -z "s#^#$(sed_quote "${R_PATH[j]#"$below"}")/#" "$RUN/$j.unseen" >>"$file"
+    while IFS= read -r -d '' path; do printf '%s/%s\0' "${R_PATH[j]#"$below"}" "$path"; done <"$RUN/$j.unseen" >>"$file"
   done
 }
 
 # explained I: whether what differs from GOAL was there before, ignored by rules that are gone, or, on the way back,
-# appeared meanwhile.
+# appeared meanwhile, or is what the caller expects of those who write beside it: the content of files that git has just
+# written, to their end, as its exit said.
 explained() {
-  local status path dir odd=()
+  local status path dir odd=() late=() since=()
   local -A known=()
-  git diff-tree -r -z --no-renames --name-status "$GOAL" "$TREE" >"$OUT.astray" || return 1
-  while IFS= read -r -d '' path; do known[$path]=1; done < <(cat -- "$OUT.unseen" "$OUT.late")
+  git diff-tree -r -z --no-renames --name-status "$GOAL" "$TREE" >"$OUT.astray" || return
+  while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.unseen"
+  while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.late"
   while IFS= read -r -d '' status && IFS= read -r -d '' path; do
     if [ "$status" = A ]; then
       [ -z "${known[$path]-}" ] || continue
@@ -88,13 +100,20 @@ explained() {
         dir=${dir%/*}
         [ -z "${known[$dir/]-}" ] || continue 2
       done
-      if [ -n "$BACK" ] && ! git cat-file -e "${R_TREE[$1]:-$EMPTY}:$path" 2>/dev/null; then
-        printf '%s\0' "$path" >>"$OUT.late"
-        continue
+      if [ -n "$BACK" ]; then
+        HERE=''
+        [ -z "${R_TREE[$1]}" ] || is_here "${R_TREE[$1]}" || return
+        [ -z "$HERE" ] || is_here "${R_TREE[$1]}:$path" || return
+        [ -n "$HERE" ] || { late+=("$path") && continue; }
       fi
+    elif [ "$status" = M ] && [ "$COMPANY" = 1 ]; then
+      since+=("$path")
+      continue
     fi
     odd+=("$path")
   done <"$OUT.astray"
+  [ ${#late[@]} -eq 0 ] || printf '%s\0' "${late[@]}" >>"$OUT.late"
+  [ ${#since[@]} -eq 0 ] || printf 'written by another process since it was restored: %s\n' "${since[@]:0:20}" >>"$OUT.warn"
   [ ${#odd[@]} -gt 0 ] || return 0
   printf 'verification failed: not what was captured: %s\n' "${odd[*]:0:5}" >>"$OUT.err"
   return 1

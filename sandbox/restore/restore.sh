@@ -1,16 +1,26 @@
 # The restore command: check everything, then write, then verify; or put everything back. Variables: restore-command.ts.
 # shellcheck shell=bash
 
-# each FUNCTION I...: runs it for these repositories, as many at once as there are processors.
+# each FUNCTION I...: runs it for these repositories, as many at once as there are processors. What each ended with goes into
+# a file of its own; a process that was ended from outside leaves that empty.
 each() {
   local i how=$1
   shift
   STARTED=0
   for i; do
-    ("$how" "$i") 2>>"$RUN/$i.log" &
+    : >"$RUN/$i.status"
+    (
+      "$how" "$i"
+      printf '%s\n' $? >"$RUN/$i.status"
+    ) 2>>"$RUN/$i.log" &
     jobs_limit
   done
   wait
+  for i; do
+    line_of "$RUN/$i.status" || { TEXT=137 && printf 'the process that worked on it was ended from outside\n' >>"$RUN/$i.log"; }
+    # The first that went wrong is the one to tell.
+    [ "$TEXT" = 0 ] || [ -s "$RUN/$i.ended" ] || printf '%s\n' "$TEXT" >"$RUN/$i.ended"
+  done
 }
 
 # in_order up|down FUNCTION I...: the same, those deepest in the directories first, or last.
@@ -26,44 +36,46 @@ in_order() {
     levels[depth]+="$i "
   done
   now=(${!levels[@]})
-  [ "$direction" = down ] || mapfile -t now < <(printf '%s\n' "${now[@]}" | sort -rn)
+  if [ "$direction" = up ]; then
+    now=()
+    for depth in "${!levels[@]}"; do now=($depth "${now[@]}"); done
+  fi
   for depth in "${now[@]}"; do each "$how" ${levels[depth]}; done
 }
 
 checked() {
-  open_repository "$1" && check_one "$1"
+  open_repository "$1" && check_one "$1" || return
   printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
 applied() {
   local i=$1 tree meta head
-  read -r tree meta head <"$RUN/$i.stand"
-  open_repository "$i" "${head#-}" || return 1
+  read -r tree meta head <"$RUN/$i.stand" || return
+  open_repository "$i" "${head#-}" || return
   [ "$tree" = - ] || TREE=$tree META=$meta
   nested_below "${R_PATH[i]}"
-  if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then open_shadow "$FORMAT" || return 1; fi
+  if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then open_shadow "$FORMAT" || return; fi
   : >"$OUT.touched"
-  if reach "$i" "${R_TREE[i]}" "${R_META[i]}"; then : >"$OUT.done"; fi
+  reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
 }
 
 # checked_again I: a repository around one that was made after it came back.
 checked_again() {
   local i=$1
-  rm -f -- "$RUN/$i.done"
-  open_repository "$i" && open_shadow "$FORMAT" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return 1
-  if verify "$i" "${R_META[i]}"; then : >"$OUT.done"; fi
+  rm -f -- "$RUN/$i.done" || return
+  open_repository "$i" && open_shadow "$FORMAT" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return
+  verify "$i" "${R_META[i]}" && : >"$OUT.done"
 }
 
 put_back() {
   local i=$1
-  open_repository "$i" || return 1
+  open_repository "$i" || return
   [ -f "$OUT.touched" ] || return 0
   nested_below "${R_PATH[i]}"
-  cp -- "$OUT.err" "$OUT.why" 2>/dev/null
-  cp -- "$OUT.move" "$OUT.why.move" 2>/dev/null
+  [ -f "$OUT.why" ] || said_in "$OUT.err" "$OUT.move" && printf '%s\n' "$SAID" >"$OUT.why"
   : >"$OUT.move"
-  if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then open_shadow "$FORMAT" || return 1; fi
-  if reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}"; then : >"$OUT.back"; fi
+  if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then open_shadow "$FORMAT" || return; fi
+  reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" && : >"$OUT.back"
 }
 
 # roots_of HOW: ROOTS as they are while HOW is at work: what a target has, and what no restore touches.
@@ -135,7 +147,7 @@ main() {
   count_processors
   read_umask
   read_user_config
-  discover "$RUN/find"
+  discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT can not be looked for. Call again."
   FOUND=("${ROOTS[@]}")
   # The roots as the capture just made knew them.
   roots_of R_TREE
@@ -146,9 +158,9 @@ main() {
   for i in "${ROOTS[@]}"; do seen[$i]=1; done
   for i in "${FOUND[@]}"; do [ -n "${seen[$i]-}" ] || ROOTS+=("$i"); done
   [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root can not be put aside. Check its permissions."
-  fetch_bundles
+  fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox can not be read. Call again."
   each checked "${!R_PATH[@]}"
-  for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] || bad=1; done
+  for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ] || bad=1; done
   if [ $bad = 1 ]; then
     outcome=refused
   elif [ "$DRY_RUN" = 1 ]; then
@@ -160,31 +172,68 @@ main() {
   else
     outcome=broken
   fi
-  {
-    emit outcome "$outcome"
-    for i in "${!R_PATH[@]}"; do
-      emit repo "${R_PATH[i]}"
-      pass_on "$RUN/$i.plan" "$RUN/$i.problems"
-      [ -s "$RUN/$i.problems" ] || [ -f "$RUN/$i.plan" ] || { emit problem failed && emit problem-message "$(tail -3 "$RUN/$i.log" | tr '\n' ' ' | cut -c1-300)"; }
-      if [ "$outcome" = reverted ] || [ "$outcome" = broken ]; then
-        if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
-      fi
-      [ ! -s "$RUN/$i.warn" ] || emit warning "$(tr '\n' ' ' <"$RUN/$i.warn")"
-    done
-    emit end ''
-  } >"$RUN/report"
+  settle_asides
+  report "$outcome" >"$RUN/report" || die SandboxUnavailable "Can not write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"
   exec 9>&-
   finish <"$RUN/report"
   rm -rf -- "$RUN"
 }
 
+# report OUTCOME: the answer.
+report() {
+  local i text
+  emit outcome "$1"
+  gone_from_under
+  pass_on "$RUN/aside"
+  for i in "${!R_PATH[@]}"; do
+    emit repo "${R_PATH[i]}"
+    pass_on "$RUN/$i.plan" "$RUN/$i.problems"
+    [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
+    if [ "$1" = reverted ] || [ "$1" = broken ]; then
+      if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
+    fi
+    [ ! -f "$RUN/$i.warn" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.warn"
+    [ ! -f "$RUN/$i.warn.kept" ] || kept_warnings "$RUN/$i.warn.kept"
+  done
+  emit end ''
+}
+
+# kept_warnings FILE: one for each path, and how many more there are.
+kept_warnings() {
+  local lines=()
+  mapfile -d '' -t lines <"$1"
+  for text in "${lines[@]:0:20}"; do emit warning "$text"; done
+  [ ${#lines[@]} -le 20 ] || emit warning "... and $((${#lines[@]} - 20)) more files stay in the same way"
+}
+
+# went_wrong I FILE...: the problem that a repository could not be worked on to the end: what was said, or else what it
+# ended with.
+went_wrong() {
+  local status=1 i=$1 kind=failed
+  shift
+  ! line_of "$RUN/$i.ended" || status=$TEXT
+  said_in "$@"
+  ! cut_off "$status" "$SAID" || kind=interrupted
+  if [ -s "$RUN/$i.lacks" ]; then
+    kind=missing-objects
+    line_of "$RUN/$i.lacks" && SAID=$TEXT
+  fi
+  emit problem $kind && emit problem-message "${SAID:-a command ended with $status and said nothing}"
+}
+
 # failed I: what went wrong in a repository, and what became of it.
 failed() {
   local i=$1
-  [ -f "$RUN/$i.done" ] || { emit problem failed && emit problem-message "$(cat "$RUN/$i.why" "$RUN/$i.why.move" "$RUN/$i.log" 2>/dev/null | grep -v '^$' | head -8 | tr '\n' ' ' | cut -c1-500)"; }
-  [ -f "$RUN/$i.back" ] || [ ! -f "$RUN/$i.touched" ] || { emit problem failed && emit problem-message "could not be put back: $(cat "$RUN/$i.move" "$RUN/$i.err" 2>/dev/null | head -5 | tr '\n' ' ' | cut -c1-400)"; }
-  [ ! -s "$RUN/$i.late" ] || { emit problem failed && emit problem-message "kept, because it appeared meanwhile: $(head -z -n 5 "$RUN/$i.late" | tr '\0' ' ')"; }
+  [ -f "$RUN/$i.done" ] || went_wrong "$i" "$RUN/$i.why" "$RUN/$i.log"
+  if [ ! -f "$RUN/$i.back" ] && [ -f "$RUN/$i.touched" ]; then
+    said_in "$RUN/$i.move" "$RUN/$i.err"
+    emit problem failed && emit problem-message "could not be put back: ${SAID:-a command ended and said nothing}"
+  fi
+  if [ -s "$RUN/$i.late" ]; then
+    first_paths "$RUN/$i.late"
+    emit problem failed && emit problem-message "kept, because it appeared meanwhile: $FIRST"
+  fi
 }
 
 main

@@ -119,7 +119,7 @@ describe('others at work', () => {
       `${bin}/git`,
       `#!/bin/bash
 ${git}/git "$@"; status=$?
-if [ -e ${bin}/armed ] && [[ " $* " == *" checkout "* ]]; then
+if [ -e ${bin}/armed ] && [[ " $* " == *" checkout-index "* ]]; then
   rm ${bin}/armed; echo late > "$GIT_WORK_TREE/late.txt"; echo mine > "$GIT_WORK_TREE/f.txt"
 fi
 exit $status

@@ -9,12 +9,12 @@ import { createHarness } from '../support/git-harness.ts';
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one';
 
-/** A git that spoils, once, what `checkout` has just written; `SPOIL` is looked for in the projects root. */
+/** A git that spoils, once, what `checkout-index -u` has just written; `SPOIL` is looked for in the projects root. */
 const spoilingGit = (path: string): string => `#!/bin/bash
 export PATH=${path}
 git "$@"
 status=$?
-if [[ " $* " == *' checkout '* ]] && [ -f ../SPOIL ]; then mv ../SPOIL ../SPOILT; . ../SPOILT; fi
+if [[ " $* " == *' checkout-index -u '* ]] && [ -f ../SPOIL ]; then mv ../SPOIL ../SPOILT; . ../SPOILT; fi
 exit $status
 `;
 
@@ -24,7 +24,7 @@ test.each([
   ['an executable bit', 'chmod +x src/a.txt'],
   ['a link where a file was', 'ln -sf /etc/hostname src/a.txt', 'src/a.txt'],
   ['a file that is there again', 'mkdir -p gone && echo new > gone/new.txt'],
-  ['a directory that stays empty', 'mkdir -p gone'],
+  ['a directory that stays', 'mkdir -p gone/deep', 'gone/deep'],
 ])(
   'what does not come back as it was is noticed, and everything of ours put back: %s',
   async (...[, spoil = '', foreign]: string[]) => {

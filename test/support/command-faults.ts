@@ -27,6 +27,7 @@ const COMMANDS = [
   ],
   ...['mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'rmdir', 'sed', 'sh', 'sha256sum', 'sleep', 'sort', 'stat'],
   ...['tail', 'timeout', 'touch', 'tr', 'wc', 'xargs', 'chmod', 'dd', 'uniq', 'ls', 'sync', 'join', 'cmp'],
+  ...['perl'],
 ];
 
 export interface CommandFault {

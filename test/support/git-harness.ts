@@ -139,7 +139,13 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     /** Rolls back as the function does: capture now, then restore. Returns what undoes it. */
     rollback: async (
       target: Snapshot,
-      flags: { filesOnly?: boolean; dryRun?: boolean } = {},
+      flags: {
+        filesOnly?: boolean;
+        dryRun?: boolean;
+        company?: boolean;
+        /** Around the restore alone, not the capture before it. */
+        around?: (restore: () => Promise<RestoreReport>) => Promise<RestoreReport>;
+      } = {},
     ): Promise<{ undo: Snapshot; report: RestoreReport }> => {
       const undo = await harness.capture(target);
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
@@ -150,6 +156,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           requestId: `r${executions}`,
           filesOnly: flags.filesOnly ?? false,
           dryRun: flags.dryRun ?? false,
+          company: flags.company ?? false,
           targetTag: target.tag,
           repositories: [...paths].map((path) => {
             const goal = target.repositories.find((one) => one.path === path);
@@ -168,7 +175,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
             };
           }),
         });
-      const first = await restore([]);
+      const first = await (flags.around ?? ((work) => work()))(() => restore([]));
       const lacking = first.problems.filter((one) => one.kind === 'missing-objects').map((one) => one.path);
       const report = lacking.length === 0 ? first : await restore(lacking);
       if (report.outcome === 'applied') last = target;

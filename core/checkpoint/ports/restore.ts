@@ -32,6 +32,8 @@ export interface RestoreRepository {
   objectFormat: 'sha1' | 'sha256';
   /** Came from a partial clone: its history is not whole and need not be. */
   partial?: boolean;
+  /** What the target left out for its size, by its path in the repository: it was there then, and is not deleted. */
+  skipped?: string[];
   /** Bundles to bring in first, base first; empty when the sandbox has every object. */
   bundles: BundleSource[];
 }
@@ -49,6 +51,8 @@ export interface RestoreRequest {
   dryRun: boolean;
   /** The sandbox was made for this: what its template holds where a repository comes is put aside. */
   fresh?: boolean;
+  /** Other processes go on writing: what changes only the content of captured files does not stop the restore. */
+  company?: boolean;
   /** Tool execution of the target: tells files that were there without a repository from those made since. */
   targetTag?: string;
   include: string[];
@@ -77,9 +81,24 @@ export interface RestoreReport {
   repositories: RestoredRepository[];
   problems: {
     path: string;
-    kind: 'conflict' | 'changed' | 'missing-objects' | 'unsafe-path' | 'failed';
+    /** `interrupted`: a process was ended from outside; the same request, made again, goes on. */
+    kind: 'conflict' | 'changed' | 'missing-objects' | 'unsafe-path' | 'interrupted' | 'failed';
     message: string;
   }[];
+  /** What other processes wrote into files that were overwritten or deleted; never removed by a restore. */
+  asides?: SetAside[];
   warnings: string[];
   roundTrips: number;
+}
+
+/** Files that were put aside and are not what was captured, or are still open. */
+export interface SetAside {
+  /** Path of the repository they stood in. */
+  path: string;
+  /** The directory in the sandbox that holds them, by their paths in the repository. */
+  directory: string;
+  /** Written after the capture. */
+  late: string[];
+  /** Held open by a process, which may write on. */
+  open: string[];
 }

@@ -10,6 +10,7 @@ import { timeSortableId } from '../../shared/ids.ts';
 import type { Checkpoint, RehydrateJournal, Session } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
+import { isInterrupted, restoreError } from '../rollback/restore-errors.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../rollback/restore-plan.ts';
 import type { RollbackDeps } from '../rollback/rollback-run.ts';
 import { keepCheckpoint } from '../session/retention.ts';
@@ -72,6 +73,8 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     const timeoutMs = commandTimeout(invocation, clock);
     const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
     const report = await repositories.restore(sandbox, restoreRequest(session, how, plan.repositories));
+    // Never the checkpoint's fault: the request stays open, and the next call begins with a sandbox of its own.
+    if (isInterrupted(report)) throw restoreError(report);
     if (report.outcome !== 'applied') return failedToRestore(report.outcome, report.problems);
     const astray = notAtTarget(plan.repositories, report);
     if (astray.length > 0) {

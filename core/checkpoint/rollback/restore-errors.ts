@@ -10,6 +10,7 @@ const NAMES: Record<ProblemKind, ErrorName> = {
   conflict: 'RestoreConflict',
   'unsafe-path': 'RestoreConflict',
   'missing-objects': 'BundleMissing',
+  interrupted: 'SandboxUnavailable',
   failed: 'RestoreFailed',
 };
 
@@ -18,11 +19,19 @@ const ADVICE: Record<ProblemKind, string> = {
   conflict: 'Move the paths out of the way, then try again with a new requestId.',
   'unsafe-path': 'Move the paths out of the way, then try again with a new requestId.',
   'missing-objects': 'Choose another checkpoint.',
+  interrupted: 'Call again.',
   failed: 'See the reason, then try again with a new requestId.',
 };
 
 /** The most telling problem first: what somebody can do something about. */
-const ORDER: ProblemKind[] = ['conflict', 'unsafe-path', 'missing-objects', 'failed', 'changed'];
+const ORDER: ProblemKind[] = [
+  'conflict',
+  'unsafe-path',
+  'missing-objects',
+  'interrupted',
+  'failed',
+  'changed',
+];
 
 const STATE: Record<RestoreReport['outcome'], string> = {
   applied: 'Everything is at the target.',
@@ -32,14 +41,21 @@ const STATE: Record<RestoreReport['outcome'], string> = {
   broken: 'Not everything could be put back: repositories stand between the target and where they were.',
 };
 
+const kindOf = (report: RestoreReport): ProblemKind =>
+  ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
+
 export const restoreError = (report: RestoreReport): WalkbackError => {
-  const kind = ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
+  const kind = kindOf(report);
   const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
   const state = STATE[report.outcome];
   return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state} ${ADVICE[kind]}`, {
     details: { outcome: report.outcome, problems: report.problems.slice(0, 100) },
   });
 };
+
+/** A process in the sandbox was ended from outside, and nothing stands between two states: the same request goes on. */
+export const isInterrupted = (report: RestoreReport): boolean =>
+  report.outcome !== 'broken' && kindOf(report) === 'interrupted';
 
 export const onlyChanged = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'changed');

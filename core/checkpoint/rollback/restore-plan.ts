@@ -101,15 +101,15 @@ export const notAtTarget = (asked: readonly RestoreRepository[], report: Restore
 };
 
 /**
- * States a refused restore found objects of missing, and that were not brought: the capture looks only quickly, the
- * restore at every object.
+ * States a restore found objects of missing or damaged, and whose bundles were not brought: the capture looks only quickly,
+ * the restore at every object, and some damage shows when git reads it.
  */
 const statesLacking = (
   target: readonly RepositoryState[],
   report: RestoreReport,
   brought: readonly RepositoryState[],
 ): RepositoryState[] => {
-  if (report.outcome !== 'refused') return [];
+  if (report.outcome !== 'refused' && report.outcome !== 'reverted') return [];
   const lacking = report.problems.filter(({ kind }) => kind === 'missing-objects').map(({ path }) => path);
   return target.filter((state) => lacking.includes(state.path) && !brought.includes(state));
 };

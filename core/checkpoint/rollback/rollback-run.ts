@@ -19,7 +19,7 @@ import { findPlace, headSeqOf, type Place } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createBundleSources } from './bundle-sources.ts';
-import { onlyChanged, onlyConflicts, restoreError, unfinished } from './restore-errors.ts';
+import { isInterrupted, onlyChanged, onlyConflicts, restoreError, unfinished } from './restore-errors.ts';
 import {
   bringMissing,
   notAtTarget,
@@ -157,6 +157,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     warnings: string[],
   ): Promise<RollbackAnswer | undefined> => {
     const { journal, target, undo } = attempt;
+    // Never the checkpoint's fault: the journal stays open for the same request.
+    if (isInterrupted(report)) throw restoreError(report);
     switch (report.outcome) {
       case 'applied': {
         await keepCheckpoint(store, attempt.place.session, target, clock);

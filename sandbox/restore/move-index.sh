@@ -1,0 +1,120 @@
+# The host's index: staged and conflicted entries, flags, and which files it need not read again.
+# shellcheck shell=bash
+
+# move_index META NOW_META: brings the index to a captured state. Stat data of equal entries is kept.
+move_index() {
+  local to=$1 from=$2 name same=1 stage tree
+  for name in index stage1 stage2 stage3 index-flags; do
+    same_part "$to" "$from" "$name" || return
+    [ -n "$SAME" ] || same=0
+  done
+  if [ $same = 1 ]; then
+    refresh_index
+    return
+  fi
+  free_host_lock || { printf 'fatal: another git process holds index.lock\n' >>"$OUT.err" && return 1; }
+  part_id "$to" index || return
+  tree=$ID
+  if [ -z "$tree" ]; then
+    rm -f -- "$HG/index"
+    return
+  fi
+  local new=$SHADOW/new-host-index
+  rm -f -- "$new" "$new.lock" || return
+  # Flags would stay on entries that stay; an index with flags is built from nothing.
+  part_id "$from" index-flags || return
+  if [ -f "$SHADOW/host-index" ] && [ -z "$ID" ]; then
+    cp -p -- "$SHADOW/host-index" "$new" || return
+  fi
+  # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
+  GIT_INDEX_FILE=$new git read-tree --reset "$tree" 2>"$OUT.index" || {
+    rm -f -- "$new" && GIT_INDEX_FILE=$new git read-tree "$tree" 2>>"$OUT.err" || return
+  }
+  for stage in 1 2 3; do
+    part_id "$to" stage$stage || return
+    [ -n "$ID" ] || continue
+    git ls-tree -r -z "$ID" >"$OUT.stage" 2>>"$OUT.err" && sed -z "s/^\([0-7]*\) [a-z]* \([0-9a-f]*\)\t/\1 \2 $stage\t/" "$OUT.stage" >"$OUT.staged" || return
+    GIT_INDEX_FILE=$new git update-index -z --index-info <"$OUT.staged" 2>>"$OUT.err" || return
+  done
+  part "$to" index-flags "$OUT.flags" && flag_entries "$new" || return
+  convertible || return
+  [ -z "$CONVERTIBLE" ] || restat "$new" || return
+  rm -f -- "$new.lock" && put_index "$new"
+}
+
+# put_index FILE: git's own protocol: the lock is taken, then renamed over the index.
+put_index() {
+  (set -C && : >"$HG/index.lock") 2>>"$OUT.err" || return
+  cat -- "$1" >"$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
+    local status=$?
+    rm -f -- "$HG/index.lock"
+    return $status
+  }
+  rm -f -- "$1"
+}
+
+# flag_entries FILE: sets the flags in $OUT.flags in an index: lower case for assume-unchanged, s for skip-worktree, N for
+# intent to add, with X or L where that entry is executable or a link.
+flag_entries() {
+  local entry assumed=() skipped=() meant=() place=$OUT.meant
+  local -A kind=()
+  [ -s "$OUT.flags" ] || return 0
+  while IFS= read -r -d '' entry; do
+    case $entry in
+      'N '*) meant+=("${entry:2}") ;;
+      'X '* | 'L '*) kind[${entry:2}]=${entry:0:1} ;;
+      [a-z]*) assumed+=("${entry:2}") ;;&
+      [sS]*) skipped+=("${entry:2}") ;;
+    esac
+  done <"$OUT.flags"
+  local -x GIT_INDEX_FILE=$1
+  # Into files, because git may end before it has read all of it.
+  if [ ${#meant[@]} -gt 0 ]; then
+    # git adds the intent only of a file that is there: of an empty one elsewhere, whatever stands at that place here.
+    rm -rf -- "$place" && mkdir -p -- "$place" || return
+    for entry in "${meant[@]}"; do
+      [[ $entry != */* ]] || [ -d "$place/${entry%/*}" ] || mkdir -p -- "$place/${entry%/*}" || return
+      case ${kind[$entry]-} in
+        L) ln -s -- "$entry" "$place/$entry" || return ;;
+        X) : >"$place/$entry" && chmod 755 -- "$place/$entry" || return ;;
+        *) : >"$place/$entry" && chmod 644 -- "$place/$entry" || return ;;
+      esac
+    done
+    printf '%s\0' "${meant[@]}" >"$OUT.list" || return
+    (cd -- "$place" && GIT_WORK_TREE=$place xargs -0 git --literal-pathspecs add -N -f -- <"$OUT.list" 2>>"$OUT.err") || return
+  fi
+  if [ ${#assumed[@]} -gt 0 ]; then
+    printf '%s\0' "${assumed[@]}" >"$OUT.list" && git update-index --assume-unchanged -z --stdin <"$OUT.list" 2>>"$OUT.err" || return
+  fi
+  [ ${#skipped[@]} -gt 0 ] || return 0
+  printf '%s\0' "${skipped[@]}" >"$OUT.list" && git update-index --skip-worktree -z --stdin <"$OUT.list" 2>>"$OUT.err"
+}
+
+# convertible: whether the host's git may take a file for modified although it holds the very bytes of its entry: where
+# attributes or settings convert. CONVERTIBLE says so.
+convertible() {
+  CONVERTIBLE=1
+  if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
+  git ls-files -- '*/.gitattributes' >"$OUT.attributes" 2>>"$OUT.err" || return
+  [ -s "$OUT.attributes" ] || CONVERTIBLE=''
+}
+
+# restat FILE: notes in an index which files hold the very bytes of their entry. With our own attributes, which convert
+# nothing: no filter of the user's runs. Those that do not are for the host's git to look at.
+restat() {
+  local status=0
+  GIT_INDEX_FILE=$1 git update-index -q --unmerged --refresh >/dev/null 2>"$OUT.index" || status=$?
+  [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
+}
+
+# refresh_index: the same for an index that is the target's already, where files were written.
+refresh_index() {
+  [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
+  convertible || return
+  [ -n "$CONVERTIBLE" ] || return 0
+  # Somebody works with it: git itself would go without, too.
+  free_host_lock || return 0
+  local new=$SHADOW/new-host-index
+  rm -f -- "$new" "$new.lock" && cp -p -- "$HG/index" "$new" || return
+  restat "$new" && put_index "$new"
+}

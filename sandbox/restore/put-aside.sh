@@ -1,0 +1,141 @@
+# What a restore overwrites or deletes is not destroyed but renamed into a directory of ours, and looked at again when the
+# restore is done: what another process wrote after the capture, even through a file it holds open, is found there. A
+# place is .agent-shadow/aside-SESSION/CALL/NUMBER.WAY with `files`, the `index` they stood in, the `path` and `format` of
+# their repository, and in `late` those that were other than captured from the start.
+# shellcheck shell=bash
+
+# aside_place: PLACE is where the files of this repository go, on this way.
+aside_place() {
+  PLACE=$HOME_DIR/aside-$SESSION/$CALL/$INDEX.${BACK:+back}
+  [ ! -d "$PLACE/files" ] || return 0
+  mkdir -p -- "$PLACE/files" || return
+  printf '%s\n' "$FORMAT" >"$PLACE/format" && printf '%s\0' "$REPOSITORY" >"$PLACE/path" || return
+  : >"$PLACE/late" || return
+  [ ! -s "$OUT.company" ] || cp -- "$OUT.company" "$PLACE/late" || return
+  # git never writes into the file of an index, it puts another there: the second name keeps this one.
+  ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
+}
+
+# put_aside LIST: renames these files to the same names below PLACE. One that is gone by now has nothing to keep.
+put_aside() {
+  [ -s "$1" ] || return 0
+  if [ -n "$(type -P perl)" ]; then
+    perl -e '
+      $/ = "\0"; my $to = shift; my %made;
+      while (my $path = <STDIN>) {
+        chomp $path;
+        my ($above) = $path =~ m{^(.*)/}s;
+        if (defined $above and not $made{$above}++) {
+          my ($from, $way) = ("", $to);
+          for my $name (split m{/}, $above) {
+            $from .= $name; $way .= "/$name";
+            -l $from and die "a link stands above $path\n";
+            -d $way or mkdir $way or die "cannot make $way: $!\n";
+            $from .= "/";
+          }
+        }
+        next if rename $path, "$to/$path" or $! == 2 or $! == 20;
+        $! == 18 and system("mv", "-T", "--", $path, "$to/$path") == 0 or die "cannot put $path aside: $!\n";
+      }' "$PLACE/files" <"$1" 2>>"$OUT.err"
+    return
+  fi
+  # Without perl, one mv for each directory.
+  local path dir n paths=() here
+  local -A among=()
+  mapfile -d '' -t paths <"$1" || return
+  for n in "${!paths[@]}"; do
+    path=${paths[n]} dir=.
+    [[ $path != */* ]] || dir=${path%/*}
+    if [ -z "${among[$dir]-}" ] && symlink_above "$path"; then
+      printf 'a link stands above %s\n' "$path" >>"$OUT.err"
+      return 1
+    fi
+    among[$dir]+=" $n"
+  done
+  (cd -- "$PLACE/files" && printf '%s\0' "${!among[@]}" | xargs -0 mkdir -p --) 2>>"$OUT.err" || return
+  for dir in "${!among[@]}"; do
+    here=()
+    for n in ${among[$dir]}; do
+      path=${paths[n]}
+      if [ -e "$path" ] || [ -L "$path" ]; then here+=("$path"); fi
+    done
+    [ ${#here[@]} -eq 0 ] || printf '%s\0' "${here[@]}" | xargs -0 mv -t "$PLACE/files/$dir" -- 2>>"$OUT.err" || return
+  done
+}
+
+# settle_asides: looks at everything that is put aside, also what a run that was killed left. What equals the capture, and is
+# open nowhere, goes; all else stays, and is reported.
+settle_asides() {
+  local place
+  local -a places=("$HOME_DIR/aside-$SESSION"/*/*)
+  [ ${#places[@]} -gt 0 ] || return 0
+  find_open
+  SETTLED=()
+  for place in "${places[@]}"; do
+    settle "$place" >"$RUN/aside.one" 2>>"$RUN/aside.log" || emit aside "$place" >"$RUN/aside.one"
+    pass_on "$RUN/aside.one" >>"$RUN/aside"
+  done
+  [ ${#SETTLED[@]} -gt 0 ] && rm -rf -- "${SETTLED[@]}" && rmdir --ignore-fail-on-non-empty -- "$HOME_DIR/aside-$SESSION"/* "$HOME_DIR/aside-$SESSION"
+}
+
+# find_open: OPEN are the files put aside that a process holds open, and OPEN_KNOWN says that all were looked at: the last one
+# asked for is this shell, which holds one open itself.
+find_open() {
+  local line mark=$HOME_DIR/aside-$SESSION/mark
+  declare -gA OPEN=()
+  OPEN_KNOWN=''
+  : >"$mark" && exec 7<"$mark" || return 0
+  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$(glob_quote "$HOME_DIR/aside-$SESSION")/*" -printf '%l\0' >"$RUN/open" 2>/dev/null
+  exec 7<&-
+  while IFS= read -r -d '' line; do
+    OPEN_KNOWN=''
+    if [ "$line" = "$mark" ]; then OPEN_KNOWN=1; else OPEN[$line]=1; fi
+  done <"$RUN/open"
+  rm -f -- "$mark"
+}
+
+# settle PLACE: the answer about one place, which is removed where nothing in it is worth keeping.
+settle() {
+  local place=$1 path tag line repository some=''
+  local -A late=() gone=()
+  [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
+  local git=$RUN/aside-$TEXT
+  if [ ! -d "$git" ]; then
+    mkdir -p -- "$git/objects" "$git/refs" || return
+    if [ "$TEXT" = sha1 ]; then line=0; else line=1; fi
+    printf "[core]\n\trepositoryformatversion = %s\n\ttrustctime = false\n\tbare = false\n\tfilemode = true\n" $line >"$git/config" || return
+    [ "$TEXT" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$git/config" || return
+    printf 'ref: refs/heads/none\n' >"$git/HEAD" || return
+  fi
+  IFS= read -r -d '' repository <"$place/path" || return
+  while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
+  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -t -m -d -o >"$RUN/aside.list" || return
+  while IFS= read -r -d '' line; do
+    tag=${line%% *} path=${line#* }
+    case $tag in
+      R) gone[$path]=1 ;;
+      *) [ -n "${gone[$path]-}" ] || late[$path]=1 ;;
+    esac
+  done <"$RUN/aside.list"
+  for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
+  if [ ${#late[@]} -eq 0 ] && [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then
+    SETTLED+=("$place")
+    return 0
+  fi
+  emit aside "$place/files"
+  emit aside-repository "$repository"
+  for path in "${!late[@]}"; do
+    if [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ]; then emit aside-late "$path"; fi
+  done
+  for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || emit aside-open "${path#"$place/files/"}"; done
+}
+
+# gone_from_under: warns of processes that stand in a directory which is not there any more.
+gone_from_under() {
+  local line
+  [ -f "$RUN/dropped" ] || return 0
+  find /proc/[0-9]*/cwd -maxdepth 0 -lname "$(glob_quote "$ROOT")/* (deleted)" -printf '%h %l\0' >"$RUN/stand-in" 2>/dev/null
+  while IFS= read -r -d '' line; do
+    emit warning "process ${line%% *} stands in ${line#* }: a shell there has to change its directory"
+  done <"$RUN/stand-in"
+}
