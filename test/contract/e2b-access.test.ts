@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -146,25 +147,28 @@ describe('files of a local sandbox', () => {
   test('that are missing, or are directories, are errors', async () => {
     expect(await errorName(sandbox.files.read('/tmp/none'))).toBe('FileNotFoundError');
     expect(await errorName(sandbox.files.read('/tmp'))).toBe('InvalidArgumentError');
-    expect(await errorName(sandbox.files.write('/tmp', 'x'))).toBe('InvalidArgumentError');
+    await sandbox.files.makeDir('/tmp/directory');
+    expect(await errorName(sandbox.files.write('/tmp/directory', 'x'))).toBe('InvalidArgumentError');
     expect(await errorName(sandbox.files.list('/tmp/none'))).toBe('FileNotFoundError');
   });
 
   test('can not be reached outside by .. or by a symlink', async () => {
-    const secret = join(e2b.dataDir, 'secret');
+    // Nobody else has a file of that name, whatever server is asked.
+    const name = `walkback-secret-${randomUUID()}`;
+    const secret = join(e2b.dataDir, name);
     await writeFile(secret, 'secret');
     await mkdir(join(e2b.dataDir, 'outside'), { recursive: true });
     const home = e2b.rootfs(sandbox.sandboxId, 'home/user');
     await symlink(secret, join(home, 'to-file'));
     await symlink(e2b.dataDir, join(home, 'to-directory'));
-    await symlink('../../../../secret', join(home, 'relative'));
+    await symlink(`../../../../${name}`, join(home, 'relative'));
     await symlink(join(e2b.dataDir, 'outside', 'new'), join(home, 'dangling'));
     await symlink('loop', join(home, 'loop'));
-    for (const path of ['/../../secret', '/home/user/../../../../secret', 'x/../../../../../secret'])
+    for (const path of [`/../../${name}`, `/home/user/../../../../${name}`, `x/../../../../../${name}`])
       expect(await errorName(sandbox.files.read(path))).toBe('FileNotFoundError');
-    await sandbox.files.write('/../../secret', 'only inside');
-    expect(await readFile(e2b.rootfs(sandbox.sandboxId, 'secret'), 'utf8')).toBe('only inside');
-    for (const path of ['to-file', 'to-directory/secret', 'relative', 'loop']) {
+    await sandbox.files.write(`/../../${name}`, 'only inside');
+    expect(await readFile(e2b.rootfs(sandbox.sandboxId, name), 'utf8')).toBe('only inside');
+    for (const path of ['to-file', `to-directory/${name}`, 'relative', 'loop']) {
       expect(await errorName(sandbox.files.read(path))).not.toBe('no error');
       expect(await errorName(sandbox.files.write(path, 'overwritten'))).not.toBe('no error');
     }
@@ -172,7 +176,7 @@ describe('files of a local sandbox', () => {
       expect(await errorName(sandbox.files.write(path, 'x'))).not.toBe('no error');
       expect(await errorName(sandbox.files.makeDir(path))).not.toBe('no error');
     }
-    expect(await errorName(sandbox.files.remove('to-directory/secret'))).not.toBe('no error');
+    expect(await errorName(sandbox.files.remove(`to-directory/${name}`))).not.toBe('no error');
     expect(await errorName(sandbox.files.list('to-directory'))).not.toBe('no error');
     expect(await readFile(secret, 'utf8')).toBe('secret');
     expect(existsSync(join(e2b.dataDir, 'outside', 'new'))).toBe(false);

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { holdsMount } from '../../local/e2b/paths.ts';
 import { apiKey, errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
 let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
@@ -63,7 +65,9 @@ describe('the life of a local sandbox, through the real SDK', () => {
     expect(await errorName(e2b.sdk.getInfo(unknown))).toBe('SandboxNotFoundError');
     expect(await errorName(e2b.sdk.setTimeout(unknown, 1000))).toBe('SandboxNotFoundError');
     expect(await errorName(e2b.sdk.pause(unknown))).toBe('SandboxNotFoundError');
-    expect(await e2b.sdk.kill('../../etc')).toBe(false);
+    const own = await mkdtemp(join(tmpdir(), 'walkback-beside-'));
+    expect(await e2b.sdk.kill(`../${basename(own)}`)).toBe(false);
+    await rmdir(own);
   });
 
   test('lives at least as long as a connect asks, and exactly as long as setTimeout says', async () => {
@@ -173,22 +177,22 @@ describe('a sandbox with a mounted directory', () => {
     fetch(`${e2b.url}/local/sandboxes/${sandboxId}`, { headers: { 'x-api-key': key } });
 
   test('shows that directory, in commands and files, for as long as nobody ends it', async () => {
-    const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
+    const sandbox = await e2b.sdk.create({ volumeMounts: { '/tmp/work/project': own } });
     expect((await e2b.sdk.getInfo(sandbox.sandboxId)).endAt.getFullYear()).toBe(9999);
     const result = await sandbox.commands.run('pwd; cat repo/file; echo new > repo/new', {
-      cwd: '/work/project',
+      cwd: '/tmp/work/project',
     });
     expect(result.stdout).toBe(`${own}\nmine`);
-    expect(await sandbox.files.read('/work/project/repo/new')).toBe('new\n');
-    expect(await sandbox.files.read('/work/project/link')).toBe('mine');
-    await sandbox.files.write('/work/project/deep/down', 'x');
+    expect(await sandbox.files.read('/tmp/work/project/repo/new')).toBe('new\n');
+    expect(await sandbox.files.read('/tmp/work/project/link')).toBe('mine');
+    await sandbox.files.write('/tmp/work/project/deep/down', 'x');
     expect(await readFile(join(own, 'deep', 'down'), 'utf8')).toBe('x');
-    expect((await sandbox.files.list('/work')).map(({ name, type }) => [name, type])).toEqual([
+    expect((await sandbox.files.list('/tmp/work')).map(({ name, type }) => [name, type])).toEqual([
       ['project', 'dir'],
     ]);
     expect(await (await describeLocal(sandbox.sandboxId)).json()).toEqual({
       rootfs: e2b.rootfs(sandbox.sandboxId),
-      mounts: { '/work/project': own },
+      mounts: { '/tmp/work/project': own },
     });
     expect((await describeLocal(sandbox.sandboxId, 'wrong')).status).toBe(401);
     expect((await describeLocal('unknown')).status).toBe(404);
@@ -212,10 +216,15 @@ describe('a sandbox with a mounted directory', () => {
   });
 
   test('does not let the files API remove the mount or what holds it', async () => {
-    const sandbox = await e2b.sdk.create({ volumeMounts: { '/work/project': own } });
-    for (const path of ['/', '/work', '/work/project', '/work/x/../project/'])
+    // A name that only this test knows: what a server removes that refuses nothing is nobody else's.
+    const place = `/walkback-${randomUUID()}`;
+    const mounts = [{ path: `${place}/project`, directory: own }];
+    for (const path of ['/', place, `${place}/project`, `${place}/x/../project/`])
+      expect(holdsMount(path, { rootfs: own, mounts })).toBe(true);
+    const sandbox = await e2b.sdk.create({ volumeMounts: { [`${place}/project`]: own } });
+    for (const path of [place, `${place}/project`, `${place}/x/../project/`])
       expect(await errorName(sandbox.files.remove(path))).not.toBe('no error');
-    await sandbox.files.remove('/work/project/repo/file');
+    await sandbox.files.remove(`${place}/project/repo/file`);
     expect(await readdir(join(own, 'repo'))).toEqual([]);
   });
 

@@ -211,8 +211,8 @@ const CASES: Case[] = [
   },
   {
     name: 'a hostile repository: hooks, fsmonitor, textconv, filters, pager',
-    setup: `mkdir hooks; for h in post-index-change reference-transaction post-checkout pre-commit post-commit; do printf '#!/bin/sh\\ntouch "$HOME/OWNED-'$h'"\\n' > hooks/$h; done; printf '#!/bin/sh\\ntouch "$HOME/OWNED-fsmonitor"\\n' > hooks/mon; chmod 755 hooks/*; git add -A; git commit -qm h; git config core.hooksPath "$PWD/hooks"; git config core.fsmonitor "$PWD/hooks/mon"; git config diff.evil.textconv 'touch "$HOME/OWNED-textconv"; cat'; git config filter.evil.clean 'touch "$HOME/OWNED-clean"; cat'; git config filter.evil.smudge 'touch "$HOME/OWNED-smudge"; cat'; git config core.pager 'touch "$HOME/OWNED-pager"'; git config core.sshCommand 'touch "$HOME/OWNED-ssh"'; git config alias.add '!touch "$HOME/OWNED-alias"'; printf '* filter=evil diff=evil\\n' > .git/info/attributes; rm -f ~/OWNED*`,
-    damage: `git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c filter.evil.clean=cat checkout -qb evil; echo x > a.txt; rm -f ~/OWNED*`,
+    setup: `mkdir hooks; for h in post-index-change reference-transaction post-checkout pre-commit post-commit; do printf '#!/bin/sh\\ntouch "$HOME/OWNED-'$h'"\\n' > hooks/$h; done; printf '#!/bin/sh\\ntouch "$HOME/OWNED-fsmonitor"\\n' > hooks/mon; chmod 755 hooks/*; git add -A; git commit -qm h; git config core.hooksPath "$PWD/hooks"; git config core.fsmonitor "$PWD/hooks/mon"; git config diff.evil.textconv 'touch "$HOME/OWNED-textconv"; cat'; git config filter.evil.clean 'touch "$HOME/OWNED-clean"; cat'; git config filter.evil.smudge 'touch "$HOME/OWNED-smudge"; cat'; git config core.pager 'touch "$HOME/OWNED-pager"'; git config core.sshCommand 'touch "$HOME/OWNED-ssh"'; git config alias.add '!touch "$HOME/OWNED-alias"'; printf '* filter=evil diff=evil\\n' > .git/info/attributes; rm -f "$HOME"/OWNED*`,
+    damage: `git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c filter.evil.clean=cat checkout -qb evil; echo x > a.txt; rm -f "$HOME"/OWNED*`,
   },
   {
     name: 'a repository in SHA-256 format',

@@ -47,7 +47,7 @@ describe('inputs', () => {
     [startSessionInput, { ...start, projectsRoot: '/a\0b' }, /projectsRoot/],
     [startSessionInput, { ...start, projectsRoot: '/a\nb' }, /projectsRoot/],
     [startSessionInput, { ...start, sandboxId: '../x' }, /sandboxId/],
-    [startSessionInput, { ...start, sandboxId: 'x; rm -rf /' }, /sandboxId/],
+    [startSessionInput, { ...start, sandboxId: 'x; touch owned' }, /sandboxId/],
     [startSessionInput, { ...start, template: '$(id)' }, /template/],
     [startSessionInput, { ...start, maxFileBytes: 0 }, /maxFileBytes/],
     [startSessionInput, { ...start, maxFileBytes: 1.5 }, /maxFileBytes/],

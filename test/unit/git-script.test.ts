@@ -36,7 +36,17 @@ describe('what goes into the sandbox', () => {
   });
 
   test('shell tricks are only text', () => {
-    const tricks = ['$(touch /tmp/owned)', '`id`', "'; rm -rf / #", '$HOME', '!!', '\\', '-n', '~', '*'];
+    const tricks = [
+      '$(touch /tmp/owned)',
+      '`id`',
+      "'; touch /tmp/owned #",
+      '$HOME',
+      '!!',
+      '\\',
+      '-n',
+      '~',
+      '*',
+    ];
     const script = `printf '%s\\n' ${tricks.map((trick) => shellQuote(trick)).join(' ')}`;
     expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n')).toEqual(tricks);
   });
