@@ -46,6 +46,12 @@ export const operateSagaInput = z.strictObject({
   stepId: stepId.optional().describe('resolve and skip need it'),
   by: who,
   evidence: words.optional().describe('resolve and skip need it: what was done, or why it may stay'),
+  error: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('only with retry, without a step: what failed with an error of this name'),
 });
 export type OperateSagaInput = z.infer<typeof operateSagaInput>;
 

@@ -6,7 +6,7 @@ import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { ITEM_FORMAT } from '../item-format.ts';
+import { DELAYED_FORMAT, FIRST_FORMAT } from '../item-format.ts';
 
 export interface Key {
   pk: string;
@@ -48,9 +48,9 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: ITEM_FORMAT,
+    format: effects.some(({ undo }) => undo !== undefined) ? DELAYED_FORMAT : FIRST_FORMAT,
     status: state.status,
-    waitUntilMs: state.wait?.untilMs,
+    waitUntilMs: state.wait?.untilMs ?? state.pauseUntilMs ?? undefined,
     state: JSON.stringify(small),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
