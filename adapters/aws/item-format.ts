@@ -1,22 +1,16 @@
 /** So that a release which was rolled back does not misread, and then write over, what the newer one wrote. */
 import { WalkbackError } from '../../core/shared/errors.ts';
 
-/** Raised with every change of heads of sagas and sessions that the release before it would misread: the newest that is known. */
-export const ITEM_FORMAT = 2;
-
-/** What sessions are written in, and heads of sagas in which nothing is newer. */
-export const FIRST_FORMAT = 1;
-
-/** Heads of sagas in which a compensator was put aside, to be tried again. */
-export const DELAYED_FORMAT = 2;
+/** Raised with every change of heads of sagas and sessions that the release before it would misread. */
+export const ITEM_FORMAT = 1;
 
 /** For whoever reads to move it: `ConfigurationError` when a newer release wrote it. One without a format is as old as formats are. */
-export const checkFormat = ({ format, pk }: Record<string, unknown>): void => {
-  if (format === undefined || (typeof format === 'number' && format <= ITEM_FORMAT)) return;
+export const checkFormat = ({ format, pk }: Record<string, unknown>, knows: number = ITEM_FORMAT): void => {
+  if (format === undefined || (typeof format === 'number' && format <= knows)) return;
   throw new WalkbackError(
     'ConfigurationError',
-    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${ITEM_FORMAT}). ` +
+    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${knows}). ` +
       'Deploy that release again. Nothing was changed.',
-    { details: { format, knows: ITEM_FORMAT } },
+    { details: { format, knows } },
   );
 };

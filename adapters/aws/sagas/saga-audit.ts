@@ -10,7 +10,6 @@ import { hashJson } from '../../../core/saga/plan/json.ts';
 import { packEffects } from '../../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { documentClient } from '../document-client.ts';
-import { ITEM_FORMAT } from '../item-format.ts';
 import {
   entryItem,
   headKey,
@@ -20,7 +19,9 @@ import {
   readChunk,
   readEntry,
   readHead,
+  SAGA_FORMAT,
   stepsKey,
+  waitUntilOf,
 } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
 
@@ -34,7 +35,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const headSchema = z.strictObject({
   pk: z.string(),
   sk: z.literal('HEAD'),
-  format: z.int().min(1).max(ITEM_FORMAT).optional(),
+  format: z.int().min(1).max(SAGA_FORMAT).optional(),
   version: count,
   seq: count,
   tip: hash,
@@ -82,7 +83,9 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   if (effects !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurJson(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
-  if (item['waitUntilMs'] !== head.state.wait?.untilMs) wrong.push('waitUntilMs');
+  // Older releases did not write the end of a pause.
+  const isOlder = head.state.wait === null && item['waitUntilMs'] === undefined;
+  if (!isOlder && item['waitUntilMs'] !== waitUntilOf(head.state)) wrong.push('waitUntilMs');
   return { head, wrong: unique(wrong) };
 };
 

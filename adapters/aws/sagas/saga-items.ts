@@ -6,7 +6,7 @@ import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { DELAYED_FORMAT, FIRST_FORMAT } from '../item-format.ts';
+import { ITEM_FORMAT } from '../item-format.ts';
 
 export interface Key {
   pk: string;
@@ -38,6 +38,13 @@ export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
 });
 export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
 
+/** Of heads in which a compensator was put aside, to be tried again: a release before that would misread them, and only them. */
+export const SAGA_FORMAT = 2;
+
+/** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
+export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>
+  wait?.untilMs ?? pauseUntilMs ?? undefined;
+
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
  * JSON, so that numbers and nulls come back as they were.
@@ -48,9 +55,9 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: effects.some(({ undo }) => undo !== undefined) ? DELAYED_FORMAT : FIRST_FORMAT,
+    format: effects.some(({ undo }) => undo !== undefined) ? SAGA_FORMAT : ITEM_FORMAT,
     status: state.status,
-    waitUntilMs: state.wait?.untilMs ?? state.pauseUntilMs ?? undefined,
+    waitUntilMs: waitUntilOf(state),
     state: JSON.stringify(small),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
