@@ -5,12 +5,12 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 export const ITEM_FORMAT = 1;
 
 /** For whoever reads to move it: `ConfigurationError` when a newer release wrote it. One without a format is as old as formats are. */
-export const checkFormat = ({ format, pk }: Record<string, unknown>, knows: number = ITEM_FORMAT): void => {
-  if (format === undefined || (typeof format === 'number' && format <= knows)) return;
+export const checkFormat = ({ format, pk }: Record<string, unknown>): void => {
+  if (format === undefined || (typeof format === 'number' && format <= ITEM_FORMAT)) return;
   throw new WalkbackError(
     'ConfigurationError',
-    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${knows}). ` +
+    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${ITEM_FORMAT}). ` +
       'Deploy that release again. Nothing was changed.',
-    { details: { format, knows } },
+    { details: { format, knows: ITEM_FORMAT } },
   );
 };

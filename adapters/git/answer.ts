@@ -13,6 +13,8 @@ export interface Answer {
   pairs: Pair[];
   /** What follows the pairs: bundles, one after the other. */
   rest: Uint8Array;
+  /** Whether the pair `end` was there: without it something was cut off. */
+  complete: boolean;
 }
 
 const ANSWERABLE: readonly ErrorName[] = [
@@ -47,9 +49,9 @@ export const parseAnswer = (bytes: Uint8Array): Answer => {
   for (;;) {
     const key = next();
     const value = key === undefined ? undefined : next();
-    if (key === undefined || value === undefined) return { pairs, rest: bytes.subarray(at) };
+    if (key === undefined || value === undefined) return { pairs, rest: bytes.subarray(at), complete: false };
     pairs.push([key, value]);
-    if (key === 'end') return { pairs, rest: bytes.subarray(at) };
+    if (key === 'end') return { pairs, rest: bytes.subarray(at), complete: true };
   }
 };
 
@@ -65,16 +67,24 @@ export const findAnswer = (stdout: string, mark: string, index = 0): string | un
 export const value = (pairs: readonly Pair[], key: string): string | undefined =>
   pairs.find(([name]) => name === key)?.[1];
 
+const unavailable = (message: string, details: Record<string, unknown> = {}): WalkbackError =>
+  new WalkbackError('SandboxUnavailable', message, { retryable: true, details });
+
+/** An answer, or bytes that belong to it, that was cut short on its way: never taken for the whole. */
+export const cutShort = (): WalkbackError =>
+  unavailable('The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.');
+
 /** Parses an answer; an `error` in it is thrown as the WalkbackError it names. */
 export const readAnswer = (base64: string): Answer => {
   const answer = parseAnswer(Buffer.from(base64, 'base64'));
   const name = value(answer.pairs, 'error');
   if (name !== undefined) {
     const known = ANSWERABLE.find((candidate) => candidate === name) ?? 'SandboxUnavailable';
-    throw new WalkbackError(known, value(answer.pairs, 'message') ?? 'The sandbox refused the command.', {
+    throw new WalkbackError(known, value(answer.pairs, 'message') || 'The sandbox refused the command.', {
       retryable: known === 'SandboxUnavailable',
     });
   }
+  if (!answer.complete) throw cutShort();
   return answer;
 };
 
@@ -82,14 +92,11 @@ export const readAnswer = (base64: string): Answer => {
 export const requireAnswer = (result: CommandResult, mark: string): Answer => {
   const base64 = findAnswer(result.stdout, mark);
   if (base64 !== undefined) return readAnswer(base64);
-  if (result.exitCode === 124 || result.exitCode === 137) {
-    throw new WalkbackError(
-      'SandboxUnavailable',
-      'The command in the sandbox reached its deadline and was ended. Call again; raise the timeout if it happens again.',
-      {
-        retryable: true,
-        details: { exitCode: result.exitCode },
-      },
+  const { exitCode } = result;
+  if (exitCode === 124 || exitCode === 137) {
+    throw unavailable(
+      'The command in the sandbox was ended: it reached its deadline, or the sandbox is short of memory. Call again; raise the timeout if it happens again.',
+      { exitCode },
     );
   }
   const stderr = result.stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400);
@@ -102,12 +109,9 @@ export const requireAnswer = (result: CommandResult, mark: string): Answer => {
       `The sandbox lacks a tool Walkback needs (git 2.25, bash 4.4, GNU coreutils and findutils, flock): ${stderr}`,
     );
   }
-  throw new WalkbackError(
-    'SandboxUnavailable',
-    `The command in the sandbox ended with ${result.exitCode} and no answer${stderr ? `: ${stderr}` : ''}. Call again.`,
-    {
-      retryable: true,
-      details: { exitCode: result.exitCode },
-    },
-  );
+  // A shell that a signal ended has said nothing; some sandboxes answer -1 then.
+  const why = stderr || (exitCode < 0 || exitCode > 128 ? 'it was ended by a signal' : 'it said nothing');
+  throw unavailable(`The command in the sandbox ended with ${exitCode} and no answer: ${why}. Call again.`, {
+    exitCode,
+  });
 };

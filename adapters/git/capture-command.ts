@@ -46,6 +46,7 @@ export const captureScript = (request: CaptureRequest, call: string, mark: strin
       KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
       KNOWN_NEXT: known.map((one) => one.next),
       KNOWN_BASES: request.knownBases,
+      MENTIONED_PATH: request.mentioned ?? [],
       TARGET_PATH: targets.map((one) => one.path),
       TARGET_COMMIT: targets.map((one) => one.commit),
       TARGET_TREE: targets.map((one) => one.tree),
@@ -104,7 +105,7 @@ export const uncaptured = (pairs: readonly Pair[], kind: 'fail' | 'skip', reposi
           : path === '.'
             ? repository
             : `${repository}/${path}`,
-      reason: value(record, `${kind}-reason`) ?? 'unknown',
+      reason: value(record, `${kind}-reason`) || 'the sandbox gave no reason',
       ...(size === undefined ? {} : { sizeBytes: Number(size) }),
     };
   });

@@ -9,7 +9,7 @@ import type {
 } from '../../core/checkpoint/ports/capture.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
+import { cutShort, findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
 import {
   type AnnouncedBundle,
   type CaptureAnswer,
@@ -33,6 +33,9 @@ const cutBundles = (bundles: readonly AnnouncedBundle[], bytes: Uint8Array): [st
 
 const withoutPlace = ({ name: _name, carry: _carry, ...bundle }: AnnouncedBundle): CapturedBundle => bundle;
 
+const bytesOf = (bundles: readonly AnnouncedBundle[]): number =>
+  bundles.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+
 const readBundles = async (
   sandbox: ExecutionAdapter,
   directory: string,
@@ -41,12 +44,12 @@ const readBundles = async (
 ): Promise<CapturedBundle[]> => {
   const inline = answer.announced.filter(({ carry }) => carry === 'inline');
   const filed = answer.announced.filter(({ carry }) => carry === 'file');
-  const sizeBytes = filed.reduce((total, bundle) => total + bundle.sizeBytes, 0);
+  if (rest.length < bytesOf(inline)) throw cutShort();
   // One file for all of them: one round trip, where the SDK reads only so many files at a time.
   const file =
-    filed.length === 0 ? new Uint8Array() : await sandbox.readFile(`${directory}/bundles`, sizeBytes);
-  const bytesOf = new Map([...cutBundles(inline, rest), ...cutBundles(filed, file)]);
-  return answer.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytesOf.get(bundle.name) }));
+    filed.length === 0 ? new Uint8Array() : await sandbox.readFile(`${directory}/bundles`, bytesOf(filed));
+  const bytes = new Map([...cutBundles(inline, rest), ...cutBundles(filed, file)]);
+  return answer.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytes.get(bundle.name) }));
 };
 
 /** Tells the waiting command where the large bundles go. Addresses are secret: they travel as a file's content only. */

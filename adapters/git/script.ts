@@ -15,13 +15,15 @@ const CAPTURE = [
   'shared/discovery',
   'capture/shadow',
   'capture/working-tree',
+  'capture/add',
+  'capture/left-out',
   'capture/host-state',
   'capture/snapshot',
 ];
 
 /** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
 export const COMMANDS = {
-  capture: [...CAPTURE, 'capture/capture'],
+  capture: [...CAPTURE, 'capture/bundles', 'capture/capture'],
   restore: [
     ...CAPTURE,
     'restore/captured-state',

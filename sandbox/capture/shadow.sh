@@ -9,7 +9,9 @@ pattern_for() {
     char=${path:i:1}
     case $char in
       '\' | '*' | '?' | '[' | ']' | ' ' | '!' | '#') PATTERN+="\\$char" ;;
-      $'\n' | $'\r') PATTERN+='?' ;;
+      # A line of rules has no room for these: every other byte is named instead.
+      $'\n') PATTERN+=$'[!\x01-\x09\x0b-\xff]' ;;
+      $'\r') PATTERN+=$'[!\x01-\x0c\x0e-\xff]' ;;
       *) PATTERN+=$char ;;
     esac
   done
@@ -17,7 +19,7 @@ pattern_for() {
 
 SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false
 \tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor = false\n\tsplitindex = false\n\tsparsecheckout = false
-\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\texcludesfile = "%s"
+\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\tprotectNTFS = false\n\tprotectHFS = false\n\texcludesfile = "%s"
 [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
 
 # open_shadow FORMAT: makes or repairs the shadow of the repository at $PWD and points git at it. Config and attributes
@@ -38,7 +40,8 @@ open_shadow() {
   local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
   [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
   global=${global//\\/\\\\}
-  printf "$config$SHADOW_CONFIG" "${global//\"/\\\"}" >"$SHADOW/config" || return 1
+  global=${global//\"/\\\"}
+  printf "$config$SHADOW_CONFIG" "${global//$'\n'/\\n}" >"$SHADOW/config" || return 1
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return 1
   # A crash of ours or of the sandbox leaves these behind; we hold the lock, so nobody else uses them.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
@@ -49,9 +52,9 @@ open_shadow() {
 borrow_host() {
   local path=$HC/objects
   case $path in
-    *$'\n'*) return 0 ;;
-    '"'* | '#'*)
+    *$'\n'* | '"'* | '#'*)
       path=${path//\\/\\\\}
+      path=${path//$'\n'/\\n}
       path="\"${path//\"/\\\"}\""
       ;;
   esac
@@ -85,14 +88,20 @@ write_excludes() {
   text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
     file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
-      "${HOST_GIT[@]}" ${HG:+--git-dir="$HG"} config --path --get core.excludesFile 2>/dev/null) || file=
+      "${HOST_GIT[@]}" ${HG:+--git-dir="$HG"} config --path --get core.excludesFile 2>/dev/null) || { survived $? && file=''; }
   fi
   slurp "${file:-$WB_XDG/ignore}"
   printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return 1
   rules+=$TEXT
   slurp "$SHADOW/rules"
-  [ "$TEXT" = "$rules" ] || { RULES_NEW=1 && printf '%s' "$rules" >"$SHADOW/rules"; }
+  if [ "$TEXT" != "$rules" ]; then
+    RULES_NEW=1
+    forget_rules && printf '%s' "$rules" >"$SHADOW/rules" || return
+  fi
 }
+
+# forget_rules: the next look asks all rules again, whatever else it knows. An empty file says that they were.
+forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 
 # read_user_config: USER_CONFIG is what the user's own git reads for every repository, in lower case. Once a call.
 read_user_config() {

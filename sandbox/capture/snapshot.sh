@@ -5,28 +5,35 @@
 # capture, and by restore before it writes and after.
 snapshot() {
   local target=$1
-  RULES_NEW=''
-  [ -f "$SHADOW/index.forced" ] || RULES_NEW=1
-  write_excludes "${NESTED[@]}" || return 1
+  RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
+  [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] || RULES_NEW=1
+  write_excludes "${NESTED[@]}" || return
   if [ -n "$HG" ]; then
-    borrow_host && copy_host_index || return 1
+    borrow_host && copy_host_index || return
     [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   else
-    rm -f -- "$SHADOW/objects/info/alternates" "$SHADOW/host-index" "$SHADOW/host-index.part"
+    drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
-  look || return 1
-  [ -z "$RULES_NEW" ] || : >"$SHADOW/index.forced"
-  leave_out_big || return 1
-  add_all || return 1
-  add_ignored || return 1
-  leave_nested || return 1
-  read_tree_id || return 1
+  look || return
+  # A rules file that somebody writes from here on is newer than this. It gets its name when all is done by these rules.
+  [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
+  leave_out_big || return
+  add_all || return
+  add_ignored || return
+  leave_nested || return
+  read_tree_id || return
   if [ -n "$target" ]; then
-    force_collisions "$target" || return 1
+    force_collisions "$target" || return
   fi
-  drop_ignored "$OUT.modes" 1
-  drop_ignored "$OUT.empty" 0
-  host_state
+  drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return
+  host_state || return
+  # What was forced in is captured this once.
+  if [ -n "$FORCED" ]; then
+    forget_rules || return
+  elif [ -n "$RULES_NEW" ]; then
+    mv -f -- "$SHADOW/rules-seen.part" "$SHADOW/rules-seen" || return
+  fi
+  [ -z "$LOST" ]
 }
 
 # read_tree_id: the tree of the index. Asked of git only when the index was written since the last answer: git puts another
@@ -36,13 +43,14 @@ read_tree_id() {
     TREE=$TEXT
     return 0
   fi
-  TREE=$(exec git write-tree 2>>"$OUT.err") && keep_tree_id
+  TREE=$(exec git write-tree 2>>"$OUT.err") || return
+  keep_tree_id
 }
 
 # keep_tree_id: TREE is the tree of the index. The text goes first: with an older index of that name it is not believed.
 keep_tree_id() {
   if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$TREE" ]; then return 0; fi
-  printf '%s\n' "$TREE" >"$SHADOW/tree.id" || return 1
+  printf '%s\n' "$TREE" >"$SHADOW/tree.id" || return
   # Where the file system has no second names, git is asked each time.
   ln -f -- "$SHADOW/index" "$SHADOW/index.known" 2>/dev/null || :
 }
@@ -59,8 +67,8 @@ changes() {
   fi
   : >"$OUT.changes.of"
   : >"$OUT.changes"
-  [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return 1
-  mapfile -d '' -t entries <"$OUT.changes" || return 1
+  [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return
+  mapfile -d '' -t entries <"$OUT.changes" || return
   count=$((${#entries[@]} / 2)) REMOVED=0 RULES_DIFFER=0
   # In one word, because most restores only change what is there: then there is nothing to look at one by one.
   all=$IFS${entries[*]}$IFS
@@ -84,7 +92,7 @@ collisions() {
   local path parent rest inner
   local -A seen=()
   : >"$OUT.forced"
-  changes "$TREE" "$1" || return 1
+  changes "$TREE" "$1" || return
   [ -s "$OUT.added" ] || return 0
   # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
   while IFS= read -r -d '' path; do
@@ -103,29 +111,58 @@ collisions() {
       [ "${seen[$parent]}" = go ] || continue 2
       parent+=/
     done
-    if [ -L "$path" ] || { [ -e "$path" ] && [ ! -d "$path" ]; }; then printf '%s\0' "$path"; fi
-  done <"$OUT.added" | sort -zu >"$OUT.forced.all"
+    if [ -d "$path" ] && [ ! -L "$path" ]; then
+      # A file of the target takes its place. What was captured before it was ignored is captured once more; what never was
+      # stands in the way.
+      outlawed_below "$path"
+    elif [ -L "$path" ] || [ -e "$path" ]; then
+      printf '%s\0' "$path"
+    fi
+  done <"$OUT.added" | sort -zu >"$OUT.forced.all" || return
   # A captured file above a wanted path is no collision: its removal is part of the plan.
   [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
+}
+
+# outlawed_below DIRECTORY: the files below it that were captured once and are ignored since.
+outlawed_below() {
+  local path
+  [ ! -s "$SHADOW/outlawed" ] || while IFS= read -r -d '' path; do [[ $path != "$1"/* ]] || printf '%s\0' "$path"; done <"$SHADOW/outlawed" | existing
 }
 
 # force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2). What can not be
 # read stays out, and the restore finds it in its way.
 force_collisions() {
-  local path
-  # A target that is not here yet has nothing to compare with.
-  collisions "$1" 2>/dev/null || return 0
+  local path status=0
+  collisions "$1" 2>"$OUT.collisions" || status=$?
+  if [ $status != 0 ]; then
+    # A target that is not here yet has nothing to compare with: it is brought, and then this is looked at again.
+    slurp "$OUT.collisions"
+    [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
+    return 0
+  fi
   [ -s "$OUT.forced" ] || return 0
+  FORCED=1
   # What can not be read, and what is neither file nor link, stays a collision, and the restore is refused.
   existing <"$OUT.forced" | while IFS= read -r -d '' path; do
     if [ -L "$path" ] || [ -r "$path" ]; then printf '%s\0' "$path"; fi
-  done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return 1
+  done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
   TREE=$(git write-tree 2>>"$OUT.err")
 }
 
-# first_reason: the last thing git said, for a person.
+# first_reason: why a capture did not come about, for a person: what stands in the way, else the last that was said.
 first_reason() {
-  local text
-  text=$(cat "$OUT.add" "$OUT.err" "$OUT.find" 2>/dev/null | grep -E '^(fatal|error)|No space|denied' | tail -2 | tr '\n' ' ' | cut -c1-300)
-  printf '%s' "${text:-git could not capture the repository}"
+  local file line last='' before=''
+  if [ -n "$IN_THE_WAY" ]; then
+    printf '%s' "$IN_THE_WAY"
+    return
+  fi
+  for file in "$OUT.add" "$OUT.err" "$OUT.find"; do
+    [ -f "$file" ] || continue
+    while IFS= read -r line; do
+      [[ $line != fatal* && $line != error* && $line != *'No space'* && $line != *denied* ]] || before=$last last=$line
+    done <"$file"
+  done
+  line="$before${before:+ }$last"
+  [ -n "$line" ] || line="git could not capture the repository, and did not say why"
+  printf '%s' "${line:0:300}"
 }

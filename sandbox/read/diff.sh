@@ -3,7 +3,7 @@
 
 # diff_one I: compares two trees of one repository; an empty id stands for "not there".
 diff_one() {
-  local i=$1 from=${D_FROM[$1]} to=${D_TO[$1]} prefix=${D_PATH[$1]}
+  local i=$1 from=${D_FROM[$1]} to=${D_TO[$1]} prefix=${D_PATH[$1]} status=0 size
   OUT=$RUN/$i INDEX=$i
   emit repo "${D_PATH[i]}"
   prefix=${prefix%.}
@@ -12,9 +12,16 @@ diff_one() {
   export GIT_DIR=$PWD/.agent-shadow/session-$SESSION
   if [ ! -f "$GIT_DIR/HEAD" ]; then emit missing 1 && return 0; fi
   local format=sha1
-  [ "$(<"$GIT_DIR/format")" = sha1 ] || format=sha256
+  line_of "$GIT_DIR/format" && [ "$TEXT" = sha1 ] || format=sha256
   if [ $format = sha256 ]; then : "${from:=$EMPTY_SHA256}" "${to:=$EMPTY_SHA256}"; else : "${from:=$EMPTY_SHA1}" "${to:=$EMPTY_SHA1}"; fi
-  if ! git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>/dev/null; then emit missing 1 && return 0; fi
+  git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
+  if [ $status != 0 ]; then
+    # What git says of objects that are not there; anything else may be otherwise next time.
+    slurp "$OUT.err"
+    [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* ]] || return $status
+    emit missing 1
+    return
+  fi
   local added deleted files=0 more=0 less=0
   # A binary file has dashes for numbers.
   while IFS=$'\t' read -r -d '' added deleted _; do
@@ -22,16 +29,22 @@ diff_one() {
   done <"$OUT.numstat"
   emit files "$files" && emit added "$more" && emit deleted "$less"
   [ "$STAT_ONLY" = 0 ] || return 0
-  git --no-pager diff --no-ext-diff --no-textconv --no-color --no-renames --full-index --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$to" >"$OUT.diff" 2>/dev/null
-  if [ "$(stat -c %s "$OUT.diff")" -gt "$MAX_DIFF" ]; then emit truncated 1; fi
-  emit diff "$(head -c "$MAX_DIFF" "$OUT.diff" | tr -d '\0')"
+  git --no-pager diff --no-ext-diff --no-textconv --no-color --no-renames --full-index --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$to" >"$OUT.diff" 2>/dev/null || return
+  size=$(stat -c %s "$OUT.diff") || return
+  [ "$size" -le "$MAX_DIFF" ] || emit truncated 1
+  TEXT=$(head -c "$MAX_DIFF" "$OUT.diff" | tr -d '\0') || return
+  emit diff "$TEXT"
 }
 
 main() {
   local i
   RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
-  { for i in "${!D_PATH[@]}"; do (diff_one "$i"); done; emit end ''; } | finish
+  for i in "${!D_PATH[@]}"; do
+    (diff_one "$i" && [ -z "$LOST" ]) || fault "the differences of ${D_PATH[i]} could not be told: a process ended with $?"
+  done >"$RUN/answer"
+  emit end '' >>"$RUN/answer"
+  finish <"$RUN/answer" || fault "the answer could not be written"
 }
 
 main

@@ -1,10 +1,12 @@
 # The directories command: entries of some directories, without what git ignores.
 # shellcheck shell=bash
 
+# list_one PATH: a directory that is not there has none.
 list_one() {
   local path=$1 shown=0 name
   emit directory "$path"
   cd -- "$ROOT/$path" 2>/dev/null || return 0
+  entries || return
   while IFS= read -r -d '' name; do
     shown=$((shown + 1))
     if [ $shown -gt "$MAX_ENTRIES" ]; then
@@ -12,18 +14,35 @@ list_one() {
       return 0
     fi
     emit entry "$name"
-  done < <(
-    if find_host; then
-      { "${HOST_GIT[@]}" --git-dir="$HG" --work-tree="$PWD" ls-files -z -c -o --exclude-standard 2>/dev/null | sed -z 's#/.*#/#'; } | sort -zu
-    else
-      find . -mindepth 1 -maxdepth 1 -not -name .agent-shadow \( -type d -printf '%P/\0' -o -printf '%P\0' \) 2>/dev/null | sort -z
-    fi
-  )
+  done <"$RUN/entries"
+}
+
+# entries: of the directory at $PWD, sorted, into a file. Where git does not know, all that is there.
+entries() {
+  local status try
+  # Twice, because a process that was ended says nothing of the repository.
+  for try in 1 2; do
+    find_host || break
+    status=0
+    "${HOST_GIT[@]}" --git-dir="$HG" --work-tree="$PWD" ls-files -z -c -o --exclude-standard 2>/dev/null | sed -z 's#/.*#/#' | sort -zu >"$RUN/entries" || status=$?
+    [ $status != 0 ] || return 0
+    ! ended $status || [ $try = 1 ] || return $status
+  done
+  find . -mindepth 1 -maxdepth 1 -not -name .agent-shadow \( -type d -printf '%P/\0' -o -printf '%P\0' \) >"$RUN/found" 2>"$RUN/find"
+  walked $? "$RUN/find" || return
+  [ ! -s "$RUN/find" ] || emit truncated 1
+  sort -z "$RUN/found" >"$RUN/entries"
 }
 
 main() {
   local path
-  { for path in "${PATHS[@]}"; do list_one "$path"; done; emit end ''; } | finish
+  RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
+  trap 'rm -rf -- "$RUN"' EXIT
+  for path in "${PATHS[@]}"; do
+    list_one "$path" && [ -z "$LOST" ] || fault "the entries of $path could not be told: a process ended with $?"
+  done >"$RUN/answer"
+  emit end '' >>"$RUN/answer"
+  finish <"$RUN/answer" || fault "the answer could not be written"
 }
 
 main

@@ -1,15 +1,17 @@
 # The survey command: what repositories are there, without writing anything.
 # shellcheck shell=bash
 
+# survey_one PATH: what git could not tell is left out only when LENIENT: the first look takes any failure for one of the
+# system, and is made again.
 survey_one() {
-  local path=$1 line count=0
+  local path=$1 line count
   emit repo "$path"
   cd -- "$ROOT/$path" || return 0
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT=''
   if find_host; then
     host_format
-    read_head
-    base_name
+    read_head || forgiven $? || return
+    base_name || return
   else
     FORMAT=sha1
   fi
@@ -21,47 +23,63 @@ survey_one() {
   [ -n "$HEAD_COMMIT" ] || return 0
   emit head "$HEAD_COMMIT"
   emit base "$BASE"
-  emit commits "$("${HOST_GIT[@]}" --git-dir="$HG" rev-list --count "$HEAD_COMMIT" 2>/dev/null || echo 0)"
+  # Where objects are missing, git can not count.
+  count=$("${HOST_GIT[@]}" --git-dir="$HG" rev-list --count "$HEAD_COMMIT" 2>/dev/null) || { forgiven $? && count=0; } || return
+  emit commits "$count"
   [ "$DETAIL" = 1 ] || return 0
-  emit remote "$(config_remote)"
-  while IFS= read -r line; do emit recent "$line"; done < <("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null)
+  line=$(config_remote) || forgiven $? || return
+  emit remote "$line"
+  line=$("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null) || forgiven $? || return
+  [ -z "$line" ] || while IFS= read -r line; do emit recent "$line"; done <<<"$line"
   # Filters of the repository are commands: status would run them, a plain comparison of our own would not count alike.
-  count=$(plain_status | tr -cd '\0' | wc -c)
-  emit dirty "$count"
+  count=$(plain_status | tr -cd '\0' | wc -c) || forgiven $? || return
+  emit dirty "${count:-0}"
 }
 
 config_remote() {
-  "${HOST_GIT[@]}" config --no-includes --file "$HC/config" --get remote.origin.url 2>/dev/null | sed 's#://[^/@]*@#://#'
+  perhaps "${HOST_GIT[@]}" config --no-includes --file "$HC/config" --get remote.origin.url 2>/dev/null | sed 's#://[^/@]*@#://#'
 }
 
 # plain_status: changed paths as host git names them, with every filter the repository names switched off.
 plain_status() {
-  local name off=()
-  while IFS= read -r name; do
+  local name names off=()
+  names=$(perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u) || return
+  [ -z "$names" ] || while IFS= read -r name; do
     name=${name%.*}
     off+=(-c "$name.clean=" -c "$name.smudge=" -c "$name.process=" -c "$name.required=false")
-  done < <("${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u)
+  done <<<"$names"
   "${HOST_GIT[@]}" "${off[@]}" --git-dir="$HG" --work-tree="$PWD" status --porcelain -z --no-renames --ignore-submodules=all 2>/dev/null
 }
 
+# forgiven STATUS: whether a failure is taken for what git has to say of the repository.
+forgiven() { [ -n "$LENIENT" ] && ! ended "$1"; }
+
+# survey_job I: a repository in a shell of its own. The file `finished` says that it came to its end.
+survey_job() {
+  survey_one "${ROOTS[$1]}" >"$RUN/$1" 2>/dev/null && [ -z "$LOST" ] && : >"$RUN/$1.finished"
+}
+
 main() {
-  local i
+  local i parts=() LENIENT=''
   declare -gA SEEN=()
   RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   count_processors
   ROOTS=() PASSED_OVER=() PASSED_WHY=()
-  MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" .
+  MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" . || fault "the repositories could not be looked for: find ended with $?"
   for i in "${!ROOTS[@]}"; do
-    survey_one "${ROOTS[i]}" >"$RUN/$i" 2>/dev/null &
+    survey_job "$i" &
     jobs_limit
   done
   wait
+  for i in "${!ROOTS[@]}"; do
+    [ -f "$RUN/$i.finished" ] || (LENIENT=1 && survey_job "$i") || fault "a process that looked at ${ROOTS[i]} ended with $?; the sandbox may be short of memory"
+    parts+=("$RUN/$i")
+  done
   {
     passed_over
-    for i in "${!ROOTS[@]}"; do cat -- "$RUN/$i"; done
-    emit end ''
-  } | finish
+    pass_on "${parts[@]}" && emit end ''
+  } >"$RUN/answer" && finish <"$RUN/answer" || fault "the answer could not be written"
 }
 
 main

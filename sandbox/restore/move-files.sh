@@ -43,6 +43,8 @@ move_files() {
   fi
   printf '%s\0' "${info[@]}" >"$OUT.info" || return
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
+  # What comes back may be ignored by now: the next capture asks the rules.
+  forget_rules || return
   if [ ${#new[@]} -gt 0 ]; then
     clear_way "${new[@]}" || return
     printf '%s\0' "${new[@]}" >"$OUT.new" || return

@@ -15,20 +15,37 @@ find_roots() {
   local errors=$1 names=() name found why
   shift
   for name in "${DEPENDENCY_DIRS[@]}"; do names+=(-o -name "$name"); done
+  find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) >"$errors.found" 2>"$errors"
+  walked $? "$errors" || return
   while IFS= read -r -d '' found; do
     why=${found:0:1} found=${found:1}
     found=${found#./}
     found=${found%.git}
     found=${found%/}
     if [ "$why" = L ]; then pass_over "${found:-.}" "$LINKED_GIT"; else ROOTS+=("${found:-.}"); fi
-  done < <(find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) 2>"$errors")
+  done <"$errors.found"
   while IFS= read -r found; do
-    [[ $found == "find: '"*"': "* && $found != *': No such file or directory' ]] || continue
-    why=${found##*\': }
-    found=${found#find: \'}
-    found=${found%\': *}
-    pass_over "${found#./}" "the directory can not be read: $why"
+    [[ $found != *': No such file or directory' ]] || continue
+    named "$found"
+    pass_over "$TEXT" "the directory can not be read: ${found##*\': }"
   done <"$errors"
+}
+
+# glob_quote PATH: a pattern of find that matches it alone, in TEXT.
+glob_quote() {
+  TEXT=${1//\\/\\\\}
+  TEXT=${TEXT//\*/\\*}
+  TEXT=${TEXT//\?/\\?}
+  TEXT=${TEXT//\[/\\[}
+}
+
+# named LINE: the path of which find complains, in TEXT. It writes odd bytes as \NNN, and a newline as \n.
+named() {
+  TEXT=${1#find: \'}
+  TEXT=${TEXT%\': *}
+  TEXT=${TEXT#./}
+  # shellcheck disable=SC2059
+  printf -v TEXT -- "${TEXT//%/%%}"
 }
 
 pass_over() { PASSED_OVER+=("$1") PASSED_WHY+=("$2"); }
@@ -47,7 +64,7 @@ discover() {
   local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
   ROOTS=() PASSED_OVER=() PASSED_WHY=()
   if [ "$how" = full ] || [ ! -f "$known" ]; then
-    MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" .
+    MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" . || return
     for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
     return
   fi
@@ -63,7 +80,7 @@ discover() {
         others+=("./$entry")
       fi
     done
-    [ ${#others[@]} -eq 0 ] || find_roots "$errors" "${others[@]}"
+    [ ${#others[@]} -eq 0 ] || find_roots "$errors" "${others[@]}" || return
   fi
   local -A seen=()
   for found in "${ROOTS[@]}"; do seen[$found]=1; done

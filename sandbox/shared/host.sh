@@ -17,22 +17,35 @@ locate_host() {
   if [ -d .git ]; then
     HG=$PWD/.git
   elif [ -f .git ]; then
-    line_of .git && line=$TEXT || return 1
+    path_in .git && line=$TEXT || return 1
     [[ $line == 'gitdir: '* ]] || return 1
     line=${line#gitdir: }
     case $line in /*) HG=$line ;; *) HG=$PWD/$line ;; esac
     [ -d "$HG" ] || return 1
-    HG=$(cd "$HG" && pwd -P) || return 1
+    straight "$HG" && HG=$TEXT || return 1
   else
     return 1
   fi
   HC=$HG
   if [ -f "$HG/commondir" ]; then
-    line_of "$HG/commondir" && line=$TEXT || return 1
+    path_in "$HG/commondir" && line=$TEXT || return 1
     case $line in /*) HC=$line ;; *) HC=$HG/$line ;; esac
-    HC=$(cd "$HC" && pwd -P) || return 1
+    straight "$HC" && HC=$TEXT || return 1
   fi
   [ -e "$HG/HEAD" ] && [ -d "$HC/objects" ]
+}
+
+# path_in FILE: the path that a file of git holds, in TEXT. It may hold newlines; those at its end are not of it.
+path_in() {
+  slurp "$1"
+  while [[ $TEXT == *[$'\n\r'] ]]; do TEXT=${TEXT%?}; done
+  [ -n "$TEXT" ]
+}
+
+# straight DIRECTORY: its path without links, in TEXT. The x keeps a newline at the end of a name.
+straight() {
+  TEXT=$(cd -P -- "$1" && printf '%sx' "$PWD") || return
+  TEXT=${TEXT%x}
 }
 
 # host_format: the object format of the host repository.
@@ -48,10 +61,11 @@ host_format() {
 # BROKEN, the branches git can not read. Fails where HEAD is not known.
 read_head() {
   HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
-  read_branches && resolve_head || {
-    HEAD_KIND=unreadable HEAD_COMMIT=''
-    return 1
-  }
+  local status=0
+  read_branches && resolve_head || status=$?
+  [ $status != 0 ] || return 0
+  HEAD_KIND=unreadable HEAD_COMMIT=''
+  return $status
 }
 
 resolve_head() {
@@ -60,7 +74,7 @@ resolve_head() {
   case $line in
     'ref: refs/heads/.invalid')
       # reftable: the file says nothing
-      HEAD_REF=$("${HOST_GIT[@]}" --git-dir="$HG" symbolic-ref -q HEAD) || HEAD_REF=''
+      HEAD_REF=$("${HOST_GIT[@]}" --git-dir="$HG" symbolic-ref -q HEAD) || [ $? = 1 ] || return
       ;;
     'ref: '*) HEAD_REF=${line#ref: } ;;
     *) HEAD_COMMIT=$line ;;
@@ -69,14 +83,14 @@ resolve_head() {
     HEAD_KIND=unborn
     if [[ $'\n'$BRANCHES$'\n' =~ $'\n'([0-9a-f]+)' '"$HEAD_REF"$'\n' ]]; then
       HEAD_COMMIT=${BASH_REMATCH[1]} HEAD_KIND=branch
-    elif line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null); then
-      HEAD_COMMIT=$line HEAD_KIND=branch
-    elif [ -f "$HC/$HEAD_REF" ]; then
+    else
+      line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null) || [ $? = 1 ] || return
       # There, and says nothing: that is not a branch without commits.
-      return 1
+      [ -n "$line" ] || [ ! -f "$HC/$HEAD_REF" ] || return 1
+      [ -z "$line" ] || HEAD_COMMIT=$line HEAD_KIND=branch
     fi
   else
-    [ -n "$HEAD_COMMIT" ] || HEAD_COMMIT=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify HEAD 2>/dev/null)
+    [ -n "$HEAD_COMMIT" ] || HEAD_COMMIT=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify HEAD 2>/dev/null) || return
     [[ $HEAD_COMMIT =~ ^[0-9a-f]{40,64}$ ]] || return 1
     HEAD_KIND=detached
   fi
@@ -104,7 +118,7 @@ read_branches() {
   fi
   [ -z "${OUT-}" ] || said=$OUT.refs
   # No merge of stderr: a broken ref is a warning there and must not look like a branch.
-  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads refs/bisect 2>"$said") || return 1
+  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads refs/bisect 2>"$said") || return
   while IFS= read -r line; do
     [[ $line != 'warning: ignoring broken ref '* ]] || BROKEN+=("${line#warning: ignoring broken ref }")
   done <"$said"
@@ -144,7 +158,7 @@ base_name() {
   if [ -s "$HC/shallow" ]; then
     SHALLOW=1
     local digest
-    digest=$(sort "$HC/shallow" | sha256sum)
+    digest=$(sort "$HC/shallow" | sha256sum) || return
     BASE+=-s${digest:0:16}
   fi
   local packs=("$HC"/objects/pack/*.promisor)

@@ -30,8 +30,31 @@ STATE_DIRS=(rebase-merge rebase-apply sequencer)
 LINKED_GIT='a git repository whose .git is a symlink'
 DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pods .terraform .direnv __pycache__ .agent-shadow)
 
-# emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits.
-emit() { printf '%s\0%s\0' "$1" "$2"; }
+# emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits. LOST says that one could not be written.
+LOST=''
+emit() { printf '%s\0%s\0' "$1" "$2" || LOST=1; }
+
+# perhaps COMMAND...: runs it. Its exit 1 says that there was nothing to find, and is no failure (grep, git check-ignore).
+perhaps() {
+  local status=0
+  "$@" || status=$?
+  [ $status = 1 ] || return $status
+}
+
+# ended STATUS: whether a process with this exit was ended by a signal, which xargs calls 125. 129 is git's word for a wrong option.
+ended() { [ "$1" -gt 129 ] || [ "$1" = 125 ]; }
+
+# survived STATUS: for what may fail, but not by a signal: then this shell ends too, and whoever waits for it tries again.
+survived() { ! ended "$1" || exit "$1"; }
+
+# walked STATUS FILE: whether a walk with find came to its end: it goes on after what it says of single paths, and then
+# ends with 1.
+walked() {
+  local line
+  [ "$1" != 0 ] || return 0
+  [ "$1" = 1 ] && [ -s "$2" ] || return "$1"
+  while IFS= read -r line; do [[ $line == "find: '."*"': "* ]] || return 1; done <"$2"
+}
 
 # slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text.
 slurp() {
@@ -47,12 +70,19 @@ line_of() {
 
 # die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name.
 die() {
-  { emit error "$1"; emit message "$2"; } | finish
+  { emit error "$1" && emit message "$2" && emit end ''; } | finish
   exit 70
 }
 
-# finish: standard input becomes the answer, between two lines only this call knows, safe from noise and from bytes.
-finish() { printf '\n%s\n' "$WB_MARK"; base64 -w 0; printf '\n%s\n' "$WB_MARK"; }
+# fault MESSAGE: ends the script without an answer: something outside of it failed, and the same call may well succeed.
+fault() {
+  printf '%s\n' "$1" >&2
+  exit 75
+}
+
+# finish: standard input becomes the answer, between two lines only this call knows, safe from noise and from bytes. One
+# that was cut short has no second line, and an answer without the pair `end` is none.
+finish() { printf '\n%s\n' "$WB_MARK" && base64 -w 0 && printf '\n%s\n' "$WB_MARK"; }
 
 # pass_on FILE...: the pairs in these files, without a process; one that is not there has none.
 pass_on() {
@@ -60,7 +90,7 @@ pass_on() {
   for file in "$@"; do
     pairs=()
     mapfile -d '' -t pairs <"$file"
-    [ ${#pairs[@]} -eq 0 ] || printf '%s\0' "${pairs[@]}"
+    [ ${#pairs[@]} -eq 0 ] || printf '%s\0' "${pairs[@]}" || return
   done 2>/dev/null
 }
 
@@ -69,9 +99,15 @@ pass_on() {
 take_lock() {
   local dir=$1 wait=$2 tries=0
   while :; do
-    shadow_home "$dir" || die SandboxUnavailable "Can not write to $dir. Free some disk space or fix the permissions of the projects root, then call again."
+    shadow_home "$dir" || {
+      [ -z "$IN_THE_WAY" ] || die SandboxUnsupported "$IN_THE_WAY"
+      die SandboxUnavailable "Can not write to $dir. Free some disk space or fix the permissions of the projects root, then call again."
+    }
     exec 9>>"$dir/lock" || die SandboxUnavailable "Can not write $dir/lock. Free some disk space or fix the permissions of the projects root, then call again."
-    flock -w "$wait" 9 || die SandboxUnavailable "Another Walkback command has held the lock of this projects root for $wait seconds. Call again."
+    flock -w "$wait" -E 75 9 || case $? in
+      75) die SandboxUnavailable "Another Walkback command has held the lock of this projects root for $wait seconds. Call again." ;;
+      *) fault "the lock of this projects root could not be taken: flock ended with $?" ;;
+    esac
     # The agent may have deleted the folder while we waited: then somebody else locks another file of that name.
     [ "$dir/lock" -ef /dev/fd/9 ] && return 0
     exec 9>&-
@@ -80,12 +116,20 @@ take_lock() {
   done
 }
 
-# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see.
+# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY says what stands there that
+# is not ours.
 shadow_home() {
-  local home=$1
-  if [ -L "$home" ] || { [ -e "$home" ] && [ ! -d "$home" ]; }; then return 1; fi
+  local home=$1 what='a symlink'
+  IN_THE_WAY=''
+  if [ -L "$home" ] || { [ -e "$home" ] && [ ! -d "$home" ]; }; then
+    [ -L "$home" ] || what='not a directory'
+    IN_THE_WAY="$home is $what. Walkback keeps its own git directories there: rename or remove it, then call again."
+    return 1
+  fi
   [ -d "$home" ] || mkdir -p "$home" 2>/dev/null || return 1
-  [ -f "$home/.gitignore" ] || printf '*\n' >"$home/.gitignore" 2>/dev/null
+  if line_of "$home/.gitignore" && [ "$TEXT" = '*' ] && [ ! -L "$home/.gitignore" ]; then return 0; fi
+  [ ! -L "$home/.gitignore" ] || rm -f -- "$home/.gitignore" || return
+  printf '*\n' >"$home/.gitignore" 2>/dev/null
 }
 
 # open_run: RUN is a private folder for this call. Folders of calls long gone are removed; a young one may still be read.

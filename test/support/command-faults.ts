@@ -36,7 +36,7 @@ export interface CommandFault {
   call: number;
   /** `half`: of what it is given by a pipe it sees half, else half of what it says comes out. */
   when: 'before' | 'half' | 'after';
-  /** `exit`: it ends with 1. `kill`: it dies by SIGKILL, as when memory is out. `kill-shell`: the shell that started it does. */
+  /** `exit`: it ends as it does when it fails. `kill`: it dies by SIGKILL, as when memory is out. `kill-shell`: the shell that started it does. */
   by: 'exit' | 'kill' | 'kill-shell';
   /** Every later call of any command fails too, in the same way. */
   lasting?: boolean;
@@ -49,6 +49,9 @@ export interface CommandCall {
   /** With its arguments, for a person. */
   line: string;
 }
+
+/** With 1, some say that there was nothing to find. */
+const failed = (name: string): number => ({ git: 128, grep: 2 })[name] ?? 1;
 
 /**
  * A shim. It starts nothing but the real command unless it is the one to fail: `armed` holds the order, and the file
@@ -88,7 +91,7 @@ case $when in
 esac
 rm -rf $own
 case $by in
-  exit) exit 1 ;;
+  exit) exit ${failed(name)} ;;
   kill) kill -9 $$ ;;
   # What starts timeout is no shell of the program: it may be the one who runs the test.
   kill-shell) [ ${name} = timeout ] && kill -9 $$ || kill -9 $PPID ;;
@@ -168,14 +171,18 @@ export const commandFaults = () => {
   };
 };
 
-const WHENS = ['before', 'half', 'after'] as const;
-const BYS = ['exit', 'kill', 'kill-shell'] as const;
+const WAYS = [
+  ['before', 'exit'],
+  ['half', 'exit'],
+  ['half', 'kill'],
+  ['after', 'kill'],
+  ['before', 'kill-shell'],
+  ['half', 'kill-shell'],
+] as const;
 
-/** Each call, failing in each way. A shell that is gone before or after the work is one case of each. */
+/** Each call, failing in each way that differs for who waits for it. */
 export const everyFault = (calls: readonly CommandCall[]): CommandFault[] =>
-  calls.flatMap(({ command, call }) =>
-    WHENS.flatMap((when) => BYS.map((by) => ({ command, call, when, by }))),
-  );
+  calls.flatMap(({ command, call }) => WAYS.map(([when, by]) => ({ command, call, when, by })));
 
 export const faultName = ({ command, call, when, by }: CommandFault): string =>
   `${command} ${call} fails ${when} (${by})`;

@@ -136,6 +136,10 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       last = { repositories: report.repositories, report, tag: `t${executions}`, chains };
       return last;
     },
+    /** What the store has: the next capture is made on this, and nothing else is known. */
+    standOn: (snapshot: Snapshot | undefined): void => {
+      last = snapshot;
+    },
     /** Rolls back as the function does: capture now, then restore. Returns what undoes it. */
     rollback: async (
       target: Snapshot,

@@ -10,6 +10,7 @@ import { hashJson } from '../../../core/saga/plan/json.ts';
 import { packEffects } from '../../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { documentClient } from '../document-client.ts';
+import { ITEM_FORMAT } from '../item-format.ts';
 import {
   entryItem,
   headKey,
@@ -19,9 +20,7 @@ import {
   readChunk,
   readEntry,
   readHead,
-  SAGA_FORMAT,
   stepsKey,
-  waitUntilOf,
 } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
 
@@ -35,7 +34,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const headSchema = z.strictObject({
   pk: z.string(),
   sk: z.literal('HEAD'),
-  format: z.int().min(1).max(SAGA_FORMAT).optional(),
+  format: z.int().min(1).max(ITEM_FORMAT).optional(),
   version: count,
   seq: count,
   tip: hash,
@@ -83,9 +82,7 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   if (effects !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurJson(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
-  // Older releases did not write the end of a pause.
-  const isOlder = head.state.wait === null && item['waitUntilMs'] === undefined;
-  if (!isOlder && item['waitUntilMs'] !== waitUntilOf(head.state)) wrong.push('waitUntilMs');
+  if (item['waitUntilMs'] !== head.state.wait?.untilMs) wrong.push('waitUntilMs');
   return { head, wrong: unique(wrong) };
 };
 

@@ -38,13 +38,6 @@ export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
 });
 export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
 
-/** Of heads in which a compensator was put aside, to be tried again: a release before that would misread them, and only them. */
-export const SAGA_FORMAT = 2;
-
-/** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
-export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>
-  wait?.untilMs ?? pauseUntilMs ?? undefined;
-
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
  * JSON, so that numbers and nulls come back as they were.
@@ -55,9 +48,9 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: effects.some(({ undo }) => undo !== undefined) ? SAGA_FORMAT : ITEM_FORMAT,
+    format: ITEM_FORMAT,
     status: state.status,
-    waitUntilMs: waitUntilOf(state),
+    waitUntilMs: state.wait?.untilMs,
     state: JSON.stringify(small),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };

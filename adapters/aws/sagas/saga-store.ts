@@ -26,7 +26,6 @@ import {
   readEntry,
   readHead,
   readOutline,
-  SAGA_FORMAT,
   stepItems,
   stepsKey,
   tokenKey,
@@ -95,7 +94,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
   const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
     const item = await getHeadItem(sagaId);
     if (item === undefined) return undefined;
-    checkFormat(item, SAGA_FORMAT);
+    checkFormat(item);
     return readHead(item);
   };
   const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {

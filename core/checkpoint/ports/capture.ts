@@ -21,6 +21,8 @@ export interface CaptureRequest {
   messageId: string | null;
   reason: string;
   known: KnownRepository[];
+  /** Repositories that were seen and never captured. Those that are gone are answered as absent. */
+  mentioned?: string[];
   /** Names of base bundles that are stored already and need not be made. */
   knownBases: string[];
   include: string[];

@@ -1,0 +1,220 @@
+# Brings the index of a shadow to the working tree: first git itself, and where it stops or complains, path by path.
+# shellcheck shell=bash
+
+# add_all: every file that no rule ignores, as it is now. What could not be read is reported, and leaves the index: a
+# stale entry would look like the file as it is now (C5).
+add_all() {
+  local status rounds=0
+  local -A said=()
+  : >"$OUT.lost"
+  while :; do
+    status=0
+    git add -A --ignore-errors 2>"$OUT.add" || status=$?
+    [ $status != 0 ] || [ -s "$OUT.add" ] || return 0
+    ! ended $status || return $status
+    slurp "$OUT.add"
+    [[ $TEXT != *'No space left on device'* ]] || return 1
+    leave_embedded || return
+    # Each of these stops git; it is left out and said, and git goes on.
+    rounds=$((rounds + 1))
+    [ $status -gt 1 ] && [ $rounds -le 50 ] && { closed_directory || leave_childless; } || break
+  done
+  hear $status || return
+  [ $status = 0 ] || add_rest || return
+  [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
+}
+
+# hear STATUS: what git said while it added, line by line. What names a path is the reason if the path stays out: SAID.
+# A warning is harmless when it is listed here with the reason why; any other fails what it is about (C5).
+hear() {
+  local line path
+  while IFS= read -r line; do
+    case $line in
+      # Said by leave_embedded and leave_childless.
+      'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
+      # A rules file that is a symlink is not read by the user's git either: it sees the same files.
+      'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
+      # Attributes are set aside in a shadow (info/attributes), so that files stay as they are: whatever is in these.
+      'warning: unable to access '*'gitattributes'*': '*) ;;
+      'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
+      # Rules that are too large for git are ignored by the user's git as well.
+      'warning: ignoring excessively large pattern file: '*) ;;
+      # A directory: the entries below it are lost.
+      "warning: could not open directory '"*)
+        path=${line#*\'}
+        lost "${path%%\':*}" "the directory can not be read: ${line##*: }" || return
+        ;;
+      "warning: unable to access '"*)
+        path=${line#*\'}
+        fail_once "${path%\':*}" "the rules in it can not be read: ${line##*: }"
+        ;;
+      'warning: '*) emit fail-path . && emit fail-reason "git warned of what Walkback does not know: ${line#warning: }" ;;
+      'error: open("'*)
+        path=${line#error: open(\"}
+        said[/${path%\"): *}]="the file can not be read: ${line##*: }"
+        ;;
+      "error: invalid path '"*)
+        path=${line#*\'}
+        said[/${path%\'}]=forbidden
+        ;;
+      "error: unable to add '"*"' to index") ;;
+      'error: unable to index file '* | 'error: '*': failed to insert'* | 'error: short read while indexing '* | 'error: read error while indexing '*)
+        path=${line#*\'}
+        [[ $line == *"'"* ]] || path=${line##* }
+        path=${path%%\'*}
+        [ -n "${said[/$path]-}" ] || said[/$path]=${line#error: }
+        ;;
+      'error: '*': can only add regular files, symbolic links or git-directories')
+        path=${line#error: }
+        said[/${path%: *}]="not a file, a directory or a symlink: it stands where a captured file was"
+        ;;
+      'error: '*) [ "$1" = 1 ] || { emit fail-path . && emit fail-reason "${line#error: }"; } ;;
+      # Below a directory that may not be entered; git says nothing else about it.
+      *': Permission denied') lost "${line%: *}" "the file can not be reached: ${line##*: }" || return ;;
+    esac
+  done <"$OUT.add"
+}
+
+# add_rest: what git did not bring into the index, looked for and added without it. This also finds a path that git named
+# in a way we can not read, and one that was written while git read it: that is read again.
+add_rest() {
+  local path rest=() failures=0
+  local -A seen=()
+  git ls-files -z -m -d -o --exclude-standard >"$OUT.rest" 2>>"$OUT.err" || return
+  while IFS= read -r -d '' path; do
+    # One that is gone is named twice.
+    [ -z "${seen[/$path]-}" ] || continue
+    seen[/$path]=1
+    if [[ $path == */ ]]; then
+      exclude_embedded "$path" || return
+      continue
+    fi
+    case ${said[/$path]-} in
+      forbidden) forbidden_name "$path" || return ;;
+      'the file can not be'* | 'not a file'*) lost "$path" "${said[/$path]}" || return ;;
+      *)
+        if [ -e "$path" ] && [ ! -L "$path" ] && [ ! -r "$path" ]; then
+          lost "$path" "the file can not be read: Permission denied" || return
+        else
+          rest+=("$path")
+        fi
+        ;;
+    esac
+  done <"$OUT.rest"
+  add_range 0 ${#rest[@]}
+}
+
+# add_range FROM COUNT: these of the rest, all at once, else by halves down to the one that git can not add: that is tried
+# three times, because somebody may be writing it.
+add_range() {
+  local from=$1 count=$2 half status tries path
+  [ "$count" -gt 0 ] || return 0
+  for tries in 1 2 3; do
+    # Where most fail, there is no sense in asking for each.
+    [ $failures -lt 100 ] || break
+    status=0
+    printf '%s\0' "${rest[@]:from:count}" | git update-index --add --remove --replace -z --stdin 2>"$OUT.again" || status=$?
+    [ $status != 0 ] || return 0
+    ! ended $status || return $status
+    slurp "$OUT.again"
+    [[ $TEXT != *'No space left on device'* ]] || return 1
+    [ "$count" = 1 ] || break
+  done
+  if [ "$count" = 1 ] || [ $failures -ge 100 ]; then
+    for path in "${rest[@]:from:count}"; do give_up "$path" || return; done
+    return 0
+  fi
+  half=$((count / 2))
+  add_range "$from" $half && add_range $((from + half)) $((count - half))
+}
+
+# give_up PATH: one that could not be added. TEXT is what git said.
+give_up() {
+  local path=$1 why=${said[/$1]-}
+  # A directory stands where a captured file was: nothing of it is captured, so nothing is lost.
+  if [ -d "$path" ] && [ ! -L "$path" ]; then
+    printf '%s\0' "$path" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
+    return
+  fi
+  failures=$((failures + 1))
+  if [ -z "$why" ]; then
+    why=${TEXT%%$'\n'*}
+    why=${why#error: }
+    why=${why#fatal: }
+    [[ $why != *'unstable object source data'* ]] || why="somebody was writing it each of the three times it was read"
+  fi
+  lost "$path" "${why:-git could not read it}"
+}
+
+# forbidden_name PATH: git takes no file of such a name into a tree: `.git` in another case, and `.gitmodules` as a symlink.
+# It is no part of a capture, and no restore touches it.
+forbidden_name() {
+  local path=$1 part='' rest=$1
+  while [[ $rest == */* ]]; do
+    part+=${rest%%/*} rest=${rest#*/}
+    [[ ${part##*/} != .[gG][iI][tT] ]] || { path=$part && break; }
+    part+=/
+  done
+  printf '%s\0' "$1" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
+  [ -z "${seen[forbidden/$path]-}" ] || return 0
+  seen[forbidden/$path]=1
+  emit skip-path "$path" && emit skip-reason "git keeps nothing of this name: rename it, if it is to be captured"
+}
+
+# closed_directory: leaves out the directory that stopped git: one that may be listed and not entered.
+closed_directory() {
+  local path
+  path=${TEXT##*fatal: unable to stat \'}
+  [ "$path" != "$TEXT" ] || return 1
+  path=${path%%$'\n'*}
+  path=${path%\': *}
+  [[ $path == */* ]] && [ ! -x "${path%/*}" ] || return 1
+  path=${path%/*}
+  pattern_for "$path"
+  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory can not be entered"
+}
+
+# leave_childless: nested repositories deeper than we look, without commits, stop git.
+leave_childless() {
+  local line found=1
+  while IFS= read -r line; do
+    [[ $line == "error: '"*"/' does not have a commit checked out" ]] || continue
+    line=${line#*\'}
+    exclude_embedded "${line%/\' does not*}" && found=0
+  done <"$OUT.add"
+  return $found
+}
+
+# leave_embedded: repositories inside this one that git would take as links.
+leave_embedded() {
+  local line
+  while IFS= read -r line; do
+    [[ $line != 'warning: adding embedded git repository: '* ]] || exclude_embedded "${line#warning: adding embedded git repository: }" || return
+  done <"$OUT.add"
+}
+
+# lost PATH REASON: reported as not captured; its entry leaves the index when git is done.
+lost() {
+  printf '%s\0' "$1" >>"$OUT.lost" || return
+  fail_once "$1" "$2"
+}
+
+fail_once() {
+  [ -z "${said[failed/$1]-}" ] || return 0
+  said[failed/$1]=1
+  emit fail-path "$1" && emit fail-reason "$2"
+}
+
+# exclude_embedded PATH: a repository inside this one that discovery does not reach is not ours to capture as a link.
+exclude_embedded() {
+  local path=${1%/}
+  [ -n "$path" ] || return 1
+  printf '%s\0' "$path" | git update-index --force-remove -z --stdin 2>/dev/null || return
+  pattern_for "$path"
+  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude"
+  if [ -L "$path/.git" ]; then
+    emit skip-path "$path" && emit skip-reason "$LINKED_GIT"
+    return
+  fi
+  emit skip-path "$path" && emit skip-reason "a git repository deeper than $MAX_DEPTH levels below the projects root, or in a dependency folder"
+}

@@ -1,0 +1,117 @@
+# A capture as bundles: made, announced, and sent where they are wanted.
+# shellcheck shell=bash
+
+# bundle FILE TIP REF PREREQUISITE: git's bundle format, written here because `git bundle create` can not leave out
+# objects a partial clone never had, and starts three processes where one is enough.
+bundle() {
+  local file=$1 tip=$2 ref=$3 prerequisite=$4 missing=$5
+  {
+    if [ "$FORMAT" = sha256 ]; then printf '# v3 git bundle\n@object-format=sha256\n'; else printf '# v2 git bundle\n'; fi
+    [ -z "$prerequisite" ] || printf -- '-%s\n' "$prerequisite"
+    printf '%s %s\n\n' "$tip" "$ref"
+    git pack-objects --revs --thin --stdout --delta-base-offset -q ${missing:+--missing=allow-any} 2>>"$OUT.err" <<<"$tip${prerequisite:+$'\n'^$prerequisite}"
+  } >"$file" 2>>"$OUT.err"
+}
+
+# link_chain: makes the capture commit and its bundle. Append, else restart, else rebase: whatever the sandbox still has.
+link_chain() {
+  local next=$1 previous=$2 base_commit=$3 parent='' prerequisite='' text status
+  while :; do
+    parent='' prerequisite=''
+    case $next in
+      append)
+        parent=$previous prerequisite=$previous
+        ;;
+      restart)
+        status=0
+        [ -n "$base_commit" ] && has_object "$base_commit^{tree}" || status=$?
+        ! ended $status || return $status
+        if [ $status = 0 ]; then
+          prerequisite=$base_commit
+        elif [ -n "$base_commit" ] || [ -n "$HEAD_COMMIT" ]; then
+          next=rebase
+          continue
+        fi
+        ;;
+      rebase)
+        prerequisite=$HEAD_COMMIT
+        ;;
+    esac
+    printf -v text 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s' \
+      "$TREE" "${parent:+parent $parent$'\n'}" "$META" "$NOW" "$NOW" "$REASON" "$SESSION" "$MESSAGE" "$TAG"
+    COMMIT=$(exec git hash-object -t commit -w --stdin 2>>"$OUT.err" <<<"$text") || return
+    # What the sandbox no longer has, packing finds out.
+    status=0
+    bundle "$RUN/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG" || status=$?
+    if [ $status = 0 ]; then
+      CHAIN=$next
+      return 0
+    fi
+    ! ended $status && ! out_of_space || return $status
+    case $next in append) next=restart ;; restart) [ -n "$HEAD_COMMIT" ] || return $status; next=rebase ;; rebase) return $status ;; esac
+  done
+}
+
+# base_bundle: the host commit with its history, unless the store has it.
+base_bundle() {
+  local known
+  for known in "${KNOWN_BASES[@]}"; do [ "$known" = "$BASE" ] && return 0; done
+  bundle "$RUN/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" '' "$PARTIAL_FLAG"
+}
+
+# out_of_space: whether the disk was full for something of this repository.
+out_of_space() {
+  local file
+  for file in "$OUT.err" "$OUT.add"; do
+    slurp "$file"
+    [[ $TEXT != *'No space left on device'* ]] || return 0
+  done
+  return 1
+}
+
+# announce: what is in the bundles, and how each travels: CARRIED in the answer, FILES in one file that is read out, WAITING
+# until somebody says where to upload them to.
+announce() {
+  local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() i size total=0
+  CARRIED=() WAITING=() FILES=()
+  [ ${#bundles[@]} -gt 0 ] || return 0
+  TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}") && mapfile -t sizes <<<"$TEXT" || return
+  [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = ${#bundles[@]} ] || return 1
+  for size in "${sizes[@]}"; do [ "$size" -gt "$CARRY_EACH" ] || total=$((total + size)); done
+  for i in "${!bundles[@]}"; do
+    emit bundle "${bundles[i]##*/}" && emit size "${sizes[i]}" && emit sha256 "${sums[i]%% *}"
+    if [ "${sizes[i]}" -gt "$CARRY_EACH" ]; then
+      emit carry upload
+      WAITING+=("${bundles[i]}")
+    elif [ "$total" -gt "$CARRY_TOTAL" ]; then
+      emit carry file
+      FILES+=("${bundles[i]}")
+    else
+      emit carry inline
+      CARRIED+=("${bundles[i]}")
+    fi
+  done
+  # One file, so that it is one read however many there are.
+  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$RUN/bundles" && rm -f -- "${FILES[@]}"; }
+}
+
+# upload_all: sends the large bundles to the addresses that the caller writes into a file. They are secret, and only the
+# contents of files are not logged by the sandbox's daemon; that is why this command waits for one.
+upload_all() {
+  local waited=0 status=0
+  until slurp "$RUN/uploads" && [[ $TEXT == *'# end'$'\n' ]]; do
+    if [ $waited -ge $((UPLOAD_WAIT * 20)) ]; then
+      emit upload "nobody said where to upload to within $UPLOAD_WAIT seconds"
+      emit end ''
+      return
+    fi
+    sleep 0.05
+    waited=$((waited + 1))
+  done
+  [[ $'\n'$TEXT != *$'\n'url* ]] || (cd "$RUN" && curl --disable -K uploads >upload.out 2>upload.log) || status=$?
+  rm -f -- "$RUN/uploads"
+  # curl's own words name the host at most; the address itself is not in them.
+  slurp "$RUN/upload.log"
+  if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: ${TEXT:0:300}"; fi
+  emit end ''
+}

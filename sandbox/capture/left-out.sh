@@ -1,0 +1,103 @@
+# What is captured by other rules than git's own: too large, tracked although ignored, asked for by name, or another repository's.
+# shellcheck shell=bash
+
+declare -A LEFT_OUT=()
+
+# leave_out_big: untracked files over the cap stay out of the capture, now and until they shrink, and are reported.
+leave_out_big() {
+  local entry path ignored
+  LEFT_OUT=()
+  : >"$OUT.left-out"
+  [ ${#BIG[@]} -gt 0 ] || return 0
+  local -A tracked=()
+  printf '%s\0' "${BIG[@]#*/}" | xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.big" || return
+  while IFS= read -r -d '' path; do tracked[$path]=1; done <"$OUT.big"
+  local -A host=()
+  if [ -f "$SHADOW/host-index" ]; then
+    printf '%s\0' "${BIG[@]#*/}" | GIT_INDEX_FILE=$SHADOW/host-index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.big" || return
+    while IFS= read -r -d '' path; do host[$path]=1; done <"$OUT.big"
+  fi
+  for entry in "${BIG[@]}"; do
+    path=${entry#*/}
+    [ -z "${host[$path]-}" ] || continue
+    ignored=1
+    git check-ignore -q --no-index -- "./$path" 2>>"$OUT.err" && ignored=0 || ignored=$?
+    [ $ignored -le 1 ] || return $ignored
+    # A captured file that grew past the cap, or is ignored now, leaves the index, so that no stale copy looks current.
+    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" | git update-index --force-remove -z --stdin || return
+    [ $ignored = 1 ] || continue
+    pattern_for "$path"
+    printf '%s\n' "$PATTERN" >>"$SHADOW/info/exclude" && left_out "$path" "${entry%%/*}" || return
+  done
+}
+
+left_out() {
+  LEFT_OUT[$1]=1
+  printf '%s\0' "$1" >>"$OUT.left-out" || return
+  emit skip-path "$1" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "$2"
+}
+
+# add_ignored: what the rules of now ignore is not captured, whatever was captured of it before: a secret that the user has
+# ignored since must not reach the store again (C2). But for what the host tracks although a rule ignores it, and what the
+# session asks for by name. Asked of git only when rules or the host's index changed.
+add_ignored() {
+  if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored" ]; then
+    git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
+    if [ -s "$OUT.outlawed" ]; then
+      git update-index --force-remove -z --stdin <"$OUT.outlawed" 2>>"$OUT.err" || return
+      # Remembered: see outlawed_below.
+      [ ! -f "$SHADOW/outlawed" ] || cat -- "$SHADOW/outlawed" >>"$OUT.outlawed" || return
+      sort -zu -o "$SHADOW/outlawed" "$OUT.outlawed" || return
+    fi
+    if [ -f "$SHADOW/host-index" ]; then
+      GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard >"$SHADOW/tracked-ignored.part" 2>>"$OUT.err" || return
+    else
+      : >"$SHADOW/tracked-ignored.part" || return
+    fi
+    mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored" || return
+  fi
+  if [ -s "$SHADOW/tracked-ignored" ]; then
+    existing <"$SHADOW/tracked-ignored" | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
+  fi
+  [ ${#INCLUDE[@]} -eq 0 ] || add_included || return
+  if [ ${#EXCLUDE[@]} -gt 0 ]; then
+    printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session" || return
+    git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
+  fi
+}
+
+# add_included: what the session asks for by name although it is ignored, but for what is over the cap: that is left out and
+# said, as elsewhere. The sizes are asked for here, because the walk goes around large ignored directories.
+add_included() {
+  local path size status=0
+  local -A big=()
+  git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>>"$OUT.err" | perhaps grep -zv '^\.agent-shadow/' | existing >"$OUT.included" || return
+  [ -s "$OUT.included" ] || return 0
+  sed -z 's#^#./#' "$OUT.included" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -type f -size +'"$MAX_BYTES"'c -printf "%s\0%p\0"' find >"$OUT.big" 2>"$OUT.sizes" || status=$?
+  # 123: find complained, of a file that has gone meanwhile.
+  [ $status != 123 ] || status=1
+  walked $status "$OUT.sizes" || return
+  while IFS= read -r -d '' size && IFS= read -r -d '' path; do
+    path=${path#./}
+    big[$path]=1
+    [ -n "${LEFT_OUT[$path]-}" ] || left_out "$path" "$size" || return
+  done <"$OUT.big"
+  while IFS= read -r -d '' path; do
+    [ -n "${big[$path]-}" ] || printf '%s\0' "$path"
+  done <"$OUT.included" | git update-index --add --replace -z --stdin 2>>"$OUT.err"
+}
+
+# leave_nested: files below a repository inside this one are that one's, also those captured before it came.
+leave_nested() {
+  [ ${#NESTED[@]} -gt 0 ] || return 0
+  git --literal-pathspecs ls-files -z -c -- "${NESTED[@]/%//}" >"$OUT.nested" 2>>"$OUT.err" || return
+  [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.err"
+}
+
+# existing: passes on the paths that are files or symlinks.
+existing() {
+  local path
+  while IFS= read -r -d '' path; do
+    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+  done
+}

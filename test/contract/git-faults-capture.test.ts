@@ -1,0 +1,19 @@
+/**
+ * Every command that a capture starts, ended or cut short: what the capture then says is complete and equal to one that
+ * nobody disturbed, or it is told (C4, C5). All of it in `npm run test:long`, a sample here.
+ */
+import { expect, test } from 'vitest';
+import { captureFaults, readFaults } from '../support/capture-faults.ts';
+import { chosenSeed } from '../support/sampling.ts';
+
+test('a capture whose commands fail is whole, or says what it lacks', { timeout: 600_000 }, async () => {
+  const ran = await captureFaults({ every: 61, minimum: 5, seed: chosenSeed() });
+  expect(ran).toBeGreaterThanOrEqual(6);
+});
+
+test('survey, directories and diff say what is there, or that they can not', {
+  timeout: 600_000,
+}, async () => {
+  const ran = await readFaults({ every: 23, minimum: 2, seed: chosenSeed() });
+  expect(ran).toBeGreaterThanOrEqual(8);
+});
