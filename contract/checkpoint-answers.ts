@@ -93,6 +93,7 @@ const sessionAnswer = z.object({
   maxFileBytes: count,
   retentionDays: z.int(),
   metadata: z.record(z.string(), z.string()),
+  tenant: z.string().nullable(),
   busy: busy.nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),

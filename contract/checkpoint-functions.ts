@@ -22,7 +22,7 @@ import {
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 
-const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'];
+const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
 export const CHECKPOINT_FUNCTIONS = {
   'start-session': {

@@ -1,16 +1,19 @@
 /** So that a release which was rolled back does not misread, and then write over, what the newer one wrote. */
 import { WalkbackError } from '../../core/shared/errors.ts';
 
-/** Raised with every change of heads of sagas and sessions that the release before it would misread. */
-export const ITEM_FORMAT = 1;
+/** Raised with every change of heads of sagas that the release before it would misread. */
+export const SAGA_FORMAT = 1;
+
+/** The same for sessions. 2: bases have owners, and are kept by them. */
+export const SESSION_FORMAT = 2;
 
 /** For whoever reads to move it: `ConfigurationError` when a newer release wrote it. One without a format is as old as formats are. */
-export const checkFormat = ({ format, pk }: Record<string, unknown>): void => {
-  if (format === undefined || (typeof format === 'number' && format <= ITEM_FORMAT)) return;
+export const checkFormat = ({ format, pk }: Record<string, unknown>, known: number): void => {
+  if (format === undefined || (typeof format === 'number' && format <= known)) return;
   throw new WalkbackError(
     'ConfigurationError',
-    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${ITEM_FORMAT}). ` +
+    `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${known}). ` +
       'Deploy that release again. Nothing was changed.',
-    { details: { format, knows: ITEM_FORMAT } },
+    { details: { format, knows: known } },
   );
 };

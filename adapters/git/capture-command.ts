@@ -11,7 +11,7 @@ import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
 /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
-const CARRY_INLINE_BYTES = 64 * 1024;
+export const ANSWER_BYTES = 64 * 1024;
 
 /** Seconds the command waits to be told where large bundles go. */
 const UPLOAD_WAIT_SECONDS = 60;
@@ -19,7 +19,12 @@ const UPLOAD_WAIT_SECONDS = 60;
 /** Colons and dots mean something in a ref name; ids may contain them. */
 export const refName = (id: string): string => id.replaceAll(':', '%3A').replaceAll('.', '%2E');
 
-export const captureScript = (request: CaptureRequest, call: string, mark: string): Script => {
+export const captureScript = (
+  request: CaptureRequest,
+  call: string,
+  mark: string,
+  answerBytes = ANSWER_BYTES,
+): Script => {
   const { known } = request;
   const targets = request.targets ?? [];
   return buildScript(
@@ -33,7 +38,7 @@ export const captureScript = (request: CaptureRequest, call: string, mark: strin
       MAX_BYTES: request.maxFileBytes,
       MAX_DEPTH: request.maxDepth,
       LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
-      CARRY_TOTAL: CARRY_INLINE_BYTES,
+      CARRY_TOTAL: answerBytes,
       CARRY_EACH: request.maxInlineBytes,
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
       INCLUDE: request.include,
@@ -66,6 +71,8 @@ export interface AnnouncedBundle {
   repositoryPath: string;
   kind: 'base' | 'link';
   commit: string;
+  base?: string;
+  chain?: CapturedRepository['chain'];
   sizeBytes: number;
   sha256: string;
   carry: 'inline' | 'file' | 'upload';
@@ -164,6 +171,7 @@ const announcedBundle = (
     repositoryPath: repository.path,
     kind,
     commit,
+    ...(kind === 'base' ? { base: repository.base } : { chain: repository.chain }),
     sizeBytes: Number(value(record, 'size')),
     sha256: value(record, 'sha256') ?? '',
     carry: carry === 'upload' || carry === 'file' ? carry : 'inline',

@@ -86,51 +86,53 @@ const requireUploaded = (base64: string | undefined): void => {
  * one more when what it is told does not fit into a command.
  * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
  */
-export const capture = async (
-  sandbox: ExecutionAdapter,
-  request: CaptureRequest,
-  upload: UploadTarget,
-  beside?: (outline: CaptureOutline) => Promise<void>,
-): Promise<CaptureReport> => {
-  const mark = `walkback-${newCall()}`;
-  const call = newCall();
-  const directory = runDirectory(request.projectsRoot, request.sessionId, call);
-  const { command, files } = captureScript(request, call, mark);
-  if (files.length > 0) await sandbox.writeFiles(files);
-  const lines: string[] = [];
-  let marks = 0;
-  let told: Promise<void> | undefined;
-  const result = await sandbox.run(command, {
-    cwd: request.projectsRoot,
-    timeoutMs: request.timeoutMs,
-    onLine: (line) => {
-      lines.push(line);
-      if (line.trimEnd() !== mark) return;
-      marks += 1;
-      if (marks !== 2) return;
-      const base64 = findAnswer(lines.join('\n'), mark);
-      const answer = base64 === undefined ? undefined : captureAnswer(readAnswer(base64).pairs);
-      if (answer?.announced.some((bundle) => bundle.carry === 'upload')) {
-        told = tellUploads(sandbox, directory, answer, upload);
-        // Reported below, after the command ended; it gives up waiting by itself.
-        told.catch(() => undefined);
-      }
-    },
-  });
-  const first = requireAnswer(result, mark);
-  const answer = captureAnswer(first.pairs);
-  if (told !== undefined) {
-    await told;
-    requireUploaded(findAnswer(result.stdout, mark, 1));
-  }
-  const isFiled = answer.announced.some((bundle) => bundle.carry === 'file');
-  const [bundles] = await Promise.all([
-    readBundles(sandbox, directory, answer, first.rest),
-    isFiled ? beside?.(answer.report) : undefined,
-  ]);
-  return {
-    ...answer.report,
-    bundles,
-    roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
+export const createCapture =
+  (answerBytes: number) =>
+  async (
+    sandbox: ExecutionAdapter,
+    request: CaptureRequest,
+    upload: UploadTarget,
+    beside?: (outline: CaptureOutline) => Promise<void>,
+  ): Promise<CaptureReport> => {
+    const mark = `walkback-${newCall()}`;
+    const call = newCall();
+    const directory = runDirectory(request.projectsRoot, request.sessionId, call);
+    const { command, files } = captureScript(request, call, mark, answerBytes);
+    if (files.length > 0) await sandbox.writeFiles(files);
+    const lines: string[] = [];
+    let marks = 0;
+    let told: Promise<void> | undefined;
+    const result = await sandbox.run(command, {
+      cwd: request.projectsRoot,
+      timeoutMs: request.timeoutMs,
+      onLine: (line) => {
+        lines.push(line);
+        if (line.trimEnd() !== mark) return;
+        marks += 1;
+        if (marks !== 2) return;
+        const base64 = findAnswer(lines.join('\n'), mark);
+        const answer = base64 === undefined ? undefined : captureAnswer(readAnswer(base64).pairs);
+        if (answer?.announced.some((bundle) => bundle.carry === 'upload')) {
+          told = tellUploads(sandbox, directory, answer, upload);
+          // Reported below, after the command ended; it gives up waiting by itself.
+          told.catch(() => undefined);
+        }
+      },
+    });
+    const first = requireAnswer(result, mark);
+    const answer = captureAnswer(first.pairs);
+    if (told !== undefined) {
+      await told;
+      requireUploaded(findAnswer(result.stdout, mark, 1));
+    }
+    const isFiled = answer.announced.some((bundle) => bundle.carry === 'file');
+    const [bundles] = await Promise.all([
+      readBundles(sandbox, directory, answer, first.rest),
+      isFiled ? beside?.(answer.report) : undefined,
+    ]);
+    return {
+      ...answer.report,
+      bundles,
+      roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
+    };
   };
-};

@@ -3,15 +3,24 @@
  * git 2.25, GNU coreutils and findutils, flock; curl for bundles over the inline size.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { capture } from './capture.ts';
+import { createCapture } from './capture.ts';
+import { ANSWER_BYTES } from './capture-command.ts';
 import { diff, directories, survey } from './inspect.ts';
-import { carry, restore } from './restore.ts';
+import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
+import { createRestore } from './restore.ts';
 
-export const createRepositories = (): Repositories => ({
+export interface GitLimits {
+  /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
+  answerBytes: number;
+  links: LinkLimits;
+}
+
+export const GIT_LIMITS: GitLimits = { answerBytes: ANSWER_BYTES, links: LINK_LIMITS };
+
+export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories => ({
   survey,
-  capture,
-  carry,
-  restore,
+  capture: createCapture(limits.answerBytes),
+  ...createRestore(limits.links),
   directories,
   diff,
 });

@@ -1,12 +1,11 @@
 /** Carries bundles into the sandbox where they are needed, and runs the restore command. */
 import { randomBytes } from 'node:crypto';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
-import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import type { RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
-import { type IncomingBundle, joinLinks } from './join-links.ts';
+import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
@@ -40,33 +39,35 @@ const cutShort = (): WalkbackError =>
 
 const newCall = (): string => randomBytes(9).toString('hex');
 
-export const carry: Repositories['carry'] = async (sandbox, request) => {
-  const call = newCall();
-  const bundles = request.chains.flatMap((chain) => joinLinks(chain));
-  await sandbox.writeFiles(incomingFiles(incomingDirectory(request, call), bundles));
-  return call;
-};
+export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 'restore'> => ({
+  carry: async (sandbox, request) => {
+    const call = newCall();
+    const bundles = request.chains.flatMap((chain) => joinLinks(chain, limits));
+    await sandbox.writeFiles(incomingFiles(incomingDirectory(request, call), bundles));
+    return call;
+  },
 
-/**
- * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, or much is to be said.
- * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
- */
-export const restore = async (sandbox: ExecutionAdapter, asked: RestoreRequest): Promise<RestoreReport> => {
-  const request = {
-    ...asked,
-    repositories: asked.repositories.map((one) => ({ ...one, bundles: joinLinks(one.bundles) })),
-  };
-  const call = request.carried ?? newCall();
-  const mark = `walkback-${randomBytes(9).toString('hex')}`;
-  const script = restoreScript(request, call, mark);
-  const bundles = request.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
-  const files = [...incomingFiles(incomingDirectory(request, call), bundles), ...script.files];
-  if (files.length > 0) await sandbox.writeFiles(files);
-  const result = await sandbox.run(script.command, {
-    cwd: request.projectsRoot,
-    timeoutMs: request.timeoutMs,
-  });
-  const { pairs } = requireAnswer(result, mark);
-  if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
-  return restoreReport(pairs, request, files.length > 0 ? 2 : 1);
-};
+  /**
+   * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, or much is to be said.
+   * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
+   */
+  restore: async (sandbox, asked) => {
+    const request = {
+      ...asked,
+      repositories: asked.repositories.map((one) => ({ ...one, bundles: joinLinks(one.bundles, limits) })),
+    };
+    const call = request.carried ?? newCall();
+    const mark = `walkback-${randomBytes(9).toString('hex')}`;
+    const script = restoreScript(request, call, mark);
+    const bundles = request.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
+    const files = [...incomingFiles(incomingDirectory(request, call), bundles), ...script.files];
+    if (files.length > 0) await sandbox.writeFiles(files);
+    const result = await sandbox.run(script.command, {
+      cwd: request.projectsRoot,
+      timeoutMs: request.timeoutMs,
+    });
+    const { pairs } = requireAnswer(result, mark);
+    if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
+    return restoreReport(pairs, request, files.length > 0 ? 2 : 1);
+  },
+});

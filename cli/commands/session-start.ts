@@ -19,6 +19,7 @@ interface Options {
   maxFileBytes?: number;
   retentionDays?: number;
   metadata?: Record<string, string>;
+  tenant?: string;
 }
 
 type Input = StartSessionInput;
@@ -31,8 +32,8 @@ Examples:
 
 /** Optional fields are left out, not sent as undefined: the functions refuse what they do not know. */
 const startInput = (options: Options, sandboxId: string, projectsRoot: string): Input => {
-  const { include, exclude, template, maxFileBytes, retentionDays, metadata } = options;
-  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata };
+  const { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant } = options;
+  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant };
   return {
     sessionId: options.id ?? sessionIdFor(projectsRoot),
     sandboxId,
@@ -95,6 +96,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
     .option('--max-file-bytes <size>', 'leave larger untracked files out (5MiB, 200M, ...)', parseBytes)
     .option('--retention-days <days>', 'keep the session this long after it ends', parseWholeNumber(1, 3650))
     .option('--metadata <key=value>', 'note something with the session; repeatable', collectMetadata)
+    .option('--tenant <id>', 'share stored histories with the sessions of this tenant', parseId)
     .addHelpText('after', EXAMPLES)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {

@@ -26,6 +26,8 @@ export interface Session {
   maxFileBytes: number;
   retentionDays: number;
   metadata: Record<string, string>;
+  /** Whose sessions share bases; without one a session shares with nobody. */
+  tenant?: string;
   status: 'active' | 'ended';
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
@@ -64,6 +66,8 @@ export interface RepositoryState {
   /** Name of the base bundle below the chain; absent when the repository had no commit. */
   base?: string;
   baseCommit?: string;
+  /** See `StoredBase`. */
+  baseOwner?: string;
   baseBytes?: number;
   branch?: string;
   head?: string;
@@ -128,12 +132,25 @@ export interface StoredBundle {
   sha256: string;
 }
 
-/** A base bundle, shared by sessions. Item `BASE#<name>` / `META`. */
+/** A base bundle, shared by the sessions of one owner. Item `BASE#<owner>#<name>` / `META`. */
 export interface StoredBase extends StoredBundle {
   name: string;
+  /** `tenant/<id>` or `session/<id>`; absent in items older than owners, which only those read that already stand on them. */
+  owner?: string;
   commit: string;
   shallow: boolean;
   partial: boolean;
+  expiresAt: number;
+}
+
+/**
+ * An object that is in the bucket, or may come there, and that nothing names yet. Written before it, so that none stays for ever.
+ * Item `UPLOAD#<hash of its key>` / `UPLOAD`.
+ */
+export interface StoredUpload {
+  key: string;
+  /** What will name it. */
+  place: { sessionId: string; chainId: string } | { base: string; owner: string };
   expiresAt: number;
 }
 

@@ -1,7 +1,6 @@
 /** The requests the store of sessions makes, and the answers only a broken DynamoDB gives. */
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteCommand,
   DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -13,7 +12,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, test } from 'vitest';
 import { sessionItem } from '../../adapters/aws/sessions/session-items.ts';
 import { failing } from '../support/fakes/failing.ts';
-import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
+import { checkpointOf, sessionOf } from '../support/session-items.ts';
 import { sessionStoreAt } from '../support/sessions-table.ts';
 
 describe('what leaves, and what comes back', () => {
@@ -74,20 +73,6 @@ describe('what leaves, and what comes back', () => {
     mock.on(PutCommand).rejects(refused);
     expect(await store.updateSession(session, 1)).toEqual({ written: true });
     expect(await store.updateSession({ ...session, seq: 5 }, 1)).toMatchObject({ written: false });
-  });
-
-  test('links the service left over are sent again', async () => {
-    const { mock, store } = mocked();
-    const Item = { pk: 'SESSION#s', sk: 'LINK#left' };
-    mock
-      .on(BatchWriteCommand)
-      .resolvesOnce({ UnprocessedItems: { sessions: [{ PutRequest: { Item } }] } })
-      .resolves({});
-    await store.putLinks(Array.from({ length: 30 }, (_, at) => linkOf('s', at)));
-    const sizes = mock
-      .commandCalls(BatchWriteCommand)
-      .map(({ args }) => args[0].input.RequestItems?.sessions?.length);
-    expect(sizes).toEqual([25, 6]);
   });
 
   test.each([

@@ -37,7 +37,7 @@ describe('the Sessions table', () => {
         UpdateExpression: 'SET #format = :next',
         ConditionExpression: '#format = :now',
         ExpressionAttributeNames: { '#format': 'format' },
-        ExpressionAttributeValues: { ':now': { N: '1' }, ':next': { N: '2' } },
+        ExpressionAttributeValues: { ':now': { N: '2' }, ':next': { N: '3' } },
       }),
     );
     await expect(table.store.getSession('newer')).rejects.toMatchObject({
@@ -166,8 +166,51 @@ describe('the Sessions table', () => {
     const longer = await table.store.putBase({ ...base, key: 'second', sizeBytes: 2, expiresAt: 90 });
     expect(longer).toEqual({ ...base, expiresAt: 90 });
     expect(await table.store.putBase({ ...base, expiresAt: 70 })).toEqual({ ...base, expiresAt: 90 });
-    expect(await table.store.getBase('sha1-x')).toEqual({ ...base, expiresAt: 90 });
-    expect(await table.store.getBase('sha1-y')).toBeUndefined();
+    expect(await table.store.getBase('sha1-x', undefined)).toEqual({ ...base, expiresAt: 90 });
+    expect(await table.store.getBase('sha1-y', undefined)).toBeUndefined();
+  });
+
+  test('a base of one owner is not found by another, nor one without an owner by any', async () => {
+    const base: StoredBase = {
+      name: 'sha1-owned',
+      owner: 'tenant/a',
+      commit: 'x',
+      key: 'a',
+      sizeBytes: 1,
+      sha256: 'a',
+      shallow: false,
+      partial: false,
+      expiresAt: 50,
+    };
+    await table.store.putBase(base);
+    expect(await table.store.getBase('sha1-owned', 'tenant/a')).toEqual(base);
+    expect(await table.store.getBase('sha1-owned', 'tenant/b')).toBeUndefined();
+    expect(await table.store.getBase('sha1-owned', undefined)).toBeUndefined();
+    const { owner: _, ...ownerless } = { ...base, name: 'sha1-old' };
+    await table.store.putBase(ownerless);
+    expect(await table.store.getBase('sha1-old', 'tenant/a')).toBeUndefined();
+  });
+
+  test('a link that is there stays what it is, and its life only grows', async () => {
+    const link = linkOf('kept', 0);
+    await table.store.putLinks([link]);
+    const other = { ...link, bundle: { ...link.bundle, key: 'other' } };
+    await table.store.putLinks([{ ...other, expiresAt: link.expiresAt + 5 }]);
+    expect(await table.store.listLinks('kept', 'chain')).toEqual([
+      { ...link, expiresAt: link.expiresAt + 5 },
+    ]);
+    await table.store.putLinks([{ ...other, expiresAt: 1 }]);
+    expect(await table.store.listLinks('kept', 'chain')).toEqual([
+      { ...link, expiresAt: link.expiresAt + 5 },
+    ]);
+  });
+
+  test('an upload is found by its key', async () => {
+    const upload = { key: 'sessions/s/r/x.bundle', place: { sessionId: 's', chainId: 'c' }, expiresAt: 70 };
+    expect(await table.store.getUpload(upload.key)).toBeUndefined();
+    await table.store.putUpload(upload);
+    await table.store.putUpload({ ...upload, expiresAt: 80 });
+    expect(await table.store.getUpload(upload.key)).toEqual({ ...upload, expiresAt: 80 });
   });
 
   test('a checkpoint is prolonged, never shortened, and not brought back', async () => {

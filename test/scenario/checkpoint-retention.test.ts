@@ -31,13 +31,13 @@ test('what has expired goes with its objects; a base that a living session stand
       sessionId: 'short',
       paths: PATHS,
       mount: directory,
-      settings: { retentionDays: 1 },
+      settings: { retentionDays: 1, tenant: 'shop' },
     });
     const long = await openWorld(cloud, {
       sessionId: 'long',
       paths: PATHS,
       mount: directory,
-      settings: { retentionDays: 100 },
+      settings: { retentionDays: 100, tenant: 'shop' },
     });
     edit(directory, 1, PATHS);
     await short.checkpoint('t1');

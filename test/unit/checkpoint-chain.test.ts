@@ -1,16 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  knownFrom,
-  linksTo,
-  MAX_LINKS,
-  nextStep,
-  prerequisitesOf,
-} from '../../core/checkpoint/capture/chain.ts';
+import { knownFrom, linksTo, nextStep, prerequisitesOf } from '../../core/checkpoint/capture/chain.ts';
+import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
 import type { ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const MIB = 1024 ** 2;
+const { maxLinks: MAX_LINKS } = BUNDLE_LIMITS;
 const H1 = '1'.repeat(40);
 const H2 = '2'.repeat(40);
 
@@ -25,6 +21,7 @@ const state = (more: Partial<RepositoryState>): RepositoryState => ({
   chainBytes: 400,
   base: `sha1-${H1}`,
   baseCommit: H1,
+  baseOwner: 'tenant/t',
   baseBytes: 10 * MIB,
   head: H1,
   ...more,
@@ -105,6 +102,12 @@ describe('how the next capture is stored', () => {
     });
   });
 
+  test('never starts over on a base that nobody owns', () => {
+    expect(nextStep(state({ link: MAX_LINKS - 1, baseOwner: undefined }))).toBe('rebase');
+    expect(nextStep(state({ link: MAX_LINKS - 1, baseOwner: undefined, base: undefined }))).toBe('restart');
+    expect(nextStep(state({ baseOwner: undefined }))).toBe('append');
+  });
+
   test('a link stands on the one before it, a first link on its base, one without base on nothing', () => {
     expect(prerequisitesOf('append', { commit: H2 }, H1)).toEqual([H2]);
     expect(prerequisitesOf('restart', { commit: H2 }, H1)).toEqual([H1]);
@@ -119,7 +122,10 @@ describe('which links a restore reads', () => {
         const mine = Array.from({ length }, (_, at) => link(`c${at}`, at === 0 ? null : `c${at - 1}`, at));
         const losers = mine.map(({ link: at, previous }) => link(`loser${at}`, previous, at));
         const wanted = pick % length;
-        const walked = linksTo([...losers, ...mine.toReversed()], 'chain', `c${wanted}`);
+        const walked = linksTo([...losers, ...mine.toReversed()], 'chain', {
+          commit: `c${wanted}`,
+          link: wanted,
+        });
         expect(walked.map(({ commit }) => commit)).toEqual(
           mine.slice(0, wanted + 1).map((one) => one.commit),
         );
@@ -129,15 +135,22 @@ describe('which links a restore reads', () => {
 
   test('a gap is BundleMissing', () => {
     const links = [link('c0', null, 0), link('c2', 'c1', 2)];
-    expect(() => linksTo(links, 'chain', 'c2')).toThrow(/no link for commit c1/);
+    expect(() => linksTo(links, 'chain', { commit: 'c2', link: 2 })).toThrow(/no link for commit c1/);
     try {
-      linksTo([], 'chain', 'c0');
+      linksTo([], 'chain', { commit: 'c0', link: 0 });
     } catch (error) {
       expect(isWalkbackError(error, 'BundleMissing')).toBe(true);
     }
   });
 
   test('a cycle ends', () => {
-    expect(() => linksTo([link('a', 'b', 0), link('b', 'a', 1)], 'chain', 'a')).toThrow(/no link/);
+    const cycle = [link('a', 'b', 0), link('b', 'a', 1)];
+    expect(() => linksTo(cycle, 'chain', { commit: 'b', link: 1 })).toThrow(/no link/);
+  });
+
+  test('a commit that a sandbox names again further up changes nothing for what stands on it', () => {
+    const honest = [link('c0', null, 0), link('c1', 'c0', 1), link('c2', 'c1', 2)];
+    const again = [...honest, link('c1', 'c2', 3), link('c0', 'c1', 4)];
+    expect(linksTo(again, 'chain', { commit: 'c2', link: 2 })).toEqual(honest);
   });
 });

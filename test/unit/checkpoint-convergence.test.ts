@@ -36,13 +36,19 @@ const outcome = (stage: Stage) => {
 const expectDurable = (stage: Stage) => {
   const { links, bases } = stage.store.tables;
   for (const { repositories } of stage.checkpoints()) {
-    for (const { state, commit, base, chainId } of repositories) {
+    for (const { state, commit, base, baseOwner = '', chainId } of repositories) {
       if (state !== 'captured') continue;
       const link = [...links.values()].find((one) => one.commit === commit && one.chainId === chainId);
       expect(link && stage.bucket.objects.has(link.bundle.key)).toBe(true);
-      if (base !== undefined) expect(stage.bucket.objects.has(bases.get(base)?.key ?? '')).toBe(true);
+      const key = bases.get(`${baseOwner}\n${base}`)?.key ?? '';
+      if (base !== undefined) expect(stage.bucket.objects.has(key)).toBe(true);
     }
   }
+};
+
+/** No object is in the bucket that an item with an expiry does not lead to. */
+const expectIndexed = (stage: Stage, name: string) => {
+  for (const key of stage.bucket.objects.keys()) expect(stage.store.tables.uploads.has(key), name).toBe(true);
 };
 
 /** Interrupts `run` at every call it makes, repeats it, and hands each repeated stage to `check`. */
@@ -65,6 +71,7 @@ const interruptEverywhere = async (
       if (!counter.fired) break;
       total++;
       const name = `${fault.kind} ${fault.when} call ${at}, ${counter.calls[at - 1]}`;
+      expectIndexed(stage, name);
       if (first !== undefined) expect((first as Error).name, name).toMatch(/^(Death|StorageUnavailable)$/);
       await run(stage.instance()).catch((error: unknown) => {
         throw new Error(`repeating after ${name} failed: ${String(error)}`, { cause: error });

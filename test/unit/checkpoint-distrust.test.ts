@@ -1,8 +1,9 @@
 /** What a checkpoint believes of its sandbox, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
 import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
 import { failing } from '../support/fakes/failing.ts';
-import { sha1 } from '../support/fakes/fake-bundle.ts';
+import { createBundle, sha1 } from '../support/fakes/fake-bundle.ts';
 import { createWorkingStage } from '../support/fakes/stage.ts';
 
 describe('a sandbox that lies (C10)', () => {
@@ -64,6 +65,36 @@ describe('a sandbox that lies (C10)', () => {
       repositories: [...report.repositories, { path: '../../etc', state: 'captured', changed: false }],
     }));
     expect(answer.repositories.map(({ path }) => path)).not.toContain('../../etc');
+  });
+
+  test('a commit that is stored already, with other content, damages nothing that stands on it', async () => {
+    const stage = await createWorkingStage();
+    const [baseline, second] = stage.checkpoints();
+    const before = baseline?.repositories.find(({ path }) => path === 'api');
+    if (before?.commit === undefined || before.baseCommit === undefined) throw new Error('no capture');
+    const { commit, base, baseCommit, tree, meta } = before;
+    const bytes = createBundle(commit, [baseCommit], { damaged: true });
+    stage.world.beforeAnswer = (report) =>
+      withRepository(
+        {
+          ...report,
+          bundles: [
+            {
+              repositoryPath: 'api',
+              kind: 'link',
+              commit,
+              sizeBytes: bytes.length,
+              sha256: sha256Hex(bytes),
+              bytes,
+            },
+          ],
+        },
+        { commit, tree, meta, chain: 'restart', base, baseCommit },
+      );
+    await stage.instance().checkpoint('m3', 't3');
+    stage.world.beforeAnswer = (report) => report;
+    const { sandboxId } = await stage.instance().rehydrate({ checkpointId: second?.checkpointId });
+    expect(stage.world.filesOf(sandboxId)['api']).toEqual({ 'a.txt': 'two' });
   });
 
   test('nothing captured at all is an error, and no checkpoint', async () => {

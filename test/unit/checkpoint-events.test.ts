@@ -98,6 +98,7 @@ describe('publish-events', () => {
     await publish([change]);
     expect(stage.bucket.objects.has(link.bundle.key)).toBe(true);
     stage.store.tables.links.delete(name);
+    stage.store.tables.uploads.clear();
     await publish([change]);
     expect(stage.bucket.objects.has(link.bundle.key)).toBe(false);
   });
@@ -106,10 +107,14 @@ describe('publish-events', () => {
     const { stage, publish } = await prepare();
     const [base] = stage.store.tables.bases.values();
     if (base === undefined) throw new Error('no base');
-    const change: ItemChange = { id: 'e', before: { kind: 'base', name: base.name, bundle: base } };
+    const change: ItemChange = {
+      id: 'e',
+      before: { kind: 'base', name: base.name, owner: base.owner, bundle: base },
+    };
     await publish([change]);
     expect(stage.bucket.objects.has(base.key)).toBe(true);
     stage.store.tables.bases.clear();
+    stage.store.tables.uploads.clear();
     await publish([change]);
     expect(stage.bucket.objects.has(base.key)).toBe(false);
   });

@@ -34,13 +34,13 @@ describe('retention', () => {
       await stage.instance().checkpoint(`m${day}`, `t${day}`);
       const { links, bases } = stage.store.tables;
       const head = stage.checkpoints().at(-1);
-      for (const { chainId, base } of head?.repositories ?? []) {
+      for (const { chainId, base, baseOwner } of head?.repositories ?? []) {
         const below = [...links.values()].filter((link) => link.chainId === chainId);
         expect(Math.min(...below.map(({ expiresAt }) => expiresAt))).toBeGreaterThanOrEqual(
           head?.expiresAt ?? 0,
         );
         if (base !== undefined) {
-          expect(bases.get(base)?.expiresAt).toBeGreaterThanOrEqual(head?.expiresAt ?? 0);
+          expect(bases.get(`${baseOwner}\n${base}`)?.expiresAt).toBeGreaterThanOrEqual(head?.expiresAt ?? 0);
         }
       }
     }

@@ -47,18 +47,23 @@ describe('start-session', () => {
     expect(stage.store.tables.sessions.size).toBe(0);
   });
 
-  test('does not make a base again that another session has stored', async () => {
+  test.each([
+    ['makes no base again that a session of its tenant has stored', 'shop', 'shop', 2],
+    ['makes its own where another tenant has stored one', 'shop', 'bank', 4],
+    ['makes its own where a session of no tenant has stored one', undefined, undefined, 4],
+    ['makes its own where it has a tenant and the other has none', undefined, 'shop', 4],
+  ])('%s', async (_what, first, second, made) => {
     const stage = createNewStage();
-    await stage.instance().startSession();
+    await stage.instance().startSession({ tenant: first });
     const known: string[][] = [];
     const capture = stage.world.repositories.capture.bind(stage.world.repositories);
     stage.world.repositories.capture = (sandbox, request, upload) => {
       known.push(request.knownBases);
       return capture(sandbox, request, upload);
     };
-    await stage.instance().startSession({ sessionId: 'other' });
-    expect(known).toEqual([[`sha1-${sha1('api')}`, `sha1-${sha1('web')}`]]);
-    expect([...stage.bucket.objects.keys()].filter((key) => key.startsWith('bases/'))).toHaveLength(2);
+    await stage.instance().startSession({ sessionId: 'other', tenant: second });
+    expect(known).toEqual([made === 2 ? [`sha1-${sha1('api')}`, `sha1-${sha1('web')}`] : []]);
+    expect([...stage.bucket.objects.keys()].filter((key) => key.startsWith('bases/'))).toHaveLength(made);
   });
 });
 

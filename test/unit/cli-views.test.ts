@@ -25,6 +25,7 @@ const session = (facts: Partial<ListedSession>): ListedSession => ({
   maxFileBytes: 1,
   retentionDays: 30,
   metadata: {},
+  tenant: null,
   busy: null,
   createdAt: NOW.toISOString(),
   updatedAt: new Date(2026, 0, 1, 9, 30).toISOString(),

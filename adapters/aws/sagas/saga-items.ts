@@ -6,7 +6,7 @@ import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { ITEM_FORMAT } from '../item-format.ts';
+import { SAGA_FORMAT } from '../item-format.ts';
 
 export interface Key {
   pk: string;
@@ -48,7 +48,7 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: ITEM_FORMAT,
+    format: SAGA_FORMAT,
     status: state.status,
     waitUntilMs: state.wait?.untilMs,
     state: JSON.stringify(small),

@@ -14,7 +14,7 @@ import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-st
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
-import { checkFormat } from '../item-format.ts';
+import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
 import {
   entryItem,
   entryKey,
@@ -94,7 +94,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
   const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
     const item = await getHeadItem(sagaId);
     if (item === undefined) return undefined;
-    checkFormat(item);
+    checkFormat(item, SAGA_FORMAT);
     return readHead(item);
   };
   const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {

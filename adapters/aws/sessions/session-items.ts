@@ -13,7 +13,7 @@ import type {
   Session,
 } from '../../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
-import { ITEM_FORMAT } from '../item-format.ts';
+import { SESSION_FORMAT } from '../item-format.ts';
 import {
   checkpointKey,
   copyKey,
@@ -35,7 +35,7 @@ const MAX_ITEM_BYTES = 400_000;
 const isTooLarge = (item: Item): boolean => Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES;
 
 export const sessionItem = (session: Session): Item => {
-  const item = { ...sessionKey(session.sessionId), format: ITEM_FORMAT, ...session };
+  const item = { ...sessionKey(session.sessionId), format: SESSION_FORMAT, ...session };
   if (!isTooLarge(item)) return item;
   throw new WalkbackError(
     'InvalidInput',

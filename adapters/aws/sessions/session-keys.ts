@@ -1,4 +1,5 @@
 /** Keys of the Sessions table, in one place (docs/design.md, "Data"). */
+import { sha256Hex } from '../../../core/shared/ids.ts';
 
 export interface Key {
   pk: string;
@@ -42,7 +43,16 @@ export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `COPY#${sandboxId}`,
 });
-export const baseKey = (name: string): Key => ({ pk: `BASE#${name}`, sk: 'META' });
+/** Without an owner: as bases were stored before they had one. */
+export const baseKey = (name: string, owner: string | undefined): Key => ({
+  pk: owner === undefined ? `BASE#${name}` : `BASE#${owner}#${name}`,
+  sk: 'META',
+});
+/** Not `META`: a release that does not know uploads takes that for a session. */
+export const uploadKey = (objectKey: string): Key => ({
+  pk: `UPLOAD#${sha256Hex(objectKey)}`,
+  sk: 'UPLOAD',
+});
 
 export const CHECKPOINT_PREFIX = 'CP#';
 export const MESSAGE_PREFIX = 'MSG#';

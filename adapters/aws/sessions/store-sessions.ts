@@ -7,7 +7,7 @@ import { createPage } from '../../../core/shared/answer-size.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { calling } from '../errors.ts';
-import { checkFormat } from '../item-format.ts';
+import { checkFormat, SESSION_FORMAT } from '../item-format.ts';
 import { checkpointItem, copyItem, fromItem, sessionItem, toolItem } from './session-items.ts';
 import { copyKey, sessionKey } from './session-keys.ts';
 import type { PutOutcome, SessionsTable } from './sessions-table.ts';
@@ -48,7 +48,7 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
   getSession: async (sessionId) => {
     const item = await table.get(sessionKey(sessionId));
     if (item === undefined) return undefined;
-    checkFormat(item);
+    checkFormat(item, SESSION_FORMAT);
     return fromItem<Session>(item);
   },
 

@@ -1,51 +1,73 @@
-/** Inventory: links of chains and bases. Nobody sees it until a checkpoint names it. */
+/** Inventory: links of chains, bases, and uploads that nothing names yet. Nobody sees it until a checkpoint names it. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { ChainLink, StoredBase } from '../../../core/checkpoint/model.ts';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import pLimit from 'p-limit';
+import type { ChainLink, StoredBase, StoredUpload } from '../../../core/checkpoint/model.ts';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
-import { calling } from '../errors.ts';
-import { fromItem, linkItem } from './session-items.ts';
-import { baseKey, linkPrefix, sessionKey } from './session-keys.ts';
+import { toWalkbackError } from '../errors.ts';
+import { fromItem, type Item, linkItem } from './session-items.ts';
+import { baseKey, linkPrefix, sessionKey, uploadKey } from './session-keys.ts';
 import type { SessionsTable } from './sessions-table.ts';
 
-type Methods = Pick<SessionStore, 'putLinks' | 'listLinks' | 'getBase' | 'putBase'>;
+type Methods = Pick<
+  SessionStore,
+  'putLinks' | 'listLinks' | 'getBase' | 'putBase' | 'getUpload' | 'putUpload'
+>;
 
-/** What a base is, is said once; only its life grows. */
-const FIXED = ['name', 'commit', 'shallow', 'partial', 'key', 'sizeBytes', 'sha256'] as const;
+const PARALLEL = 16;
 
 export const createBundleMethods = (table: SessionsTable): Methods => {
-  const getBase: Methods['getBase'] = async (name) => {
-    const item = await table.get(baseKey(name));
-    return item === undefined ? undefined : fromItem<StoredBase>(item);
-  };
-
-  const prolong = async (base: StoredBase): Promise<StoredBase> => {
-    const stored = await getBase(base.name);
-    if (stored !== undefined && stored.expiresAt >= base.expiresAt) return stored;
+  /** What an item is, is said once; only its life grows. Answers what is stored. */
+  const keepItem = async ({ pk, sk, expiresAt, ...fixed }: Item): Promise<Record<string, unknown>> => {
+    const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
     const command = new UpdateCommand({
       TableName: table.tableName,
-      Key: baseKey(base.name),
-      UpdateExpression: `SET ${FIXED.map((name) => `#${name} = if_not_exists(#${name}, :${name})`).join(', ')}, expiresAt = :expiresAt`,
-      ExpressionAttributeNames: Object.fromEntries(FIXED.map((name) => [`#${name}`, name])),
+      Key: { pk, sk },
+      UpdateExpression: `SET ${names.map((name) => `#${name} = if_not_exists(#${name}, :${name})`).join(', ')}, expiresAt = :expiresAt`,
+      ConditionExpression: 'attribute_not_exists(expiresAt) OR expiresAt < :expiresAt',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
       ExpressionAttributeValues: {
-        ...Object.fromEntries(FIXED.map((name) => [`:${name}`, base[name]])),
-        ':expiresAt': base.expiresAt,
+        ...Object.fromEntries(names.map((name) => [`:${name}`, fixed[name]])),
+        ':expiresAt': expiresAt,
       },
       ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const { Attributes } = await calling('DynamoDB', () => table.client.send(command));
-    if (Attributes === undefined)
-      throw new WalkbackError('InternalError', 'DynamoDB did not answer the base.');
-    return fromItem<StoredBase>(Attributes);
+    try {
+      const { Attributes } = await table.client.send(command);
+      if (Attributes !== undefined) return Attributes;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw toWalkbackError('DynamoDB', error);
+      if (error.Item !== undefined) return unmarshall(error.Item);
+    }
+    throw new WalkbackError('StorageUnavailable', 'DynamoDB did not answer what is stored. Call again.', {
+      retryable: true,
+    });
   };
 
   return {
-    putLinks: (links) => table.putAll(links.map(linkItem)),
+    putLinks: async (links) => {
+      const limit = pLimit(PARALLEL);
+      await Promise.all(links.map((link) => limit(() => keepItem(linkItem(link)))));
+    },
     listLinks: async (sessionId, chainId) =>
       (await table.query(sessionKey(sessionId).pk, linkPrefix(chainId))).map((item) =>
         fromItem<ChainLink>(item),
       ),
-    getBase,
-    putBase: prolong,
+    getBase: async (name, owner) => {
+      const item = await table.get(baseKey(name, owner));
+      return item === undefined ? undefined : fromItem<StoredBase>(item);
+    },
+    putBase: async (base) =>
+      fromItem<StoredBase>(await keepItem({ ...baseKey(base.name, base.owner), ...base })),
+    getUpload: async (key) => {
+      const item = await table.get(uploadKey(key));
+      return item === undefined ? undefined : fromItem<StoredUpload>(item);
+    },
+    putUpload: async (upload) => {
+      await table.put({ item: { ...uploadKey(upload.key), ...upload } });
+    },
   };
 };

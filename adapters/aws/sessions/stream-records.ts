@@ -7,6 +7,7 @@ import type {
   RollbackJournal,
   Session,
   StoredBase,
+  StoredUpload,
 } from '../../../core/checkpoint/model.ts';
 import type { ItemChange, StoredItem } from '../../../core/checkpoint/session/session-events.ts';
 import { checkpointFrom, fromItem } from './session-items.ts';
@@ -25,9 +26,10 @@ const storedItem = (item: Record<string, unknown>): StoredItem => {
   const pk = String(item.pk);
   const sk = String(item.sk);
   if (pk.startsWith('BASE#')) {
-    const { name, key, sizeBytes, sha256 } = fromItem<StoredBase>(item);
-    return { kind: 'base', name, bundle: { key, sizeBytes, sha256 } };
+    const { name, owner, key, sizeBytes, sha256 } = fromItem<StoredBase>(item);
+    return { kind: 'base', name, owner, bundle: { key, sizeBytes, sha256 } };
   }
+  if (sk === 'UPLOAD') return { kind: 'upload', upload: fromItem<StoredUpload>(item) };
   if (sk === 'META') return { kind: 'session', item: fromItem<Session>(item) };
   if (sk.startsWith('CP#')) return { kind: 'checkpoint', item: checkpointFrom(item) };
   if (sk.startsWith('ROLLBACK#')) return { kind: 'rollback', item: fromItem<RollbackJournal>(item) };

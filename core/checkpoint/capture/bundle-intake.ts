@@ -5,11 +5,11 @@
 import { WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { StoredBundle } from '../model.ts';
+import type { RepositoryState, Session, StoredBundle, StoredUpload } from '../model.ts';
 import type { CapturedBundle, UploadTarget } from '../ports/capture.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
-import { bundleKey } from '../session/keys.ts';
-import { isAlive } from '../session/retention.ts';
+import { baseOwnerOf, bundleKey, chainIdOf } from '../session/keys.ts';
+import { isAlive, uploadExpiryOf } from '../session/retention.ts';
 import { checkBundle, type ExpectedBundle, HEADER_BYTES } from './bundle.ts';
 import { bundleProblem } from './capture-claims.ts';
 
@@ -25,17 +25,38 @@ export interface BundleIntake {
 }
 
 export const createBundleIntake = (deps: {
-  sessionId: string;
+  session: Session;
+  /** Where the repositories stood, by path. */
+  before: ReadonlyMap<string, RepositoryState>;
   store: SessionStore;
   bundles: BundleStore;
   clock: Clock;
 }): BundleIntake => {
-  const { sessionId, store, bundles, clock } = deps;
+  const { session, before, store, bundles, clock } = deps;
+  const { sessionId } = session;
 
   const isStoredBase = async (bundle: CapturedBundle): Promise<boolean> => {
     if (bundle.kind !== 'base' || bundle.base === undefined) return false;
-    const base = await store.getBase(bundle.base);
+    const base = await store.getBase(bundle.base, baseOwnerOf(session));
     return base !== undefined && isAlive(base, clock);
+  };
+
+  /** What will name the bundle, if it is stored. */
+  const placeOf = ({ kind, base, chain, repositoryPath, commit }: CapturedBundle): StoredUpload['place'] => {
+    if (kind === 'base') return { base: base ?? '', owner: baseOwnerOf(session) };
+    const continued = chain === 'append' ? before.get(repositoryPath)?.chainId : undefined;
+    return { sessionId, chainId: continued ?? chainIdOf(repositoryPath, commit) };
+  };
+
+  /** Before the object can be there: what nothing comes to name is found by this, and deleted. */
+  const index = (bundle: CapturedBundle, key: string): Promise<void> =>
+    store.putUpload({ key, place: placeOf(bundle), expiresAt: uploadExpiryOf(clock) });
+
+  /** Where the bytes are already, and stay as long as this capture needs to name them. */
+  const isThere = async (bundle: CapturedBundle, key: string, known: StoredUpload | undefined) => {
+    if (known === undefined || !isAlive(known, clock)) return false;
+    const object = await bundles.head(key);
+    return object?.sizeBytes === bundle.sizeBytes && object.sha256 === bundle.sha256;
   };
 
   const takeBytes = async (bundle: StoredBundle, bytes: Uint8Array, expected: ExpectedBundle) => {
@@ -59,20 +80,19 @@ export const createBundleIntake = (deps: {
     upload: async (bundle) => {
       if (bundleProblem(bundle) !== undefined || (await isStoredBase(bundle))) return null;
       const { sizeBytes, sha256 } = bundle;
-      const key = bundleKey(sessionId, bundle);
-      const object = await bundles.head(key);
-      if (object?.sizeBytes === sizeBytes && object.sha256 === sha256) return null;
+      const key = bundleKey(session, bundle);
+      const known = await store.getUpload(key);
+      await index(bundle, key);
+      if (await isThere(bundle, key, known)) return null;
       return bundles.presignPut({ key, sizeBytes, sha256 }, UPLOAD_SECONDS);
     },
 
     take: async (bundle, expected) => {
       const problem = bundleProblem(bundle);
       if (problem !== undefined) throw corrupt(problem);
-      const stored = {
-        key: bundleKey(sessionId, bundle),
-        sizeBytes: bundle.sizeBytes,
-        sha256: bundle.sha256,
-      };
+      const { sizeBytes, sha256 } = bundle;
+      const stored = { key: bundleKey(session, bundle), sizeBytes, sha256 };
+      await index(bundle, stored.key);
       if (bundle.bytes === undefined) await checkUploaded(stored, expected);
       else await takeBytes(stored, bundle.bytes, expected);
       return stored;

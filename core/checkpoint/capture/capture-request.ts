@@ -6,6 +6,7 @@ import type { Checkpoint, Session } from '../model.ts';
 import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { knownFrom } from './chain.ts';
+import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
 
 export interface CaptureInput {
   session: Session;
@@ -21,17 +22,24 @@ export interface CaptureInput {
   beside?: (outline: CaptureOutline) => Promise<void>;
 }
 
-export const captureRequest = (input: CaptureInput, invocation: Invocation, clock: Clock): CaptureRequest => {
+export const captureRequest = (
+  input: CaptureInput,
+  invocation: Invocation,
+  clock: Clock,
+  limits: BundleLimits = BUNDLE_LIMITS,
+): CaptureRequest => {
   const { session, head } = input;
   const states = head?.repositories ?? [];
-  const bases = [...(input.knownBases ?? []), ...states.flatMap((state) => state.base ?? [])];
+  // One without an owner is not built upon again: the next chain brings its own.
+  const owned = states.filter(({ baseOwner }) => baseOwner !== undefined);
+  const bases = [...(input.knownBases ?? []), ...owned.flatMap((state) => state.base ?? [])];
   return {
     sessionId: session.sessionId,
     projectsRoot: session.projectsRoot,
     toolExecutionId: input.toolExecutionId,
     messageId: input.messageId,
     reason: input.reason,
-    known: states.flatMap((state) => knownFrom(state) ?? []),
+    known: states.flatMap((state) => knownFrom(state, limits) ?? []),
     knownBases: [...new Set(bases)],
     include: session.include,
     exclude: session.exclude,
@@ -39,6 +47,6 @@ export const captureRequest = (input: CaptureInput, invocation: Invocation, cloc
     maxDepth: DEFAULTS.maxDepth,
     targets: input.targets,
     timeoutMs: commandTimeout(invocation, clock),
-    maxInlineBytes: DEFAULTS.maxInlineBytes,
+    maxInlineBytes: limits.carriedBytes,
   };
 };

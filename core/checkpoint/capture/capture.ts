@@ -14,6 +14,7 @@ import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createBundleIntake } from './bundle-intake.ts';
 import { type Captured, concluded, notCaptured, reported } from './capture-report.ts';
 import { type CaptureInput, captureRequest } from './capture-request.ts';
+import type { BundleLimits } from './limits.ts';
 import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
 
 /** Repositories whose bundles are verified and stored at the same time. */
@@ -25,13 +26,15 @@ export interface CaptureDeps {
   repositories: Repositories;
   clock: Clock;
   log: Log;
+  /** Those of a test; else `BUNDLE_LIMITS`. */
+  limits?: BundleLimits;
 }
 
 /** Runs the capture and stores nothing: what a dry run sees. */
 export const createDryCapture =
-  (deps: Pick<CaptureDeps, 'repositories' | 'clock'>) =>
+  (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
-    const request = captureRequest(input, invocation, deps.clock);
+    const request = captureRequest(input, invocation, deps.clock, deps.limits);
     const report = await deps.repositories.capture(input.sandbox, request, async () => null);
     const states = reported(report, input.head).map(
       ({ path, state, commit, tree, meta, changed, info }): RepositoryState => ({
@@ -56,10 +59,10 @@ export const createCapture = (deps: CaptureDeps) => {
 
   return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const { session, head } = input;
-    const intake = createBundleIntake({ sessionId: session.sessionId, store, bundles, clock });
-    const request = captureRequest(input, invocation, clock);
-    const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
     const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
+    const intake = createBundleIntake({ session, before, store, bundles, clock });
+    const request = captureRequest(input, invocation, clock, deps.limits);
+    const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
 

@@ -2,41 +2,41 @@
  * Chains of bundles, decided without touching any: how the next capture of a repository is stored, and which
  * bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
  */
-import { MIB } from '../../../contract/sizes.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChainLink, RepositoryState } from '../model.ts';
 import type { KnownRepository } from '../ports/capture.ts';
-
-export const MAX_LINKS = 64;
-/** Below this a chain is never too heavy: starting over would cost more than it saves. */
-const CHAIN_FLOOR_BYTES = 4 * MIB;
+import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
 
 /**
  * What starting over on the same base would leave to read: the base and a first link like the present one. A
  * chain is too heavy when the links after its first outweigh that, so restoring never reads more than twice what
  * it must, and starting over is paid for by what was written since.
  */
-const isTooHeavy = (state: RepositoryState): boolean => {
+const isTooHeavy = (state: RepositoryState, limits: BundleLimits): boolean => {
   const first = state.firstBytes ?? 0;
   const sinceFirst = (state.chainBytes ?? 0) - first;
-  return sinceFirst > Math.max((state.baseBytes ?? 0) + first, CHAIN_FLOOR_BYTES);
+  return sinceFirst > Math.max((state.baseBytes ?? 0) + first, limits.chainFloorBytes);
 };
 
 /** A new base helps only when the first link is heavy because the host's HEAD has moved away from the old one. */
-const needsNewBase = (state: RepositoryState): boolean =>
+const needsNewBase = (state: RepositoryState, limits: BundleLimits): boolean =>
   state.head !== undefined &&
   state.head !== state.baseCommit &&
-  (state.firstBytes ?? 0) > Math.max(state.baseBytes ?? 0, CHAIN_FLOOR_BYTES);
+  (state.firstBytes ?? 0) > Math.max(state.baseBytes ?? 0, limits.chainFloorBytes);
 
 /** How the capture after `state` is to be stored. The sandbox may have to fall back to a lower step. */
-export const nextStep = (state: RepositoryState): KnownRepository['next'] => {
-  const isFull = (state.link ?? 0) + 1 >= MAX_LINKS;
-  if (!isFull && !isTooHeavy(state)) return 'append';
-  return needsNewBase(state) ? 'rebase' : 'restart';
+export const nextStep = (
+  state: RepositoryState,
+  limits: BundleLimits = BUNDLE_LIMITS,
+): KnownRepository['next'] => {
+  const isFull = (state.link ?? 0) + 1 >= limits.maxLinks;
+  if (!isFull && !isTooHeavy(state, limits)) return 'append';
+  const isOwned = state.base === undefined || state.baseOwner !== undefined;
+  return !isOwned || needsNewBase(state, limits) ? 'rebase' : 'restart';
 };
 
 /** What the store has of one repository, for the capture script; undefined when it has nothing. */
-export const knownFrom = (state: RepositoryState): KnownRepository | undefined => {
+export const knownFrom = (state: RepositoryState, limits?: BundleLimits): KnownRepository | undefined => {
   if (state.commit === undefined || state.tree === undefined || state.meta === undefined) return undefined;
   return {
     path: state.path,
@@ -45,7 +45,7 @@ export const knownFrom = (state: RepositoryState): KnownRepository | undefined =
     meta: state.meta,
     base: state.base,
     baseCommit: state.baseCommit,
-    next: nextStep(state),
+    next: nextStep(state, limits),
   };
 };
 
@@ -60,17 +60,22 @@ export const prerequisitesOf = (
 };
 
 /** The links from the chain's first to the one that holds `commit`, in order; `BundleMissing` when one is not there. */
-export const linksTo = (links: readonly ChainLink[], chainId: string, commit: string): ChainLink[] => {
-  // Two writers may both have stored a link at one place; `previous` tells which one the commit stands on.
-  const byCommit = new Map(links.map((link) => [link.commit, link]));
+export const linksTo = (
+  links: readonly ChainLink[],
+  chainId: string,
+  { commit, link: last }: { commit: string; link: number },
+): ChainLink[] => {
+  // Two writers may both have stored a link at one place, and a sandbox may name a commit twice in a chain; place and
+  // `previous` tell which one a commit stands on.
+  const byPlace = new Map(links.map((link) => [`${link.link} ${link.commit}`, link]));
   const walk: ChainLink[] = [];
   let at: string | null = commit;
-  while (at !== null) {
-    const link = byCommit.get(at);
-    if (link === undefined || walk.length > MAX_LINKS) {
+  for (let place = last; at !== null; place--) {
+    const link = byPlace.get(`${place} ${at}`);
+    if (link === undefined) {
       throw new WalkbackError(
         'BundleMissing',
-        `The chain ${chainId} has no link for commit ${at}; the checkpoint can not be restored. Choose another checkpoint.`,
+        `The chain ${chainId} has no link for commit ${at}; the checkpoint cannot be restored. Choose another checkpoint.`,
         { details: { chainId, commit: at } },
       );
     }

@@ -11,6 +11,7 @@ import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import { statesToBring } from '../rollback/restore-plan.ts';
+import type { BundleLimits } from './limits.ts';
 
 export interface EarlyBundles {
   /** For the states they were brought for. */
@@ -28,6 +29,7 @@ export const createEarlyBundles = (deps: {
   store: SessionStore;
   bundles: BundleStore;
   repositories: Repositories;
+  limits?: BundleLimits;
 }) => {
   const bundleSources = createBundleSources(deps);
 

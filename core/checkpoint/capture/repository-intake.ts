@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
 import type { CapturedBundle, CapturedRepository } from '../ports/capture.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { chainIdOf } from '../session/keys.ts';
+import { baseOwnerOf, chainIdOf } from '../session/keys.ts';
 import { chainExpiryOf, isAlive, keepChain } from '../session/retention.ts';
 import type { BundleIntake } from './bundle-intake.ts';
 import { claimProblem, linkPrerequisites } from './capture-claims.ts';
@@ -47,18 +47,28 @@ export const createRepositoryIntake = (deps: {
   const find = (path: string, kind: 'base' | 'link') =>
     bundles.find((bundle) => bundle.repositoryPath === path && bundle.kind === kind);
 
-  /** The base below a new chain: stored already, by whomever, or brought by this capture. */
-  const storeBase = async (repository: CapturedRepository): Promise<StoredBase | undefined> => {
+  /**
+   * The base below a new chain: one of the session's owner, the one it stands on, or brought by this capture. Never that of
+   * another owner, whatever the sandbox says: who knows a commit's id has not shown that it has the commit.
+   */
+  const storeBase = async (
+    repository: CapturedRepository,
+    before: RepositoryState | undefined,
+  ): Promise<StoredBase | undefined> => {
     const { base: name, baseCommit: commit } = repository;
     if (name === undefined || commit === undefined) return undefined;
     const expiresAt = chainExpiryOf(session, clock);
-    const known = await store.getBase(name);
-    if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
+    const owner = baseOwnerOf(session);
+    const owners = before?.base === name && before.baseOwner === undefined ? [owner, undefined] : [owner];
+    for (const one of owners) {
+      const known = await store.getBase(name, one);
+      if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
+    }
     const bundle = find(repository.path, 'base');
     if (bundle?.commit !== commit) throw failed('its base bundle was not made');
-    const stored = await intake.take(bundle, { commit, prerequisites: [] });
+    const stored = await intake.take({ ...bundle, base: name }, { commit, prerequisites: [] });
     const { shallow = false, partial = false } = repository.info ?? {};
-    return store.putBase({ ...stored, name, commit, shallow, partial, expiresAt });
+    return store.putBase({ ...stored, name, owner, commit, shallow, partial, expiresAt });
   };
 
   const chainBelow = async (repository: CapturedRepository, before: RepositoryState | undefined) => {
@@ -66,12 +76,13 @@ export const createRepositoryIntake = (deps: {
       const kept = await keepChain(store, session, before, clock);
       return { ...kept, chainId: before.chainId, link: (before.link ?? 0) + 1 };
     }
-    const base = await storeBase(repository);
+    const base = await storeBase(repository, before);
     return {
       chainId: chainIdOf(repository.path, repository.commit ?? ''),
       link: 0,
       base: base?.name,
       baseCommit: base?.commit,
+      baseOwner: base?.owner,
       baseBytes: base?.sizeBytes,
       chainExpiresAt: chainExpiryOf(session, clock),
     };
@@ -85,10 +96,13 @@ export const createRepositoryIntake = (deps: {
     const bundle = find(repository.path, 'link');
     const { commit } = repository;
     if (commit === undefined || bundle?.commit !== commit) throw failed('its bundle was not made');
-    const stored = await intake.take(bundle, {
-      commit,
-      prerequisites: linkPrerequisites(repository, known),
-    });
+    const stored = await intake.take(
+      { ...bundle, chain: repository.chain },
+      {
+        commit,
+        prerequisites: linkPrerequisites(repository, known),
+      },
+    );
     const chain = await chainBelow(repository, before);
     const isFirst = chain.link === 0;
     const state: RepositoryState = {
@@ -106,6 +120,7 @@ export const createRepositoryIntake = (deps: {
       chainExpiresAt: chain.chainExpiresAt,
       base: chain.base,
       baseCommit: chain.baseCommit,
+      baseOwner: chain.baseOwner,
       baseBytes: chain.baseBytes,
       ...hostFacts(repository.info, before),
     };

@@ -53,6 +53,8 @@ export interface CapturedBundle {
   commit: string;
   /** Name of the base, for a base: known before a large one is uploaded, so that one stored meanwhile is not sent again. */
   base?: string;
+  /** How the link was made, for a link. */
+  chain?: 'append' | 'restart' | 'rebase';
   sizeBytes: number;
   sha256: string;
   /** The bytes, when it was small enough to travel through the function; else it was given to `upload`. */

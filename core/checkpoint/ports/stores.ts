@@ -9,6 +9,7 @@ import type {
   Session,
   StoredBase,
   StoredBundle,
+  StoredUpload,
 } from '../model.ts';
 
 /** Bundles in the bucket. Keys are made by the core. */
@@ -85,11 +86,15 @@ export interface SessionStore {
   /** In order of first appearance. */
   listMessages(sessionId: string): Promise<Message[]>;
 
+  /** Stores or prolongs, as `putBase`: a link that is there stays what it is. */
   putLinks(links: ChainLink[]): Promise<void>;
   listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
-  getBase(name: string): Promise<StoredBase | undefined>;
+  /** Without an owner: one stored before bases had owners. */
+  getBase(name: string, owner: string | undefined): Promise<StoredBase | undefined>;
   /** Stores or prolongs: the first object stays, `expiresAt` only grows. Answers what is stored. */
   putBase(base: StoredBase): Promise<StoredBase>;
+  getUpload(key: string): Promise<StoredUpload | undefined>;
+  putUpload(upload: StoredUpload): Promise<void>;
 
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
   /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */

@@ -2,7 +2,7 @@
 import pLimit from 'p-limit';
 import { WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
-import { DEFAULTS } from '../defaults.ts';
+import { BUNDLE_LIMITS, type BundleLimits } from '../capture/limits.ts';
 import type { RepositoryState, StoredBundle } from '../model.ts';
 import type { BundleSource } from '../ports/restore.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
@@ -26,26 +26,30 @@ const missing = (bundle: StoredBundle, why: string): WalkbackError =>
   );
 
 /** Picks the smallest bundles that fit through the function together. */
-const chooseInline = (needed: readonly Needed[]): Set<Needed> => {
+const chooseInline = (needed: readonly Needed[], carriedBytes: number): Set<Needed> => {
   const chosen = new Set<Needed>();
   let total = 0;
   for (const one of [...needed].toSorted((a, b) => a.bundle.sizeBytes - b.bundle.sizeBytes)) {
     total += one.bundle.sizeBytes;
-    if (total > DEFAULTS.maxInlineBytes) break;
+    if (total > carriedBytes) break;
     chosen.add(one);
   }
   return chosen;
 };
 
-export const createBundleSources = (deps: { store: SessionStore; bundles: BundleStore }) => {
-  const { store, bundles } = deps;
+export const createBundleSources = (deps: {
+  store: SessionStore;
+  bundles: BundleStore;
+  limits?: BundleLimits;
+}) => {
+  const { store, bundles, limits = BUNDLE_LIMITS } = deps;
 
   const listNeeded = async (sessionId: string, state: RepositoryState): Promise<Needed[]> => {
-    const { path, commit, chainId, base: name } = state;
+    const { path, commit, chainId, link: place = 0, base: name, baseOwner } = state;
     if (commit === undefined || chainId === undefined) return [];
     const [links, base] = await Promise.all([
       store.listLinks(sessionId, chainId),
-      name === undefined ? undefined : store.getBase(name),
+      name === undefined ? undefined : store.getBase(name, baseOwner),
     ]);
     if (name !== undefined && base === undefined) {
       throw missing({ key: `bases/${state.baseCommit}`, sizeBytes: 0, sha256: '' }, 'is not stored any more');
@@ -53,7 +57,7 @@ export const createBundleSources = (deps: { store: SessionStore; bundles: Bundle
     const below: Needed[] =
       base === undefined ? [] : [{ path, kind: 'base', commit: base.commit, bundle: base }];
     return below.concat(
-      linksTo(links, chainId, commit).map((link) => ({
+      linksTo(links, chainId, { commit, link: place }).map((link) => ({
         path,
         kind: 'link' as const,
         commit: link.commit,
@@ -78,7 +82,7 @@ export const createBundleSources = (deps: { store: SessionStore; bundles: Bundle
     states: readonly RepositoryState[],
   ): Promise<Map<string, BundleSource[]>> => {
     const needed = (await Promise.all(states.map((state) => listNeeded(sessionId, state)))).flat();
-    const inline = chooseInline(needed);
+    const inline = chooseInline(needed, limits.carriedBytes);
     const limit = pLimit(PARALLEL);
     const sources = await Promise.all(
       needed.map((one) => limit(async () => ({ one, source: await fetchOne(one, inline.has(one)) }))),

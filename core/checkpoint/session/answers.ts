@@ -63,6 +63,7 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   maxFileBytes: session.maxFileBytes,
   retentionDays: session.retentionDays,
   metadata: session.metadata,
+  tenant: session.tenant ?? null,
   busy: session.busy ?? null,
   createdAt: session.createdAt,
   updatedAt: session.updatedAt,

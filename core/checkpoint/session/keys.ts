@@ -1,12 +1,23 @@
-/** Object keys and chain ids. Both come from content, so a repeated step names the same thing. */
+/** Object keys, chain ids and owners. Keys and chain ids come from content, so a repeated step names the same thing. */
 import { repositoryKey } from '../../shared/ids.ts';
+import type { Session } from '../model.ts';
 import type { CapturedBundle } from '../ports/capture.ts';
 
+/**
+ * Who may build on a base without having it. A base is found by the id of a commit, which is no secret, so whoever may find
+ * it may read what it holds.
+ */
+export const baseOwnerOf = ({ sessionId, tenant }: Pick<Session, 'sessionId' | 'tenant'>): string =>
+  tenant === undefined ? `session/${sessionId}` : `tenant/${tenant}`;
+
 /** Named by commit, not by base name: a large base needs its key before its name has been checked. */
-export const bundleKey = (sessionId: string, bundle: CapturedBundle): string =>
+export const bundleKey = (
+  session: Pick<Session, 'sessionId' | 'tenant'>,
+  bundle: Pick<CapturedBundle, 'kind' | 'commit' | 'sha256' | 'repositoryPath'>,
+): string =>
   bundle.kind === 'base'
-    ? `bases/${bundle.commit}/${bundle.sha256}.bundle`
-    : `sessions/${sessionId}/${repositoryKey(bundle.repositoryPath)}/${bundle.sha256}.bundle`;
+    ? `bases/${baseOwnerOf(session)}/${bundle.commit}/${bundle.sha256}.bundle`
+    : `sessions/${session.sessionId}/${repositoryKey(bundle.repositoryPath)}/${bundle.sha256}.bundle`;
 
 /** A chain is named by its first capture. */
 export const chainIdOf = (path: string, firstCommit: string): string =>

@@ -2,7 +2,7 @@
 
 import type { Events, Log } from '../../shared/surroundings.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
-import { eventsOf, type ItemChange, removedBundle } from './session-events.ts';
+import { eventsOf, type ItemChange, type RemovedObject, removedObject } from './session-events.ts';
 
 export const createPublishChanges = (deps: {
   store: SessionStore;
@@ -13,22 +13,23 @@ export const createPublishChanges = (deps: {
   const { store, bundles, events, log } = deps;
 
   /**
-   * Whether the table, read now, names the bundle again: an item that expired may have been written anew before its
-   * removal got here.
+   * Whether the table, read now, names the object: what was uploaded mostly came to be named, and an item that expired may
+   * have been written anew before its removal got here.
    */
-  const isNamed = async (removed: NonNullable<ReturnType<typeof removedBundle>>): Promise<boolean> => {
-    if (removed.kind === 'base') return (await store.getBase(removed.name))?.key === removed.bundle.key;
-    const links = await store.listLinks(removed.sessionId, removed.chainId);
-    return links.some(({ bundle }) => bundle.key === removed.bundle.key);
+  const isNamed = async ({ key, place }: RemovedObject): Promise<boolean> => {
+    if ((await store.getUpload(key)) !== undefined) return true;
+    if ('base' in place) return (await store.getBase(place.base, place.owner))?.key === key;
+    const links = await store.listLinks(place.sessionId, place.chainId);
+    return links.some(({ bundle }) => bundle.key === key);
   };
 
   const settle = async (change: ItemChange): Promise<void> => {
     const told = eventsOf(change);
     if (told.length > 0) await events.publish(told);
-    const removed = removedBundle(change);
+    const removed = removedObject(change);
     if (removed === undefined || (await isNamed(removed))) return;
-    await bundles.delete([removed.bundle.key]);
-    log.info('bundle deleted', { key: removed.bundle.key });
+    await bundles.delete([removed.key]);
+    log.info('bundle deleted', { key: removed.key });
   };
 
   /** Index of the first change that could not be settled: it and all after it are to be delivered again. */

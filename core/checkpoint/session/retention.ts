@@ -20,6 +20,12 @@ export const expiryOf = (session: Retained, clock: Clock): number =>
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
 
+/** Long enough for the checkpoint that needs an upload, and to see what it stored. */
+const UPLOAD_DAYS = 3;
+
+/** Until when an object may lie in the bucket without anything that names it. */
+export const uploadExpiryOf = (clock: Clock): number => seconds(clock) + UPLOAD_DAYS * DAY_SECONDS;
+
 /** A base about to expire is not built upon: the table may remove it while a capture runs. */
 export const isAlive = (item: { expiresAt: number }, clock: Clock): boolean =>
   item.expiresAt > seconds(clock) + DAY_SECONDS;
@@ -35,7 +41,7 @@ export const keepChain = async (
   const expiresAt = chainExpiryOf(session, clock);
   const links = await store.listLinks(session.sessionId, state.chainId);
   await store.putLinks(links.map((link) => ({ ...link, expiresAt: Math.max(link.expiresAt, expiresAt) })));
-  const base = state.base === undefined ? undefined : await store.getBase(state.base);
+  const base = state.base === undefined ? undefined : await store.getBase(state.base, state.baseOwner);
   if (base !== undefined) await store.putBase({ ...base, expiresAt });
   return { ...state, chainExpiresAt: expiresAt };
 };

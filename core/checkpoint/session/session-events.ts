@@ -1,5 +1,12 @@
 /** What the outside is told, derived from the table's changes alone: no event without its row, no row without its event. */
-import type { Checkpoint, RehydrateJournal, RollbackJournal, Session, StoredBundle } from '../model.ts';
+import type {
+  Checkpoint,
+  RehydrateJournal,
+  RollbackJournal,
+  Session,
+  StoredBundle,
+  StoredUpload,
+} from '../model.ts';
 
 export type EventName =
   | 'session.started'
@@ -31,7 +38,8 @@ export type StoredItem =
   | { kind: 'rollback'; item: RollbackJournal }
   | { kind: 'rehydrate'; item: RehydrateJournal }
   | { kind: 'link'; sessionId: string; chainId: string; bundle: StoredBundle }
-  | { kind: 'base'; name: string; bundle: StoredBundle }
+  | { kind: 'base'; name: string; owner: string | undefined; bundle: StoredBundle }
+  | { kind: 'upload'; upload: StoredUpload }
   | { kind: 'other' };
 
 /** One change, as a stream tells it: `before` and `after` are the same kind when both are there. */
@@ -147,6 +155,7 @@ const namedEvents = ({ before, after }: ItemChange): [EventName, Record<string, 
     }
     case 'link':
     case 'base':
+    case 'upload':
     case 'other':
     case undefined:
       return [];
@@ -163,6 +172,7 @@ const timeOf = (after: StoredItem | undefined): string => {
       return after.item.updatedAt;
     case 'link':
     case 'base':
+    case 'upload':
     case 'other':
     case undefined:
       return new Date(0).toISOString();
@@ -177,11 +187,31 @@ export const eventsOf = (change: ItemChange): WalkbackEvent[] =>
     detail,
   }));
 
-/** The item whose bundle has nobody left who names it, when a change removed one. */
-export const removedBundle = (
-  change: ItemChange,
-): Extract<StoredItem, { kind: 'link' | 'base' }> | undefined => {
-  const { before, after } = change;
+/** An object in the bucket, and what would still name it. */
+export interface RemovedObject {
+  key: string;
+  place: StoredUpload['place'] | { base: string; owner: undefined };
+}
+
+/** The object that may have nobody left who names it, when a change removed an item. */
+export const removedObject = ({ before, after }: ItemChange): RemovedObject | undefined => {
   if (after !== undefined) return undefined;
-  return before?.kind === 'link' || before?.kind === 'base' ? before : undefined;
+  switch (before?.kind) {
+    case 'link':
+      return {
+        key: before.bundle.key,
+        place: { sessionId: before.sessionId, chainId: before.chainId },
+      };
+    case 'base':
+      return { key: before.bundle.key, place: { base: before.name, owner: before.owner } };
+    case 'upload':
+      return before.upload;
+    case 'session':
+    case 'checkpoint':
+    case 'rollback':
+    case 'rehydrate':
+    case 'other':
+    case undefined:
+      return undefined;
+  }
 };

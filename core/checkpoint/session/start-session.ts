@@ -14,6 +14,7 @@ import type { Session } from '../model.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { startSessionAnswer } from './answers.ts';
+import { baseOwnerOf } from './keys.ts';
 import { expiryOf, isAlive } from './retention.ts';
 import { requireActive } from './session-rules.ts';
 
@@ -48,6 +49,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
       maxFileBytes: input.maxFileBytes ?? DEFAULTS.maxFileBytes,
       retentionDays,
       metadata: input.metadata ?? {},
+      ...(input.tenant !== undefined && { tenant: input.tenant }),
       status: 'active',
       requestHash: hash,
       createdAt: now,
@@ -76,7 +78,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
     );
   };
 
-  /** What is there, and the names of bases that other sessions have stored: the capture need not make those again. */
+  /** What is there, and the names of bases that its owner has stored: the capture need not make those again. */
   const look = async (session: Session, sandbox: ExecutionAdapter, invocation: Invocation) => {
     const survey = await repositories.survey(sandbox, {
       projectsRoot: session.projectsRoot,
@@ -86,7 +88,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
     });
     if (survey.repositories.length === 0) throw noRepositories(session.projectsRoot);
     const names = [...new Set(survey.repositories.flatMap(({ base }) => base ?? []))];
-    const bases = await Promise.all(names.map((name) => store.getBase(name)));
+    const bases = await Promise.all(names.map((name) => store.getBase(name, baseOwnerOf(session))));
     return {
       knownBases: bases.flatMap((base) => (base !== undefined && isAlive(base, clock) ? [base.name] : [])),
       commits: new Map(survey.repositories.map(({ path, commits }) => [path, commits])),

@@ -8,6 +8,7 @@ import type {
   RollbackJournal,
   Session,
   StoredBase,
+  StoredUpload,
 } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 
@@ -18,6 +19,7 @@ interface Tables {
   messages: Map<string, Message>;
   links: Map<string, ChainLink>;
   bases: Map<string, StoredBase>;
+  uploads: Map<string, StoredUpload>;
   rollbacks: Map<string, RollbackJournal>;
   rehydrates: Map<string, RehydrateJournal>;
   copies: Map<string, ReviewCopy>;
@@ -40,11 +42,13 @@ export const createFakeStore = (): FakeStore => {
     messages: new Map(),
     links: new Map(),
     bases: new Map(),
+    uploads: new Map(),
     rollbacks: new Map(),
     rehydrates: new Map(),
     copies: new Map(),
   };
-  const { sessions, checkpoints, tools, messages, links, bases, rollbacks, rehydrates, copies } = tables;
+  const { sessions, checkpoints, tools, messages, links, bases, uploads, rollbacks, rehydrates, copies } =
+    tables;
 
   const read = <T>(map: Map<string, T>, ...parts: (string | number)[]): T | undefined => {
     const found = map.get(key(...parts));
@@ -129,19 +133,27 @@ export const createFakeStore = (): FakeStore => {
         .toSorted((a, b) => a.order - b.order),
 
     putLinks: async (added) => {
-      for (const link of added)
-        links.set(key(link.sessionId, link.chainId, link.link, link.commit), copyOf(link));
+      for (const link of added) {
+        const name = key(link.sessionId, link.chainId, link.link, link.commit);
+        const stored = links.get(name) ?? link;
+        links.set(name, copyOf({ ...stored, expiresAt: Math.max(stored.expiresAt, link.expiresAt) }));
+      }
     },
     listLinks: async (sessionId, chainId) =>
       inSession(links, sessionId)
         .filter((link) => link.chainId === chainId)
         .toSorted((a, b) => a.link - b.link),
-    getBase: async (name) => read(bases, name),
+    getBase: async (name, owner = '') => read(bases, owner, name),
     putBase: async (base) => {
-      const stored = bases.get(key(base.name)) ?? base;
+      const name = key(base.owner ?? '', base.name);
+      const stored = bases.get(name) ?? base;
       const kept = { ...stored, expiresAt: Math.max(stored.expiresAt, base.expiresAt) };
-      bases.set(key(base.name), copyOf(kept));
+      bases.set(name, copyOf(kept));
       return copyOf(kept);
+    },
+    getUpload: async (name) => read(uploads, name),
+    putUpload: async (upload) => {
+      uploads.set(key(upload.key), copyOf(upload));
     },
 
     getRollback: async (sessionId, requestId) => read(rollbacks, sessionId, requestId),

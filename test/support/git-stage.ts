@@ -1,0 +1,143 @@
+/**
+ * Sessions over real git and real bundles in a local S3, with sandboxes that are directories of this machine and a table in
+ * memory: the use cases without the functions around them, and with limits a test can cross.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { createBundleStore } from '../../adapters/aws/bundles.ts';
+import { createRepositories, type GitLimits } from '../../adapters/git/repositories.ts';
+import type { BundleLimits } from '../../core/checkpoint/capture/limits.ts';
+import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
+import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../core/checkpoint/ports/sandbox.ts';
+import { createRehydrate } from '../../core/checkpoint/rehydrate/rehydrate.ts';
+import { createRollback } from '../../core/checkpoint/rollback/rollback.ts';
+import { createStartSession } from '../../core/checkpoint/session/start-session.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { startS3 } from '../../local/s3/server.ts';
+import { createFakeStore } from './fakes/fake-store.ts';
+import { processSandbox } from './process-sandbox.ts';
+import { shell } from './world.ts';
+
+const PROJECTS_ROOT = '/projects';
+const BUCKET = 'bundles';
+const INVOCATION_MS = 900_000;
+const credentials = { accessKeyId: 'local-key', secretAccessKey: 'local-secret' };
+const region = 'us-east-1';
+
+export interface GitStageOptions {
+  bundles?: BundleLimits;
+  git?: GitLimits;
+}
+
+/** Puts another result in the place of what a command in a sandbox answered: a sandbox that lies. */
+export type Lie = (stdout: string) => string;
+
+export const createGitStage = async (options: GitStageOptions = {}) => {
+  await using starting = new AsyncDisposableStack();
+  const top = await mkdtemp(join(tmpdir(), 'walkback-stage-'));
+  starting.defer(() => rm(top, { recursive: true, force: true }));
+  const server = await startS3({ dataDir: join(top, 's3'), credentials, region });
+  starting.defer(() => server.close());
+  const s3 = new S3Client({ endpoint: server.url, region, credentials, forcePathStyle: true });
+  starting.defer(() => s3.destroy());
+  await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+
+  const home = join(top, 'home');
+  await mkdir(home);
+  const running = new Map<string, { adapter: ExecutionAdapter; tags: SandboxTags }>();
+  const lies = new Map<string, Lie>();
+  const rootOf = (sandboxId: string): string => join(top, sandboxId, 'projects');
+
+  const adapterOf = (sandboxId: string): ExecutionAdapter => {
+    const inner = processSandbox({ PATH: process.env['PATH'] ?? '', HOME: home });
+    const here = (path: string): string => path.replace(PROJECTS_ROOT, rootOf(sandboxId));
+    return {
+      ...inner,
+      sandboxId,
+      run: async (command, { onLine, ...how }) => {
+        const lie = lies.get(sandboxId);
+        const given = { ...how, cwd: here(how.cwd ?? PROJECTS_ROOT) };
+        if (lie === undefined) return inner.run(command, { ...given, onLine });
+        const result = await inner.run(command, given);
+        const stdout = lie(result.stdout);
+        for (const line of stdout.split('\n')) onLine?.(line);
+        return { ...result, stdout };
+      },
+      writeFiles: (files) => inner.writeFiles(files.map((file) => ({ ...file, path: here(file.path) }))),
+      readFile: (path, maxBytes) => inner.readFile(here(path), maxBytes),
+    };
+  };
+
+  let count = 0;
+  const addSandbox = async (tags: SandboxTags = {}): Promise<string> => {
+    const sandboxId = `sandbox-${++count}`;
+    await mkdir(rootOf(sandboxId), { recursive: true });
+    running.set(sandboxId, { adapter: adapterOf(sandboxId), tags });
+    return sandboxId;
+  };
+  const need = (sandboxId: string): ExecutionAdapter => {
+    const found = running.get(sandboxId);
+    if (found === undefined) throw new WalkbackError('SandboxNotFound', `no sandbox ${sandboxId}`);
+    return found.adapter;
+  };
+  const sandboxes: Sandboxes = {
+    open: async (sandboxId) => need(sandboxId),
+    create: async ({ tags }) => need(await addSandbox(tags)),
+    find: async () => [],
+    kill: async (sandboxId) => {
+      await rm(join(top, sandboxId), { recursive: true, force: true });
+      return running.delete(sandboxId);
+    },
+  };
+
+  const store = createFakeStore();
+  let skippedMs = 0;
+  const clock = { now: () => new Date(Date.now() + skippedMs), sleep: async () => undefined };
+  let randoms = 0;
+  const deps = {
+    store,
+    bundles: createBundleStore({ bucket: BUCKET, client: s3 }),
+    sandboxes,
+    repositories: createRepositories(options.git),
+    limits: options.bundles,
+    clock,
+    log: { info: () => undefined, warn: () => undefined },
+    random: () => String(randoms++).padStart(10, '0'),
+  };
+  const disposal = starting.move();
+  const invocation = () => ({ deadlineMs: clock.now().getTime() + INVOCATION_MS });
+  const start = createStartSession(deps);
+  const checkpoint = createTakeCheckpoint(deps);
+  const rollback = createRollback(deps);
+  const rehydrate = createRehydrate(deps);
+
+  return {
+    store,
+    s3,
+    bucket: BUCKET,
+    /** Where the bytes of objects lie on this machine. */
+    dataDir: join(top, 's3'),
+    lies,
+    rootOf,
+    addSandbox,
+    kill: sandboxes.kill,
+    passMs: (ms: number) => {
+      skippedMs += ms;
+    },
+    sh: (sandboxId: string, script: string, directory = '.') =>
+      shell(join(rootOf(sandboxId), directory), script),
+    start: (sessionId: string, sandboxId: string, more: Partial<Parameters<typeof start>[0]> = {}) =>
+      start({ sessionId, sandboxId, projectsRoot: PROJECTS_ROOT, ...more }, invocation()),
+    checkpoint: (sessionId: string, id: string) =>
+      checkpoint({ sessionId, messageId: id, toolExecutionId: id, reason: 'before-tool' }, invocation()),
+    rollback: (sessionId: string, requestId: string, checkpointId: string, more = {}) =>
+      rollback({ sessionId, requestId, checkpointId, ...more }, invocation()),
+    rehydrate: (sessionId: string, checkpointId: string) =>
+      rehydrate({ sessionId, checkpointId }, invocation()),
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
+};
+
+export type GitStage = Awaited<ReturnType<typeof createGitStage>>;
