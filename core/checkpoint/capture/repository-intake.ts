@@ -59,12 +59,13 @@ export const createRepositoryIntake = (deps: {
     if (name === undefined || commit === undefined) return undefined;
     const expiresAt = chainExpiryOf(session, clock);
     const owner = baseOwnerOf(session);
-    const owners = before?.base === name && before.baseOwner === undefined ? [owner, undefined] : [owner];
-    for (const one of owners) {
+    const bundle = find(repository.path, 'base');
+    // One without an owner serves only who stands on it, and only until it brings its own.
+    const isStoodOn = before?.base === name && before.baseOwner === undefined && bundle === undefined;
+    for (const one of isStoodOn ? [owner, undefined] : [owner]) {
       const known = await store.getBase(name, one);
       if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
     }
-    const bundle = find(repository.path, 'base');
     if (bundle?.commit !== commit) throw failed('its base bundle was not made');
     const stored = await intake.take({ ...bundle, base: name }, { commit, prerequisites: [] });
     const { shallow = false, partial = false } = repository.info ?? {};
