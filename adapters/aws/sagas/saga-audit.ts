@@ -10,7 +10,7 @@ import { hashJson } from '../../../core/saga/plan/json.ts';
 import { packEffects } from '../../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { documentClient } from '../document-client.ts';
-import { ITEM_FORMAT } from '../item-format.ts';
+import { SAGA_FORMAT } from '../item-format.ts';
 import {
   entryItem,
   headKey,
@@ -34,7 +34,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const headSchema = z.strictObject({
   pk: z.string(),
   sk: z.literal('HEAD'),
-  format: z.int().min(1).max(ITEM_FORMAT).optional(),
+  format: z.int().min(1).max(SAGA_FORMAT).optional(),
   version: count,
   seq: count,
   tip: hash,
