@@ -30,7 +30,9 @@ export const startSessionInput = z.strictObject({
     .describe('larger files that git does not track are left out; default 256 MiB'),
   retentionDays: z.int().min(1).max(3650).optional().describe('default 30'),
   metadata: metadata.optional().describe('yours; at most 50 entries'),
-  tenant: id.optional().describe('sessions of one tenant share stored histories; without it a session shares none'),
+  tenant: id
+    .optional()
+    .describe('sessions of one tenant share stored histories; without it a session shares none'),
 });
 export type StartSessionInput = z.output<typeof startSessionInput>;
 
