@@ -18,7 +18,7 @@ export const startSagaInput = z.strictObject({
     .optional()
     .describe('a template of the catalog; the newest version unless one is named'),
   // Checked by the plan's own rules, which name step and rule.
-  plan: z.unknown().optional().describe('instead of a definition: { steps: [...] }'),
+  plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
   input: jsonValue.describe('what expressions of the plan read'),
   sessionId: id.optional(),
   requestedBy: who,
@@ -69,8 +69,8 @@ export const queryLedgerInput = z.strictObject({
 export type QueryLedgerInput = z.infer<typeof queryLedgerInput>;
 
 export const putCatalogInput = z.strictObject({
-  tools: z.array(z.unknown()).max(100),
-  definitions: z.array(z.unknown()).max(100),
+  tools: z.array(jsonValue).max(100),
+  definitions: z.array(jsonValue).max(100),
 });
 export type PutCatalogInput = z.infer<typeof putCatalogInput>;
 

@@ -3,7 +3,7 @@
  * (S3, S4), and the three outcomes of what happened (S2). It never throws: what it could not know it calls unknown.
  */
 import * as z from 'zod';
-import { jsonValue } from '../contract/json.ts';
+import { isJson, type Json, jsonProblem } from '../contract/json.ts';
 import { type ToolRequest, toolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
@@ -51,21 +51,44 @@ const outcomeOf = (error: unknown): Outcome => {
   return { outcome: 'unknown', error: describeError(plain.name, plain.message), answered: false };
 };
 
+/** The value as JSON takes it, or why it cannot be. */
+const toJson = (value: unknown): { result: Json; sizeBytes: number } | { problem: string } => {
+  try {
+    const text = JSON.stringify(value) ?? 'null';
+    const result: unknown = JSON.parse(text);
+    return isJson(result)
+      ? { result, sizeBytes: Buffer.byteLength(text) }
+      : { problem: jsonProblem(result) ?? 'is no JSON' };
+  } catch (error) {
+    return { problem: `cannot be written as JSON: ${String(error)}` };
+  }
+};
+
 /** A result as it goes into the ledger. It happened, so what is wrong with it is said beside it, not instead of it. */
 const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
-  const parsed = tool.definition.output.safeParse(value);
-  if (!parsed.success) {
-    const message = `The result does not match the tool's schema: ${parsed.error.issues[0]?.message ?? ''}`;
-    return { outcome: 'committed', result: null, error: { name: 'InvalidResult', message } };
+  const invalid = (reason: string, more: { externalRef?: string } = {}): Outcome => ({
+    outcome: 'committed',
+    result: null,
+    ...more,
+    error: describeError('InvalidResult', reason),
+  });
+  try {
+    const parsed = tool.definition.output.safeParse(value);
+    if (!parsed.success) {
+      return invalid(`The result does not match the tool's schema: ${parsed.error.issues[0]?.message ?? ''}`);
+    }
+    const externalRef = tool.externalRef(value, input);
+    const reference = externalRef === undefined ? {} : { externalRef };
+    const json = toJson(parsed.data);
+    if ('problem' in json) return invalid(`The result ${json.problem}.`, reference);
+    if (json.sizeBytes > MAX_RESULT_BYTES) {
+      const message = `The result takes more than ${MAX_RESULT_BYTES} bytes; store it and return a reference.`;
+      return { outcome: 'committed', result: null, ...reference, error: { name: 'ResultTooLarge', message } };
+    }
+    return { outcome: 'committed', result: json.result, ...reference };
+  } catch (error) {
+    return invalid(`The result could not be read: ${String(error)}`);
   }
-  const externalRef = tool.externalRef(value, input);
-  const reference = externalRef === undefined ? {} : { externalRef };
-  const text = JSON.stringify(parsed.data) ?? 'null';
-  if (Buffer.byteLength(text) > MAX_RESULT_BYTES) {
-    const message = `The result takes more than ${MAX_RESULT_BYTES} bytes; store it and return a reference.`;
-    return { outcome: 'committed', result: null, ...reference, error: { name: 'ResultTooLarge', message } };
-  }
-  return { outcome: 'committed', result: jsonValue.parse(JSON.parse(text)), ...reference };
 };
 
 const run = async (tool: Tool, request: ToolRequest, call: ToolCall): Promise<Outcome> => {

@@ -7,12 +7,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { type Json, jsonValue } from '../../contract/json.ts';
+import { isJson, type Json, jsonProblem } from '../../contract/json.ts';
+import type { Expression } from '../../core/saga/plan/evaluate.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 export interface Job {
-  sources: readonly string[];
+  expressions: readonly Expression[];
   scope: Json;
 }
 
@@ -69,8 +70,10 @@ const start = async (): Promise<ChildProcess> => {
 const refuse = (message: string) => new WalkbackError('ArgumentsUnresolved', message);
 
 /** Which of the two it was is not known for sure: a process that runs out of memory takes its time to say so. */
-const tooCostly = (sources: readonly string[]): WalkbackError => {
-  const what = sources.length === 1 ? `${sources[0] ?? ''} takes` : `${sources.length} expressions take`;
+const tooCostly = (expressions: readonly Expression[]): WalkbackError => {
+  const [first] = expressions;
+  const what =
+    expressions.length === 1 ? `${first?.source ?? ''} takes` : `${expressions.length} expressions take`;
   return refuse(`${what} longer than ${TIME_MS} ms or more than ${MEMORY_MB} MB of memory`);
 };
 
@@ -104,21 +107,23 @@ export const createEvaluator = (): Evaluate => {
     return heard;
   };
 
-  const run = async (sources: readonly string[], scope: Json): Promise<Json[]> => {
+  const run = async (expressions: readonly Expression[], scope: Json): Promise<Json[]> => {
     const kept = running !== undefined;
-    let heard = await ask({ sources, scope });
+    let heard = await ask({ expressions, scope });
     // A kept process may have ended meanwhile for reasons of its own.
-    if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask({ sources, scope });
-    if ('ended' in heard) throw tooCostly(sources);
+    if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask({ expressions, scope });
+    if ('ended' in heard) throw tooCostly(expressions);
     const { answers } = answerMessage.parse(heard.message);
     return answers.map((answer) => {
       if ('problem' in answer) throw refuse(answer.problem);
-      return jsonValue.parse(JSON.parse(answer.text));
+      const value: unknown = JSON.parse(answer.text);
+      if (isJson(value)) return value;
+      throw refuse(`an expression's value ${jsonProblem(value) ?? 'is no JSON'}`);
     });
   };
 
-  return (sources, scope) => {
-    const result = last.then(() => run(sources, scope));
+  return (expressions, scope) => {
+    const result = last.then(() => run(expressions, scope));
     last = result.catch(() => undefined);
     return result;
   };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { type Json, jsonValue } from '../../contract/json.ts';
+import { isJson, type Json, jsonProblem } from '../../contract/json.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -20,8 +20,11 @@ interface Options {
 const readJson = async (text: string, what: string): Promise<Json> => {
   const content = text.startsWith('@') ? await readFile(text.slice(1), 'utf8') : text;
   try {
-    return jsonValue.parse(JSON.parse(content));
+    const value: unknown = JSON.parse(content);
+    if (isJson(value)) return value;
+    throw new CliError('InvalidInput', `${what} ${jsonProblem(value) ?? 'is not JSON'}.`);
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw new CliError('InvalidInput', `${what} is not JSON.`, { cause, hint: 'give JSON, or @FILE' });
   }
 };

@@ -4,6 +4,7 @@ import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock } from '../shared/surroundings.ts';
 import type { LedgerEntry, PinnedSaga, PinnedStep, SagaDefinition, SagaHead, ToolManifest } from './model.ts';
+import type { Expression } from './plan/evaluate.ts';
 
 /** Who to wake when an awaited answer comes. */
 export interface WakeToken {
@@ -97,7 +98,7 @@ export interface Tombstones {
  * Values of JSONata expressions, in their order, all together within a second and 64 MB whatever they are. Throws
  * `ArgumentsUnresolved` when one fails, has no value or is too costly.
  */
-export type Evaluate = (sources: readonly string[], scope: Json) => Promise<Json[]>;
+export type Evaluate = (expressions: readonly Expression[], scope: Json) => Promise<Json[]>;
 
 export interface AdvanceDependencies {
   store: SagaStore;

@@ -68,9 +68,9 @@ describe('arguments', () => {
 
   test('evaluate elsewhere only what may be costly', async () => {
     const sent: string[] = [];
-    const recording: Evaluate = (sources, scope) => {
-      sent.push(...sources);
-      return evaluate(sources, scope);
+    const recording: Evaluate = (expressions, scope) => {
+      sent.push(...expressions.map(({ source }) => source));
+      return evaluate(expressions, scope);
     };
     const template = {
       path: '{% steps.a.result.x %}',

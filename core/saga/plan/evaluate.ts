@@ -1,5 +1,6 @@
 /** JSONata and nothing around it: what runs an expression, here or in a process of its own. */
 import jsonata from 'jsonata';
+import type { Json } from '../../../contract/json.ts';
 
 /** What JSONata itself looks at. It interrupts no regular expression and no built-in function, and counts no memory. */
 const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
@@ -7,12 +8,32 @@ const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
 /** `text`: the value as JSON; its arrays carry hidden members. */
 export type Evaluated = { text: string } | { problem: string };
 
+/** One expression, and the steps that it names. */
+export interface Expression {
+  source: string;
+  /** Of `steps`, these are there to be found, and nothing else; absent: the scope has no steps, and is seen as it is. */
+  steps?: readonly string[];
+}
+
+/**
+ * What an expression sees: the input, and the steps that it names. `$$`, a wildcard or a function passed on reach whatever is
+ * there, so what was not named is not there.
+ */
+const visible = (scope: Json, { steps: names }: Expression): Json => {
+  if (names === undefined || typeof scope !== 'object' || scope === null || Array.isArray(scope))
+    return scope;
+  const { steps, ...rest } = scope;
+  if (names.length === 0 || typeof steps !== 'object' || steps === null || Array.isArray(steps)) return rest;
+  return { ...rest, steps: Object.fromEntries(Object.entries(steps).filter(([id]) => names.includes(id))) };
+};
+
 const reasonOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
 
-export const evaluateToText = async (source: string, scope: unknown): Promise<Evaluated> => {
+export const evaluateToText = async (expression: Expression, scope: Json): Promise<Evaluated> => {
+  const { source } = expression;
   try {
-    const value: unknown = await jsonata(source, LIMITS).evaluate(scope);
+    const value: unknown = await jsonata(source, LIMITS).evaluate(visible(scope, expression));
     const text = typeof value === 'function' ? undefined : JSON.stringify(value);
     return text === undefined
       ? { problem: `${source} has no value; use a step's result or the input that has it` }

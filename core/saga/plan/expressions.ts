@@ -4,10 +4,10 @@
  * same arguments. They may come from an agent: what may run long or make much is evaluated elsewhere (ports.ts).
  */
 import jsonata from 'jsonata';
-import { type Json, type JsonObject, jsonValue } from '../../../contract/json.ts';
+import { isJson, type Json, type JsonObject, jsonProblem } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Evaluate } from '../ports.ts';
-import { evaluateToText } from './evaluate.ts';
+import { type Expression, evaluateToText } from './evaluate.ts';
 
 const DELIMITED = /^\{%([\s\S]*)%\}$/;
 const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);
@@ -39,7 +39,7 @@ export interface ExpressionUse {
   steps: string[];
   /** It names `steps` without saying which. */
   dynamic: boolean;
-  /** Functions that answer differently each time. */
+  /** Why it may not be used, for reasons of its own. */
   forbidden: string[];
 }
 
@@ -60,6 +60,14 @@ const usesOfPath = (path: Node[], use: ExpressionUse): void => {
   }
 };
 
+/** What the picture does not name is filled in from the time of the evaluation. */
+const isPictured = ({ type, procedure, arguments: given }: Node): boolean =>
+  (type === 'function' || type === 'partial') &&
+  isNode(procedure) &&
+  procedure['value'] === 'toMillis' &&
+  Array.isArray(given) &&
+  given.length > 1;
+
 const walk = (value: unknown, use: ExpressionUse): void => {
   if (Array.isArray(value)) {
     for (const item of value) walk(item, use);
@@ -69,7 +77,11 @@ const walk = (value: unknown, use: ExpressionUse): void => {
   if (value['type'] === 'path' && Array.isArray(value['steps']))
     usesOfPath(value['steps'].filter(isNode), use);
   const name = value['type'] === 'variable' ? value['value'] : undefined;
-  if (typeof name === 'string' && NOT_REPEATABLE.has(name)) use.forbidden.push(name);
+  if (typeof name === 'string' && NOT_REPEATABLE.has(name)) {
+    use.forbidden.push(`$${name} answers differently each time`);
+  }
+  if (isPictured(value)) use.forbidden.push('$toMillis with a picture takes what that leaves out from today');
+  if (value['value'] === '__proto__') use.forbidden.push('a member __proto__ does not survive being copied');
   for (const member of Object.values(value)) walk(member, use);
 };
 
@@ -83,6 +95,15 @@ export const readExpression = (source: string): ExpressionUse => {
     throw new WalkbackError('InvalidInput', `Not a JSONata expression: ${source} (${reason})`, { cause });
   }
   return { ...use, steps: [...new Set(use.steps)] };
+};
+
+/** None of what is not JSONata: evaluating it says so. */
+const namedSteps = (source: string): string[] => {
+  try {
+    return readExpression(source).steps;
+  } catch {
+    return [];
+  }
 };
 
 export interface ExpressionScope {
@@ -135,31 +156,35 @@ const isCheap = (source: string): boolean => {
   }
 };
 
-const evaluateHere = async (source: string, scope: Json): Promise<Json> => {
-  const evaluated = await evaluateToText(source, scope);
+const evaluateHere = async (expression: Expression, scope: Json): Promise<Json> => {
+  const evaluated = await evaluateToText(expression, scope);
   if ('problem' in evaluated) throw new WalkbackError('ArgumentsUnresolved', evaluated.problem);
-  return jsonValue.parse(JSON.parse(evaluated.text));
+  const value: unknown = JSON.parse(evaluated.text);
+  if (isJson(value)) return value;
+  const problem = jsonProblem(value) ?? 'is no JSON';
+  throw new WalkbackError('ArgumentsUnresolved', `the value of ${expression.source} ${problem}`);
 };
 
 /** Values of expressions, by their source. Throws `ArgumentsUnresolved` when one fails, has no value or is too costly. */
 const evaluateAll = async (
-  sources: readonly string[],
+  expressions: readonly Expression[],
   scope: Json,
   evaluate: Evaluate,
 ): Promise<Map<string, Json>> => {
   const values = new Map<string, Json>();
-  const costly: string[] = [];
-  for (const source of new Set(sources)) {
-    if (isCheap(source)) values.set(source, await evaluateHere(source, scope));
-    else costly.push(source);
+  const costly: Expression[] = [];
+  for (const expression of new Map(expressions.map((one) => [one.source, one])).values()) {
+    if (isCheap(expression.source)) values.set(expression.source, await evaluateHere(expression, scope));
+    else costly.push(expression);
   }
   const evaluated = costly.length === 0 ? [] : await evaluate(costly, scope);
-  for (const [at, source] of costly.entries()) values.set(source, evaluated[at] ?? null);
+  for (const [at, { source }] of costly.entries()) values.set(source, evaluated[at] ?? null);
   return values;
 };
 
+/** An expression over a value that has no steps. */
 export const evaluateExpression = async (source: string, scope: Json, evaluate: Evaluate): Promise<Json> =>
-  (await evaluateAll([source], scope, evaluate)).get(source) ?? null;
+  (await evaluateAll([{ source }], scope, evaluate)).get(source) ?? null;
 
 const replaceExpressions = (value: Json, values: ReadonlyMap<string, Json>): Json => {
   const source = expressionIn(value);
@@ -179,6 +204,6 @@ export const resolveArguments = async (
   { input, steps }: ExpressionScope,
   evaluate: Evaluate,
 ): Promise<JsonObject> => {
-  const sources = findExpressions(template).map(({ source }) => source);
-  return replaceMembers(template, await evaluateAll(sources, { input, steps }, evaluate));
+  const expressions = findExpressions(template).map(({ source }) => ({ source, steps: namedSteps(source) }));
+  return replaceMembers(template, await evaluateAll(expressions, { input, steps }, evaluate));
 };

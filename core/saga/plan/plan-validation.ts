@@ -55,7 +55,7 @@ const referenceViolations = (step: PlanStep, index: number, order: Map<string, n
     try {
       const use = readExpression(source);
       if (use.dynamic) refuse('unknown-reference', `${source} must name a step: steps.<id>.result`);
-      for (const name of use.forbidden) refuse('bad-expression', `$${name} answers differently each time`);
+      for (const reason of use.forbidden) refuse('bad-expression', reason);
       for (const name of use.steps) {
         const at = order.get(name);
         if (at === undefined)

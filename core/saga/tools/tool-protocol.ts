@@ -1,6 +1,6 @@
 /** What the saga and a tool say to each other: one JSON request, one JSON answer. */
 import * as z from 'zod';
-import { jsonValue } from '../../../contract/json.ts';
+import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import { CLEAN_ENGINE_ERRORS } from '../../shared/errors.ts';
 import type { Outcome } from '../decide/saga-events.ts';
@@ -33,7 +33,7 @@ const externalRef = z
 const answer = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('committed'),
-    result: jsonValue,
+    result: z.unknown(),
     externalRef,
     residue: z
       .string()
@@ -51,6 +51,21 @@ const answer = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('absent') }),
 ]);
 
+/** It took effect, so what is wrong with its result is said beside it. */
+const withinBounds = (read: z.infer<typeof answer>): Outcome => {
+  if (read.outcome !== 'committed') return read;
+  const { result = null } = read;
+  if (!isJson(result)) {
+    const message = `The tool's result ${jsonProblem(result) ?? 'is no JSON'}.`;
+    return { ...read, result: null, error: { name: 'InvalidResult', message } };
+  }
+  if (Buffer.byteLength(JSON.stringify({ ...read, result })) > MAX_ANSWER_BYTES) {
+    const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
+    return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
+  }
+  return { ...read, result };
+};
+
 /** A tool's answer. What is not one leaves the outcome open (S2). */
 export const readAnswer = (payload: unknown): Outcome => {
   const parsed = answer.safeParse(payload);
@@ -59,11 +74,7 @@ export const readAnswer = (payload: unknown): Outcome => {
       'The tool answered something that is not an outcome; make it with defineTool and toolHandler.';
     return { outcome: 'unknown', error: { name: 'InvalidResult', message }, answered: true };
   }
-  if (Buffer.byteLength(JSON.stringify(parsed.data)) > MAX_ANSWER_BYTES) {
-    const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
-    return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
-  }
-  return parsed.data;
+  return withinBounds(parsed.data);
 };
 
 /** What the engine's error means: clean only when the function was never started (S2). */

@@ -1,0 +1,177 @@
+/** JSON that comes from outside: how deep, how large, and which members. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Json, jsonProblem, MAX_JSON_DEPTH } from '../../contract/json.ts';
+import { putCatalogInput, startSagaInput } from '../../contract/saga-inputs.ts';
+import { resolveArguments } from '../../core/saga/plan/expressions.ts';
+import { canonicalJson } from '../../core/saga/plan/json.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
+import { MAX_RESULT_BYTES, readAnswer } from '../../core/saga/tools/tool-protocol.ts';
+import { parseInput } from '../../core/shared/parse-input.ts';
+import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { evaluate, step, TOOLS } from '../support/plan-tools.ts';
+import { chosenSeed } from '../support/sampling.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+const SEED = chosenSeed();
+console.log(`SEED=${SEED}`);
+
+/** As text: what is nested very deep cannot be built by a walk that recurses. */
+const nested = (depth: number, array: boolean): unknown =>
+  JSON.parse(
+    array ? `${'['.repeat(depth)}1${']'.repeat(depth)}` : `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`,
+  );
+
+const engine = {
+  start: async () => 'started' as const,
+  look: async () => 'running' as const,
+  wake: async () => true,
+};
+
+/** Every way in, each with the error that says so. */
+const WAYS: Record<string, (value: unknown) => Promise<string>> = {
+  'the input of a saga': async (value) => {
+    const store = memorySagaStore();
+    for (const tool of TOOLS) await store.store.putTool(tool);
+    const start = createStartSaga({ store: store.store, engine, clock: virtualClock(), evaluate });
+    const request = { sagaId: 's', input: value, plan: { steps: [step('a', 'pay')] }, requestedBy: 'me' };
+    return named(async () => start({ sagaId: 's', ...parseInput(startSagaInput, request) }));
+  },
+  'arguments of a plan': (value) =>
+    named(async () =>
+      parseInput(startSagaInput, {
+        input: {},
+        plan: { steps: [{ id: 'a', tool: 'look', arguments: { value } }] },
+        requestedBy: 'me',
+      }),
+    ),
+  'a tool in the catalog': (value) =>
+    named(async () =>
+      parseInput(putCatalogInput, { tools: [{ schemas: { input: value } }], definitions: [] }),
+    ),
+  'a result of a tool': async (value) => {
+    const outcome = readAnswer({ outcome: 'committed', result: value });
+    return outcome.outcome === 'committed' ? (outcome.error?.name ?? 'taken') : outcome.outcome;
+  },
+  'the value of an expression': (value) =>
+    named(() =>
+      resolveArguments(
+        { a: '{% $merge([{"v": steps.a.result}]) %}' },
+        {
+          input: {},
+          steps: { a: { result: value as Json, externalRef: null } },
+        },
+        evaluate,
+      ),
+    ),
+};
+
+const named = async (act: () => Promise<unknown>): Promise<string> => {
+  try {
+    await act();
+    return 'taken';
+  } catch (error) {
+    return error instanceof Error ? error.name : String(error);
+  }
+};
+
+const REFUSED: Record<string, string> = {
+  'the input of a saga': 'InvalidInput',
+  'arguments of a plan': 'InvalidInput',
+  'a tool in the catalog': 'InvalidInput',
+  'a result of a tool': 'InvalidResult',
+  'the value of an expression': 'ArgumentsUnresolved',
+};
+
+describe.each(Object.entries(WAYS))('%s', (way, take) => {
+  test('is refused by name when it is nested 3,000 deep, or 300,000', async () => {
+    expect(await take(nested(3_000, false))).toBe(REFUSED[way]);
+    if (way !== 'the value of an expression') expect(await take(nested(300_000, true))).toBe(REFUSED[way]);
+  });
+
+  test('is refused when a member is called __proto__', async () => {
+    if (way === 'the value of an expression') return;
+    expect(await take(JSON.parse('{"deep":[{"__proto__":{"admin":true}}]}'))).toBe(REFUSED[way]);
+  });
+});
+
+describe('the limit of depth', () => {
+  test('is where it is said to be, for any nesting around it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: MAX_JSON_DEPTH - 3, max: MAX_JSON_DEPTH + 3 }),
+        fc.boolean(),
+        (depth, array) => {
+          const problem = jsonProblem(nested(depth, array));
+          expect(problem === undefined).toBe(depth <= MAX_JSON_DEPTH);
+        },
+      ),
+      { seed: SEED, numRuns: 60 },
+    );
+  });
+
+  test('of results is met on both sides of the limit of their size', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -60, max: 60 }), (more) => {
+        const outcome = readAnswer({
+          outcome: 'committed',
+          result: 'x'.repeat(2 * MAX_RESULT_BYTES - 100 + more),
+        });
+        const sizeBytes = Buffer.byteLength(JSON.stringify({ outcome: 'committed', result: '' }));
+        const fits = 2 * MAX_RESULT_BYTES - 100 + more + sizeBytes <= 2 * MAX_RESULT_BYTES;
+        expect(outcome.outcome).toBe(fits ? 'committed' : 'unknown');
+      }),
+      { seed: SEED, numRuns: 60 },
+    );
+  });
+});
+
+describe('any other JSON is kept as it is', () => {
+  test('whatever its members are called', () => {
+    const names = fc.oneof(
+      fc.constantFrom(
+        'constructor',
+        'prototype',
+        'hasOwnProperty',
+        'toString',
+        'toJSON',
+        'valueOf',
+        '',
+        '0',
+        'length',
+      ),
+      fc.string(),
+      fc.constantFrom('\ud800', '\u0000', '\u2028', 'é', 'e\u0301'),
+    );
+    const values = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom(null, true, 0, -0, 1e-7, 1e21, '', '{% no %', '\ud800'),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(
+          names.filter((name) => name !== '__proto__'),
+          tie('value'),
+          { maxKeys: 4, noNullPrototype: true },
+        ),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(values, (value) => {
+        // As it arrives: -0 is 0 there.
+        const arrived: Json = JSON.parse(JSON.stringify(value));
+        const parsed = parseInput(startSagaInput, { input: arrived, requestedBy: 'me' });
+        expect(JSON.stringify(parsed.input)).toBe(JSON.stringify(arrived));
+        expect(canonicalJson(JSON.parse(canonicalJson(arrived)))).toBe(canonicalJson(arrived));
+        const outcome = readAnswer({ outcome: 'committed', result: arrived });
+        expect(outcome).toEqual({ outcome: 'committed', result: arrived });
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+
+  test('and what JSON has not is refused', () => {
+    for (const value of [Infinity, Number.NaN, undefined, () => 1, 1n, Symbol('s')]) {
+      expect(jsonProblem({ a: [value] }), String(value)).toBeDefined();
+    }
+  });
+});
