@@ -38,21 +38,46 @@ move_files() {
     done
   done
   : >"$OUT.old"
+  : >"$OUT.again"
   if [ ${#old[@]} -gt 0 ]; then
-    printf '%s\0' "${old[@]}" >"$OUT.old" && aside_place && put_aside "$OUT.old" || return
+    printf '%s\0' "${old[@]}" >"$OUT.old" && aside_place "$OUT.company" || return
   fi
   printf '%s\0' "${info[@]}" >"$OUT.info" || return
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
   # What comes back may be ignored by now: the next capture asks the rules.
   forget_rules || return
+  put_aside "$OUT.old" || return
   if [ ${#new[@]} -gt 0 ]; then
     clear_way "${new[@]}" || return
-    printf '%s\0' "${new[@]}" >"$OUT.new" || return
-    git checkout-index -u -z --stdin <"$OUT.new" 2>>"$OUT.move" || return
-    # Older versions of git say so and end well.
-    [ ! -s "$OUT.move" ] || ! grep -q 'already exists, no checkout' "$OUT.move" || return 1
+    printf '%s\0' "${new[@]}" >"$OUT.new" && write_new || return
   fi
   drop_directories "${gone[@]}"
+}
+
+# write_new: has git write what is new. A file that another process made meanwhile where one was put aside is put aside as well,
+# some times over; anywhere else it ends the move.
+write_new() {
+  local tries path line status
+  local -A ours=()
+  pass_on "$OUT.new" >"$OUT.again" || return
+  for tries in 1 2 3 4 5 6; do
+    status=0
+    git checkout-index -u -z --stdin <"$OUT.again" 2>"$OUT.move" || status=$?
+    [ $status != 0 ] || [ -s "$OUT.move" ] || return 0
+    if [ ${#ours[@]} -eq 0 ]; then
+      while IFS= read -r -d '' path; do ours[$path]=1; done <"$OUT.old"
+    fi
+    : >"$OUT.again"
+    while IFS= read -r line; do
+      path=${line% already exists, no checkout}
+      # Older versions of git say so and end well.
+      if [ "$path" = "$line" ] || [ -z "${ours[$path]-}" ]; then return $((status > 0 ? status : 1)); fi
+      printf '%s\0' "$path" >>"$OUT.again"
+    done <"$OUT.move"
+    [ -s "$OUT.again" ] || return $status
+    aside_place "$OUT.again" && put_aside "$OUT.again" || return
+  done
+  return 1
 }
 
 # clear_way PATH...: where a directory stands in the way of a file, its captured files are aside by now; it goes if nothing

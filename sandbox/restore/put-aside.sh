@@ -1,17 +1,17 @@
 # What a restore overwrites or deletes is not destroyed but renamed into a directory of ours, and looked at again when the
 # restore is done: what another process wrote after the capture, even through a file it holds open, is found there. A
-# place is .agent-shadow/aside-SESSION/CALL/NUMBER.WAY with `files`, the `index` they stood in, the `path` and `format` of
+# place is .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they stood in, the `path` and `format` of
 # their repository, and in `late` those that were other than captured from the start.
 # shellcheck shell=bash
 
-# aside_place: PLACE is where the files of this repository go, on this way.
+# aside_place LATE: PLACE is a new one for files of this repository; LATE lists those known to be other than captured.
 aside_place() {
-  PLACE=$HOME_DIR/aside-$SESSION/$CALL/$INDEX.${BACK:+back}
-  [ ! -d "$PLACE/files" ] || return 0
+  local number=1
+  until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number" ]; do number=$((number + 1)); done
+  PLACE=$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number
   mkdir -p -- "$PLACE/files" || return
   printf '%s\n' "$FORMAT" >"$PLACE/format" && printf '%s\0' "$REPOSITORY" >"$PLACE/path" || return
-  : >"$PLACE/late" || return
-  [ ! -s "$OUT.company" ] || cp -- "$OUT.company" "$PLACE/late" || return
+  pass_on "$1" >"$PLACE/late" || return
   # git never writes into the file of an index, it puts another there: the second name keeps this one.
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
@@ -85,7 +85,8 @@ find_open() {
   declare -gA OPEN=()
   OPEN_KNOWN=''
   : >"$mark" && exec 7<"$mark" || return 0
-  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$(glob_quote "$HOME_DIR/aside-$SESSION")/*" -printf '%l\0' >"$RUN/open" 2>/dev/null
+  glob_quote "$HOME_DIR/aside-$SESSION"
+  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$TEXT/*" -printf '%l\0' >"$RUN/open" 2>/dev/null
   exec 7<&-
   while IFS= read -r -d '' line; do
     OPEN_KNOWN=''
@@ -132,10 +133,13 @@ settle() {
 
 # gone_from_under: warns of processes that stand in a directory which is not there any more.
 gone_from_under() {
-  local line
+  local line path
   [ -f "$RUN/dropped" ] || return 0
-  find /proc/[0-9]*/cwd -maxdepth 0 -lname "$(glob_quote "$ROOT")/* (deleted)" -printf '%h %l\0' >"$RUN/stand-in" 2>/dev/null
+  glob_quote "$ROOT"
+  find /proc/[0-9]*/cwd -maxdepth 0 -lname "$TEXT/* (deleted)" -printf '%h %l\0' >"$RUN/stand-in" 2>/dev/null
   while IFS= read -r -d '' line; do
-    emit warning "process ${line%% *} stands in ${line#* }: a shell there has to change its directory"
+    path=${line#* }
+    line=${line%% *}
+    emit warning "process ${line##*/} stands in ${path% (deleted)}, which is not there any more: a shell has to change its directory"
   done <"$RUN/stand-in"
 }

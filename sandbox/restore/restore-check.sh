@@ -16,7 +16,7 @@ refused() {
 # cut_off STATUS TEXT: whether a process was ended from outside. More than 128 is a signal, which xargs calls 125; git's own
 # last word is 128, and its word for being asked wrongly 129.
 cut_off() {
-  [ "$1" -gt 129 ] || [ "$1" = 125 ] || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
+  ended "$1" || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
 }
 
 # said_in FILE...: SAID is what git and others said there, in one line of some hundred characters.
@@ -91,7 +91,7 @@ look_at_host() {
     return 0
   fi
   host_format
-  if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else read_head || :; fi
+  if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else read_head || survived $?; fi
   base_name
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }

@@ -75,6 +75,7 @@ reach() {
   : >"$OUT.warn"
   : >"$OUT.late"
   : >"$OUT.new"
+  : >"$OUT.old"
   : >"$OUT.kept"
   if [ -z "$tree" ]; then
     leave "$i"

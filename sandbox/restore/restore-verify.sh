@@ -88,12 +88,18 @@ unseen_of() {
 # written, to their end, as its exit said.
 explained() {
   local status path dir odd=() late=() since=()
-  local -A known=()
+  local -A known=() gone=()
+  if [ "$COMPANY" = 1 ]; then
+    while IFS= read -r -d '' path; do gone[$path]=1; done <"$OUT.old"
+  fi
   git diff-tree -r -z --no-renames --name-status "$GOAL" "$TREE" >"$OUT.astray" || return
   while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.unseen"
   while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.late"
   while IFS= read -r -d '' status && IFS= read -r -d '' path; do
-    if [ "$status" = A ]; then
+    if [ "$status" = A ] && [ -n "${gone[$path]-}" ]; then
+      since+=("$path")
+      continue
+    elif [ "$status" = A ]; then
       [ -z "${known[$path]-}" ] || continue
       dir=$path
       while [[ $dir == */* ]]; do

@@ -147,11 +147,14 @@ export const createHarness = async (options: HarnessOptions = {}) => {
         filesOnly?: boolean;
         dryRun?: boolean;
         company?: boolean;
+        /** The capture of now, where there is one already. */
+        from?: Snapshot;
         /** Around the restore alone, not the capture before it. */
         around?: (restore: () => Promise<RestoreReport>) => Promise<RestoreReport>;
       } = {},
     ): Promise<{ undo: Snapshot; report: RestoreReport }> => {
-      const undo = await harness.capture(target);
+      const undo = flags.from ?? (await harness.capture(target));
+      last = undo;
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
       const restore = (lacking: string[]) =>
         repositories.restore(harness.sandbox, {

@@ -1,0 +1,94 @@
+/** Other processes that write while a rollback is at work: it comes to an end, and no write of theirs is lost. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import type { Snapshot } from '../support/git-harness.ts';
+import { withRepositories } from '../support/git-repositories.ts';
+import { lostWords, randomFrom, startWriter } from '../support/racing-writer.ts';
+import { chosenSeed, WHOLE } from '../support/sampling.ts';
+
+test.each([
+  ['that it opens for each line', 'append'],
+  ['that it holds open', 'hold'],
+] as const)('a rollback beside a process that logs into a captured file %s', async (_how, manner) => {
+  await using harness = await withRepositories(['app']);
+  harness.sh('echo begin > log; for i in 1 2 3 4 5 6; do echo $i > $i; done', 'app');
+  const first = await harness.capture();
+  harness.sh('for i in 1 2 3 4 5 6; do echo again > $i; done; echo n > new; rm f.txt', 'app');
+  await harness.capture();
+  const writer = startWriter([`${harness.root}/app/log`], Math.random, { manners: [manner], pause: 5 });
+  const reports: RestoreReport[] = [];
+  const captures: Snapshot[] = [];
+  try {
+    const { report, undo } = await harness.rollback(first, { company: true });
+    reports.push(report);
+    captures.push(undo);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
+    if (manner === 'hold') expect(report.asides?.[0]?.open).toEqual(['log']);
+  } finally {
+    await writer.stop();
+  }
+  expect(writer.words.length).toBeGreaterThan(20);
+  expect(await lostWords(harness, 'app', writer.words, captures, reports)).toEqual([]);
+});
+
+test('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, async () => {
+  const seed = chosenSeed();
+  process.stderr.write(`SEED=${seed}\n`);
+  const random = randomFrom(seed);
+  await using harness = await withRepositories(['app']);
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  harness.sh(`for i in ${names.join(' ')}; do echo one > $i; done`, 'app');
+  const states = [await harness.capture()];
+  harness.sh(`for i in ${names.join(' ')}; do echo two > $i; done; rm e; echo n > n`, 'app');
+  states.push(await harness.capture());
+  const words: string[] = [];
+  const captures: Snapshot[] = [...states];
+  const reports: RestoreReport[] = [];
+  const paths = [...names, 'n'].map((name) => `${harness.root}/app/${name}`);
+  const outcomes: string[] = [];
+  for (let round = 0; round < (WHOLE ? 60 : 8); round++) {
+    const target = states[round % 2];
+    if (target === undefined) throw new Error('no target');
+    const writer = startWriter(paths, random, {
+      manners: ['append', 'hold', 'replace'],
+      pause: 1 + random() * 4,
+    });
+    try {
+      const { report, undo } = await harness.rollback(target, { company: random() < 0.7 });
+      reports.push(report);
+      captures.push(undo);
+      outcomes.push(report.outcome);
+    } finally {
+      await writer.stop();
+    }
+    words.push(...writer.words);
+    // What it wrote after the last look is captured as anything else.
+    captures.push(await harness.capture());
+    expect(await lostWords(harness, 'app', words, captures, reports), `SEED=${seed} ${outcomes}`).toEqual([]);
+  }
+  expect(words.length).toBeGreaterThan(200);
+});
+
+test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
+  await using harness = await withRepositories(['app']);
+  harness.sh('mkdir both; echo one > both/one', 'app');
+  const first = await harness.capture();
+  harness.sh('rm both/one; echo two > both/two; mkdir -p gone/deep; echo g > gone/deep/g', 'app');
+  await harness.capture();
+  const { spawn } = await import('node:child_process');
+  const stand = (directory: string) =>
+    spawn('/bin/sleep', ['600'], { cwd: `${harness.root}/app/${directory}`, stdio: 'ignore' });
+  const shells = [stand('both'), stand('gone/deep')];
+  try {
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('applied');
+    expect(realpathSync(`/proc/${shells[0]?.pid}/cwd`)).toBe(realpathSync(`${harness.root}/app/both`));
+    expect(report.warnings).toEqual([
+      expect.stringMatching(new RegExp(`process ${shells[1]?.pid} stands in .*/app/gone/deep`)),
+    ]);
+  } finally {
+    for (const shell of shells) shell.kill('SIGKILL');
+  }
+});

@@ -1,0 +1,150 @@
+/**
+ * One external command of a restore fails, and what must hold then: the target is reached and looks as it did, or
+ * everything is put back and told, or the sandbox is told broken; nothing is lost, no reason is empty, and the same
+ * restore, asked again, arrives.
+ */
+import { mkdirSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
+import {
+  type CommandCall,
+  type CommandFault,
+  commandFaults,
+  everyFault,
+  faultName,
+} from './command-faults.ts';
+import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+import { world } from './git-repositories.ts';
+import { runSync } from './run-sync.ts';
+
+const APP = `git init -q -b main . && mkdir -p src/deep empty/inner && echo one > f && echo s > src/s && echo d > src/deep/d
+echo x > run && chmod 755 run && echo p > private && chmod 600 private && git add -A && git commit -qm one
+echo staged > f && git add f && echo later > f && ln -s f link`;
+
+/** A merge that stopped at a conflict, with an entry staged beside it. */
+const CONFLICT = `git init -q -b main . && echo base > c && echo k > kept && git add -A && git commit -qm base
+git checkout -qb side && echo theirs > c && git commit -qam theirs && git checkout -q main && echo ours > c && git commit -qam ours
+git merge side >/dev/null || true; echo st > staged && git add staged`;
+
+const PLAIN = 'git init -q -b main . && echo g > g && git add -A && git commit -qm one';
+
+const REPOSITORIES = ['app', 'app/inner', 'merge', 'gone'];
+
+interface FaultWorld {
+  harness: Harness;
+  faults: ReturnType<typeof commandFaults>;
+  first: Snapshot;
+  second: Snapshot;
+  /** What the projects root looked like at `first`, and at `second`. */
+  before: string[];
+  after: string[];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
+
+const looks = (harness: Harness): string[] => world(harness, REPOSITORIES);
+
+/** Two states that differ in everything a restore moves: a repository that goes, one that comes, one in the other. */
+export const faultWorld = async (): Promise<FaultWorld> => {
+  const faults = commandFaults();
+  const harness = await createHarness({ env: faults.env });
+  for (const [path, make] of [
+    ['app', APP],
+    ['app/inner', PLAIN],
+    ['merge', CONFLICT],
+  ] as const) {
+    mkdirSync(`${harness.root}/${path}`, { recursive: true });
+    harness.sh(make, path);
+  }
+  const before = looks(harness);
+  const first = await harness.capture();
+  harness.sh(
+    'rm -rf empty link src/deep; echo two > f; git commit -qam two; git checkout -qb topic; mkdir f2; echo n > f2/n; chmod 700 f2; chmod 644 private run',
+    'app',
+  );
+  harness.sh('rm -rf app/inner; mkdir gone');
+  harness.sh('git merge --abort; echo more > more; rm kept', 'merge');
+  harness.sh(PLAIN, 'gone');
+  const after = looks(harness);
+  const second = await harness.capture();
+  runSync('cp', ['-a', harness.root, `${harness.root}.saved`], PLACE);
+  return {
+    harness,
+    faults,
+    first,
+    second,
+    before,
+    after,
+    [Symbol.asyncDispose]: async () => {
+      faults[Symbol.dispose]();
+      await harness[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** Puts the projects root back to `second`, whatever became of it. */
+const reset = ({ harness }: FaultWorld): void => {
+  runSync('/bin/sh', ['-c', 'rm -rf "$1" && cp -a "$1.saved" "$1"', 'sh', harness.root], PLACE);
+};
+
+/** The commands of the restore alone, not those of the capture before it. */
+export const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
+  const { harness, faults, first, second, before } = around;
+  let calls: CommandCall[] = [];
+  const { report } = await harness.rollback(first, {
+    from: second,
+    around: async (restore) => {
+      let said: RestoreReport | undefined;
+      calls = await faults.record(async () => {
+        said = await restore();
+      });
+      if (said === undefined) throw new Error('the restore said nothing');
+      return said;
+    },
+  });
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(looks(harness)).toEqual(before);
+  return calls;
+};
+
+export const faultsOf = (calls: readonly CommandCall[]): CommandFault[] => everyFault(calls);
+
+const silent = (report: RestoreReport): string[] =>
+  report.problems.filter(({ message }) => message === '' || /^\W*$/.test(message)).map(({ path }) => path);
+
+/** Runs one fault; answers what became of the restore. */
+export const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<string> => {
+  const { harness, faults, first, second, before, after } = around;
+  reset(around);
+  const name = faultName(fault);
+  let hit: string | undefined;
+  let outcome: string;
+  try {
+    const { report } = await harness.rollback(first, {
+      from: second,
+      around: async (restore) => {
+        const met = await faults.withFault(fault, restore);
+        hit = met.hit;
+        if (met.value === undefined) throw met.error;
+        return met.value;
+      },
+    });
+    outcome = report.outcome;
+    const where = `${name}: ${hit}: ${JSON.stringify(report.problems)}`;
+    expect(silent(report), where).toEqual([]);
+    if (outcome === 'applied') expect(looks(harness), where).toEqual(before);
+    else expect(report.problems.length, where).toBeGreaterThan(0);
+    if (outcome === 'refused' || outcome === 'reverted') expect(looks(harness), where).toEqual(after);
+  } catch (error) {
+    if (!isWalkbackError(error)) throw error;
+    expect(error.retryable, `${name}: ${hit}: ${error.message}`).toBe(true);
+    outcome = 'no answer';
+  }
+  // The same again, with nothing in its way.
+  const there = await harness.rollback(first);
+  expect([there.report.outcome, there.report.problems], `${name}: ${hit}: again`).toEqual(['applied', []]);
+  expect(looks(harness), `${name}: ${hit}: again`).toEqual(before);
+  return hit === undefined ? 'not met' : outcome;
+};
