@@ -62,7 +62,10 @@ export const listen = async (listener: RequestListener, port = 0): Promise<Endpo
 export const listenApp = (app: Hono, port = 0): Promise<Endpoint> => {
   // The server must not replace the process's own Request and Response: functions use those.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  return listen((incoming, response) => void answer(incoming, response), port);
+  return listen((incoming, response) => {
+    // What an app does not answer for is a broken connection, never the end of the process.
+    Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
+  }, port);
 };
 
 /** A port for a child process that must be told one: checked free now, though somebody could still be faster. */

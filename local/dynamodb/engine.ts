@@ -66,7 +66,7 @@ const createPipe = (path: string, file: string) => {
 
   const fail = (how: string): void => {
     failure ??= new WalkbackError('ConfigurationError', `DynamoDB (dynoxide) ${how}: ${said()}`);
-    for (const { reject } of waiting.values()) reject(failure);
+    for (const one of waiting.values()) one.reject(failure);
     waiting.clear();
     end();
   };
@@ -92,8 +92,9 @@ const createPipe = (path: string, file: string) => {
     }
   });
 
-  const tell = (message: object): void =>
-    void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const tell = (message: object): void => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  };
   const ask = (method: string, params: object): Promise<unknown> => {
     if (failure !== undefined) return Promise.reject(failure);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -27,7 +27,7 @@ const permissionsOf = (found: Stats): string => {
     (found.mode & 0o2000) !== 0 && 'g',
     (found.mode & 0o1000) !== 0 && 't',
   ].filter((letter) => letter !== false);
-  const bits = [...LETTERS].map((letter, n) => ((found.mode >> (8 - n)) & 1 ? letter : '-'));
+  const bits = LETTERS.split('').map((letter, n) => ((found.mode >> (8 - n)) & 1 ? letter : '-'));
   return (kind.join('') || '-') + bits.join('');
 };
 

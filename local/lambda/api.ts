@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Log } from '../../core/shared/surroundings.ts';
+import { inBackground } from '../in-background.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import type { LocalFunctions } from './functions.ts';
 
@@ -82,7 +83,7 @@ export const createLambdaApi = (options: {
     c.header('X-Amz-Executed-Version', '$LATEST');
     if (type === 'DryRun') return c.body(null, 204);
     if (type === 'Event') {
-      void invokeLater(fn, parsed.event);
+      inBackground(log, `an asynchronous invocation of ${fn.name}`, () => invokeLater(fn, parsed.event));
       return c.body('', 202);
     }
     const result = await functions.invoke(fn, parsed.event, requestId);

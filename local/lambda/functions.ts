@@ -41,7 +41,8 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
     invoke: (fn, event, requestId) => {
       const invocation = invokeHandler(fn, () => load(fn), event, requestId);
       running.add(invocation);
-      void invocation.finally(() => running.delete(invocation));
+      const ended = () => running.delete(invocation);
+      invocation.then(ended, ended);
       return invocation;
     },
     coldStart: () => {

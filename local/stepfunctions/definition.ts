@@ -18,17 +18,43 @@ const LONGEST_SECONDS = 2_147_483;
 /** Where a task's timeout travels through its `Parameters`. */
 export const TIMEOUT_MEMBER = 'walkbackTimeoutSeconds';
 
-const stateSchema = z.looseObject({
+interface State {
+  Type: string;
+  Resource?: string | undefined;
+  Parameters?: Record<string, unknown> | undefined;
+  TimeoutSeconds?: number | undefined;
+  TimeoutSecondsPath?: string | undefined;
+  Branches?: Definition[] | undefined;
+  Iterator?: Definition | undefined;
+  ItemProcessor?: Definition | undefined;
+}
+
+interface Definition {
+  StartAt: string;
+  States: Record<string, State>;
+}
+
+const stateSchema: z.ZodType<State> = z.looseObject({
   Type: z.string(),
   Resource: z.string().optional(),
   Parameters: z.record(z.string(), z.unknown()).optional(),
   TimeoutSeconds: z.number().optional(),
   TimeoutSecondsPath: z.string().optional(),
+  get Branches() {
+    return z.array(definitionSchema).optional();
+  },
+  get Iterator() {
+    return definitionSchema.optional();
+  },
+  get ItemProcessor() {
+    return definitionSchema.optional();
+  },
 });
 
-const definitionSchema = z.looseObject({ StartAt: z.string(), States: z.record(z.string(), stateSchema) });
-
-type State = z.infer<typeof stateSchema>;
+const definitionSchema: z.ZodType<Definition> = z.looseObject({
+  StartAt: z.string(),
+  States: z.record(z.string(), stateSchema),
+});
 
 const substitute = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
@@ -50,8 +76,33 @@ const adaptTask = (state: State): State => {
   };
 };
 
+/** The definitions inside a state: branches, and what a Map does with each item. */
+const inside = ({ Branches = [], Iterator, ItemProcessor }: State): Definition[] =>
+  [...Branches, Iterator, ItemProcessor].filter((one) => one !== undefined);
+
+const adaptState = (state: State): State => ({
+  ...(state.Type === 'Task' ? adaptTask(state) : state),
+  ...(state.Branches && { Branches: state.Branches.map(adapt) }),
+  ...(state.Iterator && { Iterator: adapt(state.Iterator) }),
+  ...(state.ItemProcessor && { ItemProcessor: adapt(state.ItemProcessor) }),
+});
+
+const adapt = (definition: Definition): Definition => ({
+  ...definition,
+  States: Object.fromEntries(
+    Object.entries(definition.States).map(([name, state]) => [name, adaptState(state)]),
+  ),
+});
+
 /** The tasks of a definition by state name, with the service they call. */
 export type TaskResources = ReadonlyMap<string, string>;
+
+/** Names of states are unique in the whole machine, also inside others. */
+const tasksOf = (definition: Definition): [string, string][] =>
+  Object.entries(definition.States).flatMap(([name, state]) => [
+    ...(state.Resource === undefined ? [] : [[name, state.Resource] satisfies [string, string]]),
+    ...inside(state).flatMap(tasksOf),
+  ]);
 
 /** Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value. */
 export const adaptDefinition = (
@@ -59,13 +110,8 @@ export const adaptDefinition = (
   substitutions: Readonly<Record<string, string>>,
 ): { definition: StateMachineDefinition; tasks: TaskResources } => {
   const parsed = definitionSchema.parse(JSON.parse(substitute(text, substitutions)));
-  const { QueryLanguage: _, ...definition } = parsed;
-  const states = Object.entries(parsed.States);
-  const tasks = new Map(
-    states.flatMap(([name, { Resource }]) => (Resource === undefined ? [] : [[name, Resource] as const])),
-  );
-  const adapted = states.map(([name, state]) => [name, state.Type === 'Task' ? adaptTask(state) : state]);
-  const made: unknown = { ...definition, States: Object.fromEntries(adapted) };
+  const { QueryLanguage: _, ...made } = { QueryLanguage: undefined, ...adapt(parsed) };
+  const unchecked: unknown = made;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine validates it on construction
-  return { definition: made as StateMachineDefinition, tasks };
+  return { definition: unchecked as StateMachineDefinition, tasks: new Map(tasksOf(parsed)) };
 };

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { setImmediate as eventsToArrive } from 'node:timers/promises';
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
+import { mayBeDropped } from '../in-background.ts';
 import { adaptDefinition, type TaskResources } from './definition.ts';
 import { createHistory, type EngineEvent, type HistoryEvent } from './history.ts';
 import { DATA_LIMIT_EXCEEDED, dataLimitCause, HISTORY_LIMIT, isOverDataLimit } from './limits.ts';
@@ -152,11 +153,13 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   /** A task of an execution that still runs when all its events so far were looked at. */
   const handlerOf = (execution: Execution, state: string, resource: string) => {
     const handle = taskHandler(state, resource, services, tokens);
-    return async (input: unknown): Promise<unknown> => {
+    const begin = async (input: unknown): Promise<unknown> => {
       await eventsToArrive();
       if (execution.status === 'RUNNING') return handle(input);
       throw new TaskError('States.Runtime', 'The execution was ended.', { final: true });
     };
+    // The engine calls it before it has looked at the task's timeout, and forgets it when that is no number.
+    return (input: unknown): Promise<unknown> => mayBeDropped(begin(input));
   };
 
   const run = (execution: Execution, { definition, tasks }: Loaded): void => {
@@ -191,7 +194,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
               : name === 'ExecutionAbortedError'
                 ? 'ABORTED'
                 : 'FAILED',
-          error: name,
+          error: name === 'ExecutionTimeoutError' ? 'States.Timeout' : name,
           cause: failed instanceof Error ? failed.message : String(failed),
         });
       },

@@ -1,6 +1,7 @@
 /** Rules of the default bus that go by the clock. Unlike deployed, each also fires when the cloud starts: what its last
  * run left behind is picked up at once. */
 import type { Log } from '../../core/shared/surroundings.ts';
+import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan } from '../plan.ts';
 
@@ -23,8 +24,9 @@ export const startSchedules = ({
   };
   const timers = plan.rules.flatMap((rule) => {
     if (rule.kind !== 'schedule') return [];
-    void fire(rule.functionNames);
-    return [setInterval(() => void fire(rule.functionNames), rule.everyMs)];
+    const tick = () => inBackground(log, 'a scheduled rule', () => fire(rule.functionNames));
+    tick();
+    return [setInterval(tick, rule.everyMs)];
   });
   return {
     close: async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '../../core/shared/surroundings.ts';
 import type { EventJournal } from '../events/journal.ts';
 import { publishMessage } from '../events/publish.ts';
+import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import type { CloudPlan } from '../plan.ts';
@@ -58,7 +59,8 @@ const tellOf =
       for (const functionName of rule.functionNames) {
         const fn = functions.find(functionName);
         if (fn === undefined) continue;
-        void functions.invoke(fn, event).then((result) => {
+        inBackground(log, `telling ${functionName} of an execution`, async () => {
+          const result = await functions.invoke(fn, event);
           if (result.failed) log.warn(`${functionName} failed`, { payload: result.payload });
         });
       }
