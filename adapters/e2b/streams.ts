@@ -22,7 +22,10 @@ export const classifiedStream = (
   });
 };
 
-/** All bytes of a stream; `BundleTooLarge` as soon as there are more than `maxBytes`, and the rest is not read. */
+/**
+ * All bytes of a stream; `BundleTooLarge` as soon as there are more than `maxBytes`, and the rest is not read. They are held
+ * twice for a moment at the end.
+ */
 export const readWhole = async (
   source: ReadableStream<Uint8Array>,
   maxBytes: number,

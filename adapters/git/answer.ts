@@ -22,6 +22,7 @@ const ANSWERABLE: readonly ErrorName[] = [
   'SandboxUnsupported',
   'ProjectsRootNotFound',
   'RestoreConflict',
+  'BundleCorrupt',
 ];
 
 /** File names need not be UTF-8; bytes that are not are shown as `\xNN`. */

@@ -39,7 +39,7 @@ export const captureScript = (
       MAX_DEPTH: request.maxDepth,
       LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
       CARRY_TOTAL: answerBytes,
-      CARRY_EACH: request.maxInlineBytes,
+      CARRY_MOST: request.maxInlineBytes,
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
       INCLUDE: request.include,
       EXCLUDE: request.exclude,
@@ -178,6 +178,10 @@ const announcedBundle = (
   };
 };
 
+/** One bundle of each name: an honest sandbox has no more, and a file has one content. */
+const onlyFirst = (announced: readonly AnnouncedBundle[]): AnnouncedBundle[] =>
+  announced.filter(({ name }, at) => announced.findIndex((one) => one.name === name) === at);
+
 /** Reads the answer of the capture command. The order of bundles is the order of their bytes in the rest. */
 export const captureAnswer = (pairs: readonly Pair[]): CaptureAnswer => {
   const bundleStart = pairs.findIndex(([key]) => key === 'bundle' || key === 'end');
@@ -195,6 +199,8 @@ export const captureAnswer = (pairs: readonly Pair[]): CaptureAnswer => {
         ...repositoryRecords.flatMap((record) => uncaptured(record, 'skip', value(record, 'repo'))),
       ],
     },
-    announced: records(pairs, 'bundle').flatMap((record) => announcedBundle(record, repositories) ?? []),
+    announced: onlyFirst(
+      records(pairs, 'bundle').flatMap((record) => announcedBundle(record, repositories) ?? []),
+    ),
   };
 };

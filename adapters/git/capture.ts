@@ -1,5 +1,6 @@
 /** Runs the capture command and brings its bundles out: inside the answer, as files, or by a presigned upload. */
 import { randomBytes } from 'node:crypto';
+import pLimit from 'p-limit';
 import type {
   CapturedBundle,
   CaptureOutline,
@@ -19,6 +20,9 @@ import {
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
 
+/** Uploads that are prepared at the same time. */
+const PARALLEL = 16;
+
 const newCall = (): string => randomBytes(9).toString('hex');
 
 /** Cuts bytes into the bundles that lie in them one behind the other. */
@@ -36,14 +40,27 @@ const withoutPlace = ({ name: _name, carry: _carry, ...bundle }: AnnouncedBundle
 const bytesOf = (bundles: readonly AnnouncedBundle[]): number =>
   bundles.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
 
+/** A sandbox says how much there is to carry, and the memory it takes is ours (C10). */
+const requireCarriable = (carried: readonly AnnouncedBundle[], maxBytes: number): void => {
+  // Written so that what is no number is refused.
+  if (carried.every(({ sizeBytes }) => sizeBytes >= 0) && bytesOf(carried) <= maxBytes) return;
+  throw new WalkbackError(
+    'BundleTooLarge',
+    `The sandbox wants to hand over more than ${maxBytes} bytes at once. Stop what writes into .agent-shadow there, then call again.`,
+    { details: { maxBytes } },
+  );
+};
+
 const readBundles = async (
   sandbox: ExecutionAdapter,
   directory: string,
   answer: CaptureAnswer,
   rest: Uint8Array,
+  maxBytes: number,
 ): Promise<CapturedBundle[]> => {
   const inline = answer.announced.filter(({ carry }) => carry === 'inline');
   const filed = answer.announced.filter(({ carry }) => carry === 'file');
+  requireCarriable([...inline, ...filed], maxBytes);
   if (rest.length < bytesOf(inline)) throw cutShort();
   // One file for all of them: one round trip, where the SDK reads only so many files at a time.
   const file =
@@ -60,8 +77,9 @@ const tellUploads = async (
   upload: UploadTarget,
 ): Promise<void> => {
   const large = answer.announced.filter((bundle) => bundle.carry === 'upload');
+  const limit = pLimit(PARALLEL);
   const places = await Promise.all(
-    large.map(async (bundle) => ({ bundle, place: await upload(withoutPlace(bundle)) })),
+    large.map((bundle) => limit(async () => ({ bundle, place: await upload(withoutPlace(bundle)) }))),
   );
   const transfers = places.flatMap(({ bundle, place }) =>
     place === null ? [] : [{ url: place.url, headers: place.headers, upload: bundle.name }],
@@ -127,7 +145,7 @@ export const createCapture =
     }
     const isFiled = answer.announced.some((bundle) => bundle.carry === 'file');
     const [bundles] = await Promise.all([
-      readBundles(sandbox, directory, answer, first.rest),
+      readBundles(sandbox, directory, answer, first.rest, Math.max(request.maxInlineBytes, answerBytes)),
       isFiled ? beside?.(answer.report) : undefined,
     ]);
     return {

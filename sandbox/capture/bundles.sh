@@ -70,17 +70,25 @@ out_of_space() {
 }
 
 # announce: what is in the bundles, and how each travels: CARRIED in the answer, FILES in one file that is read out, WAITING
-# until somebody says where to upload them to.
+# until somebody says where to upload them to. The caller holds what it carries in memory, so their sum decides: the smallest
+# are carried.
 announce() {
-  local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() i size total=0
+  local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() upload=() i size total=0
   CARRIED=() WAITING=() FILES=()
   [ ${#bundles[@]} -gt 0 ] || return 0
   TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}") && mapfile -t sizes <<<"$TEXT" || return
   [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = ${#bundles[@]} ] || return 1
-  for size in "${sizes[@]}"; do [ "$size" -gt "$CARRY_EACH" ] || total=$((total + size)); done
+  for size in "${sizes[@]}"; do total=$((total + size)); done
+  if [ "$total" -gt "$CARRY_MOST" ]; then
+    for i in "${!sizes[@]}"; do printf '%s %s\n' "${sizes[i]}" "$i"; done >"$RUN/order" && sort -n -o "$RUN/order" -- "$RUN/order" || return
+    total=0
+    while read -r size i; do
+      if [ $((total + size)) -gt "$CARRY_MOST" ]; then upload[i]=1; else total=$((total + size)); fi
+    done <"$RUN/order"
+  fi
   for i in "${!bundles[@]}"; do
     emit bundle "${bundles[i]##*/}" && emit size "${sizes[i]}" && emit sha256 "${sums[i]%% *}"
-    if [ "${sizes[i]}" -gt "$CARRY_EACH" ]; then
+    if [ -n "${upload[i]-}" ]; then
       emit carry upload
       WAITING+=("${bundles[i]}")
     elif [ "$total" -gt "$CARRY_TOTAL" ]; then

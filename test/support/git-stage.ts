@@ -48,6 +48,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
   await mkdir(home);
   const running = new Map<string, { adapter: ExecutionAdapter; tags: SandboxTags }>();
   const lies = new Map<string, Lie>();
+  const reads: number[] = [];
   const rootOf = (sandboxId: string): string => join(top, sandboxId, 'projects');
 
   const adapterOf = (sandboxId: string): ExecutionAdapter => {
@@ -66,7 +67,10 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
         return { ...result, stdout };
       },
       writeFiles: (files) => inner.writeFiles(files.map((file) => ({ ...file, path: here(file.path) }))),
-      readFile: (path, maxBytes) => inner.readFile(here(path), maxBytes),
+      readFile: (path, maxBytes) => {
+        reads.push(maxBytes);
+        return inner.readFile(here(path), maxBytes);
+      },
     };
   };
 
@@ -120,6 +124,8 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
     /** Where the bytes of objects lie on this machine. */
     dataDir: join(top, 's3'),
     lies,
+    /** How much was asked for whenever something was read out of a sandbox. */
+    reads,
     rootOf,
     addSandbox,
     kill: sandboxes.kill,

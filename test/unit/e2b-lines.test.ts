@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createLineSplitter } from '../../adapters/e2b/lines.ts';
 
 const split = (pieces: string[]): string[] => {
@@ -30,5 +30,29 @@ describe('lines of a command', () => {
     expect(lines).toEqual(['one']);
     splitter.end();
     expect(lines).toEqual(['one', 'two']);
+  });
+
+  test('cost no more work for coming in many pieces', () => {
+    const work = (pieces: number): number => {
+      let looked = 0;
+      const split = vi.spyOn(String.prototype, 'split').mockImplementation(function (this: string, by) {
+        looked += this.length;
+        return Reflect.apply(plainSplit, this, [by]) as string[];
+      });
+      try {
+        const lines: string[] = [];
+        const splitter = createLineSplitter((line) => lines.push(line));
+        for (let n = 0; n < pieces; n++) splitter.push('x'.repeat(64));
+        splitter.push('\n');
+        expect(lines).toHaveLength(1);
+        expect(lines[0]).toHaveLength(64 * pieces);
+      } finally {
+        split.mockRestore();
+      }
+      return looked;
+    };
+    const plainSplit = String.prototype.split;
+    expect(work(1000)).toBe(64 * 1000 + 1);
+    expect(work(10_000)).toBe(64 * 10_000 + 1);
   });
 });

@@ -36,7 +36,7 @@ export interface CaptureRequest {
    */
   targets?: CaptureTarget[];
   timeoutMs: number;
-  /** Bundles up to this size come back through the function; larger ones go to `upload` (bytes). */
+  /** Bundles of this many bytes together come back through the function, the smallest; the others go to `upload`. */
   maxInlineBytes: number;
 }
 

@@ -197,9 +197,11 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
   };
 
   const sendLarge = async (bundles: CapturedBundle[], maxInlineBytes: number, upload: UploadTarget) => {
-    for (const bundle of bundles) {
+    let total = 0;
+    for (const bundle of bundles.toSorted((a, b) => a.sizeBytes - b.sizeBytes)) {
       const { bytes } = bundle;
-      if (bytes === undefined || bytes.length <= maxInlineBytes) continue;
+      total += bundle.sizeBytes;
+      if (bytes === undefined || total <= maxInlineBytes) continue;
       const target = await upload({ ...bundle, bytes: undefined });
       if (target !== null) bucket.send(target.url, target.headers, bytes);
       bundle.bytes = undefined;
