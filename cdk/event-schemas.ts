@@ -71,6 +71,10 @@ export const EVENT_DETAILS: Record<string, z.ZodObject> = {
   'saga.compensating': sagaDetail,
   'saga.completed': sagaDetail,
   'saga.compensated': sagaDetail,
+  'saga.compensation_delayed': sagaDetail.extend({
+    code: z.literal('COMPENSATION_DELAYED'),
+    delayed: z.int().describe('Compensators that did not work yet and are tried again'),
+  }),
   'saga.compensation_failed': sagaDetail,
 };
 

@@ -5,222 +5,241 @@ const count = z.int().min(0);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
 /** Something a checkpoint does not hold, and why. */
-const uncaptured = z.object({
-  path: z.string().describe('relative to the projects root'),
-  reason: z.string(),
-  sizeBytes: count.optional(),
-});
-export type Uncaptured = z.infer<typeof uncaptured>;
+const uncaptured = () =>
+  z.object({
+    path: z.string().describe('relative to the projects root'),
+    reason: z.string(),
+    sizeBytes: count.optional(),
+  });
+export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
 
-export const startSessionAnswer = z.object({
-  sessionId: z.string(),
-  epoch: z.int(),
-  checkpointId: z.string().describe('the baseline'),
-  repositories: z.array(
-    z.object({
-      path: z.string(),
-      branch: z.string().nullable(),
-      head: z.string().nullable(),
-      commits: count,
-    }),
-  ),
-  warnings: z.array(z.string()),
-});
-export type StartSessionAnswer = z.infer<typeof startSessionAnswer>;
+export const startSessionAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    epoch: z.int(),
+    checkpointId: z.string().describe('the baseline'),
+    repositories: z.array(
+      z.object({
+        path: z.string(),
+        branch: z.string().nullable(),
+        head: z.string().nullable(),
+        commits: count,
+      }),
+    ),
+    warnings: z.array(z.string()),
+  });
+export type StartSessionAnswer = z.infer<ReturnType<typeof startSessionAnswer>>;
 
-export const checkpointAnswer = z.object({
-  checkpointId: z.string(),
-  seq: z.int(),
-  epoch: z.int(),
-  complete: z.boolean().describe('false when something is missing that should be in it: see failures'),
-  repositories: z.array(
-    z.object({
-      path: z.string(),
-      commit: z.string().nullable().describe('null: not captured'),
-      changed: z.boolean(),
-      bundleBytes: count,
-    }),
-  ),
-  failures: z.array(uncaptured),
-  skipped: z.array(uncaptured).describe('left out by a rule'),
-});
-export type CheckpointAnswer = z.infer<typeof checkpointAnswer>;
+export const checkpointAnswer = () =>
+  z.object({
+    checkpointId: z.string(),
+    seq: z.int(),
+    epoch: z.int(),
+    complete: z.boolean().describe('false when something is missing that should be in it: see failures'),
+    repositories: z.array(
+      z.object({
+        path: z.string(),
+        commit: z.string().nullable().describe('null: not captured'),
+        changed: z.boolean(),
+        bundleBytes: count,
+      }),
+    ),
+    failures: z.array(uncaptured()),
+    skipped: z.array(uncaptured()).describe('left out by a rule'),
+  });
+export type CheckpointAnswer = z.infer<ReturnType<typeof checkpointAnswer>>;
 
-const timelineRepository = z.object({
-  path: z.string(),
-  state: z.enum(['captured', 'absent', 'failed']),
-  commit: z.string().nullable(),
-  changed: z.boolean(),
-  bundleBytes: count,
-  branch: z.string().nullable(),
-  head: z.string().nullable(),
-});
+const timelineRepository = () =>
+  z.object({
+    path: z.string(),
+    state: z.enum(['captured', 'absent', 'failed']),
+    commit: z.string().nullable(),
+    changed: z.boolean(),
+    bundleBytes: count,
+    branch: z.string().nullable(),
+    head: z.string().nullable(),
+  });
 
-const timelineCheckpoint = z.object({
-  ...checkpointAnswer.shape,
-  parentSeq: z.int().nullable(),
-  messageId: z.string().nullable(),
-  toolExecutionId: z.string(),
-  reason: z.string(),
-  sandboxId: z.string(),
-  detached: z.boolean().describe('taken in a review copy'),
-  onHeadPath: z.boolean().describe('on the path from the baseline to the head'),
-  createdAt: z.string(),
-  repositories: z.array(timelineRepository),
-});
-export type TimelineCheckpoint = z.infer<typeof timelineCheckpoint>;
+const timelineCheckpoint = () =>
+  z.object({
+    ...checkpointAnswer().shape,
+    parentSeq: z.int().nullable(),
+    messageId: z.string().nullable(),
+    toolExecutionId: z.string(),
+    reason: z.string(),
+    sandboxId: z.string(),
+    detached: z.boolean().describe('taken in a review copy'),
+    onHeadPath: z.boolean().describe('on the path from the baseline to the head'),
+    createdAt: z.string(),
+    repositories: z.array(timelineRepository()),
+  });
+export type TimelineCheckpoint = z.infer<ReturnType<typeof timelineCheckpoint>>;
 
-const busy = z.object({
-  kind: z.enum(['rollback', 'resume']),
-  requestId: z.string(),
-  untilMs: z.number().describe('deadline of the call that works on it; after that anybody may finish it'),
-});
+const busy = () =>
+  z.object({
+    kind: z.enum(['rollback', 'resume']),
+    requestId: z.string(),
+    untilMs: z.number().describe('deadline of the call that works on it; after that anybody may finish it'),
+  });
 /** Who holds a timeline exclusively, and until when it must be assumed to be alive. */
-export type Busy = z.infer<typeof busy>;
+export type Busy = z.infer<ReturnType<typeof busy>>;
 
-const sessionAnswer = z.object({
-  sessionId: z.string(),
-  status: z.enum(['active', 'ended']),
-  epoch: z.int(),
-  headSeq: z.int(),
-  headCheckpointId: z.string().nullable(),
-  seq: z.int().describe('of the newest checkpoint'),
-  sandboxId: z.string(),
-  projectsRoot: z.string(),
-  template: z.string().nullable(),
-  include: z.array(z.string()),
-  exclude: z.array(z.string()),
-  maxFileBytes: count,
-  retentionDays: z.int(),
-  metadata: z.record(z.string(), z.string()),
-  tenant: z.string().nullable(),
-  busy: busy.nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  expiresAt: z.number().describe('Unix seconds'),
-});
-export type SessionAnswer = z.infer<typeof sessionAnswer>;
+const sessionAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    status: z.enum(['active', 'ended']),
+    epoch: z.int(),
+    headSeq: z.int(),
+    headCheckpointId: z.string().nullable(),
+    seq: z.int().describe('of the newest checkpoint'),
+    sandboxId: z.string(),
+    projectsRoot: z.string(),
+    template: z.string().nullable(),
+    include: z.array(z.string()),
+    exclude: z.array(z.string()),
+    maxFileBytes: count,
+    retentionDays: z.int(),
+    metadata: z.record(z.string(), z.string()),
+    tenant: z.string().nullable(),
+    busy: busy().nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    expiresAt: z.number().describe('Unix seconds'),
+  });
+export type SessionAnswer = z.infer<ReturnType<typeof sessionAnswer>>;
 
-export const listSessionsAnswer = z.object({
-  sessions: z.array(sessionAnswer.omit({ headCheckpointId: true })),
-  cursor,
-});
-export type ListSessionsAnswer = z.infer<typeof listSessionsAnswer>;
+export const listSessionsAnswer = () =>
+  z.object({
+    sessions: z.array(sessionAnswer().omit({ headCheckpointId: true })),
+    cursor,
+  });
+export type ListSessionsAnswer = z.infer<ReturnType<typeof listSessionsAnswer>>;
 /** A session without its head's id, which would be one more read each. */
 export type ListedSession = ListSessionsAnswer['sessions'][number];
 
-export const endSessionAnswer = z.object({
-  sessionId: z.string(),
-  expiresAt: z.number().describe('Unix seconds'),
-});
-export type EndSessionAnswer = z.infer<typeof endSessionAnswer>;
+export const endSessionAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    expiresAt: z.number().describe('Unix seconds'),
+  });
+export type EndSessionAnswer = z.infer<ReturnType<typeof endSessionAnswer>>;
 
-export const timelineAnswer = z.object({
-  session: sessionAnswer,
-  checkpoints: z.array(timelineCheckpoint).describe('newest first'),
-  messages: z.array(
-    z.object({
-      messageId: z.string(),
-      order: z.int(),
-      checkpointId: z.string().nullable().describe('what rolling back to it means; null: expired'),
-      discarded: z.boolean().describe('a rollback left its work behind'),
-    }),
-  ),
-  cursor,
-});
-export type TimelineAnswer = z.infer<typeof timelineAnswer>;
+export const timelineAnswer = () =>
+  z.object({
+    session: sessionAnswer(),
+    checkpoints: z.array(timelineCheckpoint()).describe('newest first'),
+    messages: z.array(
+      z.object({
+        messageId: z.string(),
+        order: z.int(),
+        checkpointId: z.string().nullable().describe('what rolling back to it means; null: expired'),
+        discarded: z.boolean().describe('a rollback left its work behind'),
+      }),
+    ),
+    cursor,
+  });
+export type TimelineAnswer = z.infer<ReturnType<typeof timelineAnswer>>;
 export type TimelineMessage = TimelineAnswer['messages'][number];
 
-export const diffAnswer = z.object({
-  repositories: z
-    .array(
+export const diffAnswer = () =>
+  z.object({
+    repositories: z
+      .array(
+        z.object({
+          path: z.string(),
+          diff: z.string().describe('unified, with the repository in its paths; empty with stat'),
+          truncated: z.boolean(),
+          files: count,
+          added: count,
+          deleted: count,
+        }),
+      )
+      .describe('of both sides, those that are equal too'),
+    warnings: z.array(z.string()),
+  });
+export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
+
+export const rollbackAnswer = () =>
+  z.object({
+    status: z.enum(['APPLIED', 'PLANNED']),
+    checkpointId: z.string(),
+    epoch: z.int().describe('the next checkpoint needs it'),
+    undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
+    repositories: z.array(
       z.object({
         path: z.string(),
-        diff: z.string().describe('unified, with the repository in its paths; empty with stat'),
-        truncated: z.boolean(),
-        files: count,
-        added: count,
+        written: count,
         deleted: count,
+        action: z.enum(['unchanged', 'restored', 'created', 'parked']),
+        paths: z
+          .array(z.object({ path: z.string(), change: z.enum(['write', 'delete']) }))
+          .optional()
+          .describe('dryRun only: the first paths of the plan'),
       }),
-    )
-    .describe('of both sides, those that are equal too'),
-  warnings: z.array(z.string()),
-});
-export type DiffAnswer = z.infer<typeof diffAnswer>;
+    ),
+    discardedMessageIds: z.array(z.string()),
+    trimAfterMessageId: z.string().nullable().describe('cut the conversation after this message'),
+    warnings: z.array(z.string()),
+  });
+export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
 
-export const rollbackAnswer = z.object({
-  status: z.enum(['APPLIED', 'PLANNED']),
-  checkpointId: z.string(),
-  epoch: z.int().describe('the next checkpoint needs it'),
-  undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
-  repositories: z.array(
-    z.object({
-      path: z.string(),
-      written: count,
-      deleted: count,
-      action: z.enum(['unchanged', 'restored', 'created', 'parked']),
-      paths: z
-        .array(z.object({ path: z.string(), change: z.enum(['write', 'delete']) }))
-        .optional()
-        .describe('dryRun only: the first paths of the plan'),
-    }),
-  ),
-  discardedMessageIds: z.array(z.string()),
-  trimAfterMessageId: z.string().nullable().describe('cut the conversation after this message'),
-  warnings: z.array(z.string()),
-});
-export type RollbackAnswer = z.infer<typeof rollbackAnswer>;
+export const rehydrateAnswer = () =>
+  z.object({
+    sandboxId: z.string(),
+    checkpointId: z.string(),
+    epoch: z.int(),
+    projectsRoot: z.string(),
+    repositories: z.array(
+      z.object({
+        path: z.string(),
+        commit: z.string(),
+        tree: z.string(),
+        branch: z.string().optional(),
+        head: z.string().optional(),
+      }),
+    ),
+    warnings: z.array(z.string()),
+  });
+export type RehydrateAnswer = z.infer<ReturnType<typeof rehydrateAnswer>>;
 
-export const rehydrateAnswer = z.object({
-  sandboxId: z.string(),
-  checkpointId: z.string(),
-  epoch: z.int(),
-  projectsRoot: z.string(),
-  repositories: z.array(
-    z.object({
-      path: z.string(),
-      commit: z.string(),
-      tree: z.string(),
-      branch: z.string().optional(),
-      head: z.string().optional(),
-    }),
-  ),
-  warnings: z.array(z.string()),
-});
-export type RehydrateAnswer = z.infer<typeof rehydrateAnswer>;
-
-const repositoryInfo = z.object({
-  path: z.string(),
-  headKind: z.enum(['branch', 'unborn', 'detached', 'unreadable']),
-  branch: z.string().optional(),
-  head: z.string().optional(),
-  commits: count,
-  shallow: z.boolean(),
-  partial: z.boolean(),
-  objectFormat: z.enum(['sha1', 'sha256']),
-  base: z.string().optional().describe('name of the base bundle it would need now; absent without a commit'),
-  recent: z
-    .array(z.object({ commit: z.string(), subject: z.string() }))
-    .optional()
-    .describe('newest first'),
-  dirty: count.optional().describe('changed paths'),
-  remote: z.string().optional(),
-});
+const repositoryInfo = () =>
+  z.object({
+    path: z.string(),
+    headKind: z.enum(['branch', 'unborn', 'detached', 'unreadable']),
+    branch: z.string().optional(),
+    head: z.string().optional(),
+    commits: count,
+    shallow: z.boolean(),
+    partial: z.boolean(),
+    objectFormat: z.enum(['sha1', 'sha256']),
+    base: z
+      .string()
+      .optional()
+      .describe('name of the base bundle it would need now; absent without a commit'),
+    recent: z
+      .array(z.object({ commit: z.string(), subject: z.string() }))
+      .optional()
+      .describe('newest first'),
+    dirty: count.optional().describe('changed paths'),
+    remote: z.string().optional(),
+  });
 /** Host facts of one repository, read without writing anything. */
-export type RepositoryInfo = z.infer<typeof repositoryInfo>;
+export type RepositoryInfo = z.infer<ReturnType<typeof repositoryInfo>>;
 
-const directoryListing = z.object({
-  path: z.string(),
-  entries: z
-    .array(z.string())
-    .describe('directories with a trailing slash; without .git and what is ignored'),
-  truncated: z.boolean(),
-});
-export type DirectoryListing = z.infer<typeof directoryListing>;
+const directoryListing = () =>
+  z.object({
+    path: z.string(),
+    entries: z
+      .array(z.string())
+      .describe('directories with a trailing slash; without .git and what is ignored'),
+    truncated: z.boolean(),
+  });
+export type DirectoryListing = z.infer<ReturnType<typeof directoryListing>>;
 
-export const contextAnswer = z.object({
-  prompt: z.string().describe('for the system prompt'),
-  repositories: z.array(repositoryInfo),
-  directories: z.array(directoryListing),
-});
-export type ContextAnswer = z.infer<typeof contextAnswer>;
+export const contextAnswer = () =>
+  z.object({
+    prompt: z.string().describe('for the system prompt'),
+    repositories: z.array(repositoryInfo()),
+    directories: z.array(directoryListing()),
+  });
+export type ContextAnswer = z.infer<ReturnType<typeof contextAnswer>>;

@@ -15,99 +15,116 @@ import { GIB } from './sizes.ts';
 
 const limit = z.int().min(1).max(200).optional();
 
-export const startSessionInput = z.strictObject({
-  sessionId: id.optional().describe('the same id again, with the same meaning, starts nothing new'),
-  sandboxId,
-  projectsRoot: absolutePath.describe('the directory in the sandbox that the repositories are in'),
-  template: template.optional().describe('what a rehydrated sandbox is made from'),
-  include: patterns.optional().describe('captured although git ignores them'),
-  exclude: patterns.optional().describe('not captured although git does not ignore them'),
-  maxFileBytes: z
-    .int()
-    .min(1)
-    .max(4 * GIB)
-    .optional()
-    .describe('larger files that git does not track are left out; default 256 MiB'),
-  retentionDays: z.int().min(1).max(3650).optional().describe('default 30'),
-  metadata: metadata.optional().describe('yours; at most 50 entries'),
-  tenant: id
-    .optional()
-    .describe('sessions of one tenant share stored histories; without it a session shares none'),
-});
-export type StartSessionInput = z.output<typeof startSessionInput>;
-
-export const checkpointInput = z.strictObject({
-  sessionId: id,
-  epoch: z.int().min(1).optional().describe('of the last answer; an older one is StaleEpoch'),
-  messageId: id.describe('the last message whose work is in the repositories'),
-  toolExecutionId: callersId.describe('the operation to come; the same id answers the same checkpoint'),
-  reason: line(128),
-});
-export type CheckpointInput = z.output<typeof checkpointInput>;
-
-export const rollbackInput = z
-  .strictObject({
-    sessionId: id,
-    messageId: id.optional().describe('its last checkpoint is the target'),
-    checkpointId: checkpointId.optional().describe('the target; give this or messageId'),
-    requestId: id.describe('the same id finishes or answers the same rollback'),
-    sandboxId: sandboxId.optional().describe('of a review copy, to roll that back'),
-    dryRun: z.boolean().optional().describe('answers the plan and writes nothing'),
-    filesOnly: z.boolean().optional().describe('leaves HEAD, branches and index as they are'),
-    allowPartial: z.boolean().optional().describe('takes a target that is not complete'),
-  })
-  .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
-    path: ['messageId'],
-    error: 'give either messageId or checkpointId, and not both',
-  });
-export type RollbackInput = z.output<typeof rollbackInput>;
-
-export const rehydrateInput = z
-  .strictObject({
-    sessionId: id,
-    messageId: id.optional(),
-    checkpointId: checkpointId.optional().describe('without either: the head'),
-    mode: z
-      .enum(['review', 'resume'])
+export const startSessionInput = () =>
+  z.strictObject({
+    sessionId: id.optional().describe('the same id again, with the same meaning, starts nothing new'),
+    sandboxId,
+    projectsRoot: absolutePath.describe('the directory in the sandbox that the repositories are in'),
+    template: template.optional().describe('what a rehydrated sandbox is made from'),
+    include: patterns.optional().describe('captured although git ignores them'),
+    exclude: patterns.optional().describe('not captured although git does not ignore them'),
+    maxFileBytes: z
+      .int()
+      .min(1)
+      .max(4 * GIB)
       .optional()
-      .describe('a detached copy (default), or where the session goes on'),
-    requestId: id.optional().describe('the same id finishes or answers the same rehydrate'),
-    template: template.optional(),
-    timeoutMs: z.int().min(10_000).max(86_400_000).optional().describe('life of the sandbox; default 1 hour'),
-  })
-  .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
-    path: ['messageId'],
-    error: 'give messageId or checkpointId, not both',
+      .describe('larger files that git does not track are left out; default 256 MiB'),
+    retentionDays: z.int().min(1).max(3650).optional().describe('default 30'),
+    metadata: metadata.optional().describe('yours; at most 50 entries'),
+    tenant: id
+      .optional()
+      .describe('sessions of one tenant share stored histories; without it a session shares none'),
   });
-export type RehydrateInput = z.output<typeof rehydrateInput>;
+export type StartSessionInput = z.output<ReturnType<typeof startSessionInput>>;
 
-export const timelineInput = z.strictObject({
-  sessionId: id,
-  limit: limit.describe('checkpoints in one answer; default 50'),
-  cursor: z.string().max(256).optional().describe('of the answer before'),
-});
-export type TimelineInput = z.output<typeof timelineInput>;
+export const checkpointInput = () =>
+  z.strictObject({
+    sessionId: id,
+    epoch: z.int().min(1).optional().describe('of the last answer; an older one is StaleEpoch'),
+    messageId: id.describe('the last message whose work is in the repositories'),
+    toolExecutionId: callersId.describe('the operation to come; the same id answers the same checkpoint'),
+    reason: line(128),
+  });
+export type CheckpointInput = z.output<ReturnType<typeof checkpointInput>>;
 
-export const sessionInput = z.strictObject({ sessionId: id });
-export type SessionInput = z.output<typeof sessionInput>;
+export const rollbackInput = () =>
+  z
+    .strictObject({
+      sessionId: id,
+      messageId: id.optional().describe('its last checkpoint is the target'),
+      checkpointId: checkpointId.optional().describe('the target; give this or messageId'),
+      requestId: id.describe('the same id finishes or answers the same rollback'),
+      sandboxId: sandboxId.optional().describe('of a review copy, to roll that back'),
+      dryRun: z.boolean().optional().describe('answers the plan and writes nothing'),
+      filesOnly: z.boolean().optional().describe('leaves HEAD, branches and index as they are'),
+      allowPartial: z.boolean().optional().describe('takes a target that is not complete'),
+    })
+    .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
+      path: ['messageId'],
+      error: 'give either messageId or checkpointId, and not both',
+    });
+export type RollbackInput = z.output<ReturnType<typeof rollbackInput>>;
+
+export const rehydrateInput = () =>
+  z
+    .strictObject({
+      sessionId: id,
+      messageId: id.optional(),
+      checkpointId: checkpointId.optional().describe('without either: the head'),
+      mode: z
+        .enum(['review', 'resume'])
+        .optional()
+        .describe('a detached copy (default), or where the session goes on'),
+      requestId: id.optional().describe('the same id finishes or answers the same rehydrate'),
+      template: template.optional(),
+      timeoutMs: z
+        .int()
+        .min(10_000)
+        .max(86_400_000)
+        .optional()
+        .describe('life of the sandbox; default 1 hour'),
+    })
+    .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
+      path: ['messageId'],
+      error: 'give messageId or checkpointId, not both',
+    });
+export type RehydrateInput = z.output<ReturnType<typeof rehydrateInput>>;
+
+export const timelineInput = () =>
+  z.strictObject({
+    sessionId: id,
+    limit: limit.describe('checkpoints in one answer; default 50'),
+    cursor: z.string().max(256).optional().describe('of the answer before'),
+  });
+export type TimelineInput = z.output<ReturnType<typeof timelineInput>>;
+
+export const sessionInput = () => z.strictObject({ sessionId: id });
+export type SessionInput = z.output<ReturnType<typeof sessionInput>>;
 
 /** A point of the timeline: a message, a checkpoint, `head`, or `now` (what the sandbox holds, captured for this call only). */
 const point = z
   .union([z.literal(['head', 'now']), checkpointId, id])
   .describe('a message id, a checkpoint id, head or now');
 
-export const diffInput = z.strictObject({
-  sessionId: id,
-  from: point,
-  to: point,
-  sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
-  path: z.string().min(1).max(4096).optional().describe('one repository only, relative to the projects root'),
-  stat: z.boolean().optional().describe('counts only, no text'),
-});
-export type DiffInput = z.output<typeof diffInput>;
+export const diffInput = () =>
+  z.strictObject({
+    sessionId: id,
+    from: point,
+    to: point,
+    sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
+    path: z
+      .string()
+      .min(1)
+      .max(4096)
+      .optional()
+      .describe('one repository only, relative to the projects root'),
+    stat: z.boolean().optional().describe('counts only, no text'),
+  });
+export type DiffInput = z.output<ReturnType<typeof diffInput>>;
 
-export const listSessionsInput = z.strictObject({
-  limit,
-  cursor: z.string().max(1024).optional().describe('of the answer before'),
-});
-export type ListSessionsInput = z.output<typeof listSessionsInput>;
+export const listSessionsInput = () =>
+  z.strictObject({
+    limit,
+    cursor: z.string().max(1024).optional().describe('of the answer before'),
+  });
+export type ListSessionsInput = z.output<ReturnType<typeof listSessionsInput>>;

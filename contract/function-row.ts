@@ -36,10 +36,10 @@ export interface FunctionRow {
   callers: readonly Caller[];
   timeoutSeconds: number;
   grants: Grants;
-  /** Absent: it takes what AWS sends it. */
-  input?: z.ZodType;
+  /** Absent: it takes what AWS sends it. Made when it is needed: no function pays for the schemas of all. */
+  input?: () => z.ZodType;
   /** Absent: nobody reads it. */
-  answer?: z.ZodType;
+  answer?: () => z.ZodType;
 }
 
 /** Lambda's longest: a capture or restore of large repositories is one call. */

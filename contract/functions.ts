@@ -15,23 +15,23 @@ export type FunctionName = keyof Functions;
 
 /** Those that take an input of ours, and not what AWS sends. */
 export type CallableName = {
-  [Name in FunctionName]: Functions[Name] extends { input: z.ZodType } ? Name : never;
+  [Name in FunctionName]: Functions[Name] extends { input: () => z.ZodType } ? Name : never;
 }[FunctionName];
 
 /** As its schema leaves it. */
-export type InputOf<Name extends CallableName> = z.output<Functions[Name]['input']>;
+export type InputOf<Name extends CallableName> = z.output<ReturnType<Functions[Name]['input']>>;
 
 /** `unknown` where nobody reads it. */
 export type AnswerOf<Name extends FunctionName> = Functions[Name] extends {
-  answer: infer Answer extends z.ZodType;
+  answer: () => infer Answer extends z.ZodType;
 }
   ? z.output<Answer>
   : unknown;
 
-const INPUTS: { readonly [Name in CallableName]: { input: z.ZodType<InputOf<Name>> } } = FUNCTIONS;
+const INPUTS: { readonly [Name in CallableName]: { input: () => z.ZodType<InputOf<Name>> } } = FUNCTIONS;
 
 export const inputOf = <Name extends CallableName>(name: Name): z.ZodType<InputOf<Name>> =>
-  INPUTS[name].input;
+  INPUTS[name].input();
 
 export interface NamedRow extends FunctionRow {
   name: string;

@@ -5,59 +5,63 @@ import { endpointProblem } from './http-endpoint.ts';
 import { toolRequest } from './tool-request.ts';
 
 /** The whole state of the machine, and the execution it runs in. */
-export const advanceInput = z.strictObject({
-  state: z.looseObject({
-    sagaId: z.string(),
-    generation: z.int().min(1),
-    action: z.string().optional(),
-    operation: z
-      .strictObject({
-        effect: z.int(),
-        direction: z.enum(['forward', 'probe', 'undo']),
-        attempt: z.int(),
-        probes: z.int(),
-      })
-      .optional(),
-    outcome: z.unknown().optional(),
-  }),
-  executionArn: z.string(),
-});
-export type AdvanceInput = z.infer<typeof advanceInput>;
+export const advanceInput = () =>
+  z.strictObject({
+    state: z.looseObject({
+      sagaId: z.string(),
+      generation: z.int().min(1),
+      action: z.string().optional(),
+      operation: z
+        .strictObject({
+          effect: z.int(),
+          direction: z.enum(['forward', 'probe', 'undo']),
+          attempt: z.int(),
+          probes: z.int(),
+        })
+        .optional(),
+      outcome: z.unknown().optional(),
+    }),
+    executionArn: z.string(),
+  });
+export type AdvanceInput = z.infer<ReturnType<typeof advanceInput>>;
 
-export const announceAwaitInput = z.strictObject({
-  sagaId: id,
-  generation: z.int().min(1),
-  step: z.int().min(0),
-  token: z.string().min(1).max(2048),
-});
+export const announceAwaitInput = () =>
+  z.strictObject({
+    sagaId: id,
+    generation: z.int().min(1),
+    step: z.int().min(0),
+    token: z.string().min(1).max(2048),
+  });
 
 /** By the clock: nothing of interest. By a dead execution: its input names the saga. Fields are EventBridge's. */
-export const sweepInput = z.strictObject({
-  sagaId: id.optional(),
-  detail: z.looseObject({ input: z.string().nullish() }).optional(),
-  version: z.string().optional(),
-  id: z.string().optional(),
-  'detail-type': z.string().optional(),
-  source: z.string().optional(),
-  account: z.string().optional(),
-  time: z.string().optional(),
-  region: z.string().optional(),
-  resources: z.array(z.string()).optional(),
-});
+export const sweepInput = () =>
+  z.strictObject({
+    sagaId: id.optional(),
+    detail: z.looseObject({ input: z.string().nullish() }).optional(),
+    version: z.string().optional(),
+    id: z.string().optional(),
+    'detail-type': z.string().optional(),
+    source: z.string().optional(),
+    account: z.string().optional(),
+    time: z.string().optional(),
+    region: z.string().optional(),
+    resources: z.array(z.string()).optional(),
+  });
 
-export const sweepAnswer = z.object({
-  looked: z.int(),
-  resumed: z.array(z.string()),
-  woken: z.array(z.string()),
-  stuck: z.array(z.string()).describe('they die each time without progress, and are tried again later'),
-  failed: z.array(z.string()).describe('they could not be looked at or started; the next sweep does'),
-});
-export type SweepReport = z.infer<typeof sweepAnswer>;
+export const sweepAnswer = () =>
+  z.object({
+    looked: z.int(),
+    resumed: z.array(z.string()),
+    woken: z.array(z.string()),
+    stuck: z.array(z.string()).describe('they die each time without progress, and are tried again later'),
+    failed: z.array(z.string()).describe('they could not be looked at or started; the next sweep does'),
+  });
+export type SweepReport = z.infer<ReturnType<typeof sweepAnswer>>;
 
 const endpoint = z.string().superRefine((value, context) => {
   const problem = endpointProblem(value);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
 
-export const httpToolInput = z.strictObject({ ...toolRequest.shape, endpoint });
-export type HttpToolInput = z.infer<typeof httpToolInput>;
+export const httpToolInput = () => z.strictObject({ ...toolRequest.shape, endpoint });
+export type HttpToolInput = z.infer<ReturnType<typeof httpToolInput>>;

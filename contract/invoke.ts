@@ -5,7 +5,7 @@ import type { AnswerOf, CallableName, FUNCTIONS } from './functions.ts';
 export type DeployedName<Name extends CallableName = CallableName> = `walkback-${Name}`;
 
 /** As a caller writes it, before its schema normalises it. */
-export type RequestOf<Name extends CallableName> = z.input<(typeof FUNCTIONS)[Name]['input']>;
+export type RequestOf<Name extends CallableName> = z.input<ReturnType<(typeof FUNCTIONS)[Name]['input']>>;
 
 /** Calls a function, and throws what it was refused or failed with. */
 export type Invoke = <Name extends CallableName>(

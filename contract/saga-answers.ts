@@ -16,160 +16,171 @@ export type SagaStatus = (typeof SAGA_STATUSES)[number];
 const status = z.enum(SAGA_STATUSES);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
-export const movedSaga = z.object({ sagaId: z.string(), status });
-export type MovedSaga = z.infer<typeof movedSaga>;
+export const movedSaga = () => z.object({ sagaId: z.string(), status });
+export type MovedSaga = z.infer<ReturnType<typeof movedSaga>>;
 
-export const startedSaga = z.object({ ...movedSaga.shape, warnings: z.array(z.string()) });
-export type StartedSaga = z.infer<typeof startedSaga>;
+export const startedSaga = () => z.object({ ...movedSaga().shape, warnings: z.array(z.string()) });
+export type StartedSaga = z.infer<ReturnType<typeof startedSaga>>;
 
-const observedStep = z.object({
-  step: z.string(),
-  tool: z.string(),
-  externalRef: z.string().nullable(),
-});
-export type ObservedStep = z.infer<typeof observedStep>;
+const observedStep = () =>
+  z.object({
+    step: z.string(),
+    tool: z.string(),
+    externalRef: z.string().nullable(),
+  });
+export type ObservedStep = z.infer<ReturnType<typeof observedStep>>;
 
-const awaitedApproval = z.object({
-  kind: z.literal('approval'),
-  step: z.string(),
-  tool: z.string(),
-  version: z.string(),
-  arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
-  argumentsHash: z.string().optional().describe('what the call is held against'),
-  until: z.string(),
-  prompt: z.string().optional(),
-  promptBy: z
-    .enum(['template', 'agent'])
-    .optional()
-    .describe('who wrote the prompt: a reviewed template, or the agent. Believe the arguments'),
-});
-export type AwaitedApproval = z.infer<typeof awaitedApproval>;
+const awaitedApproval = () =>
+  z.object({
+    kind: z.literal('approval'),
+    step: z.string(),
+    tool: z.string(),
+    version: z.string(),
+    arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
+    argumentsHash: z.string().optional().describe('what the call is held against'),
+    until: z.string(),
+    prompt: z.string().optional(),
+    promptBy: z
+      .enum(['template', 'agent'])
+      .optional()
+      .describe('who wrote the prompt: a reviewed template, or the agent. Believe the arguments'),
+  });
+export type AwaitedApproval = z.infer<ReturnType<typeof awaitedApproval>>;
 
 /** What the model and people are told of a saga (S12). */
-export const observation = z.object({
-  sagaId: z.string(),
-  status,
-  committed: z.array(observedStep).describe('took effect and stands'),
-  compensated: z
-    .array(
-      z.object({
-        ...observedStep.shape,
-        residue: z.string().optional().describe('what a partial compensator left'),
-        byHand: z.string().optional().describe('what an operator did instead of one'),
-      }),
-    )
-    .describe('taken back'),
-  notCompensated: z.array(z.object({ ...observedStep.shape, reason: z.string() })).describe('not taken back'),
-  failed: z
-    .object({
-      step: z.string().nullable(),
-      tool: z.string().nullable(),
-      error: z.object({ name: z.string(), message: z.string() }),
-      outcome: z.string(),
-    })
-    .optional(),
-  awaiting: awaitedApproval.optional(),
-  advice: z.string(),
-});
-export type Observation = z.infer<typeof observation>;
+export const observation = () =>
+  z.object({
+    sagaId: z.string(),
+    status,
+    committed: z.array(observedStep()).describe('took effect and stands'),
+    compensated: z
+      .array(
+        z.object({
+          ...observedStep().shape,
+          residue: z.string().optional().describe('what a partial compensator left'),
+          byHand: z.string().optional().describe('what an operator did instead of one'),
+        }),
+      )
+      .describe('taken back'),
+    notCompensated: z
+      .array(z.object({ ...observedStep().shape, reason: z.string() }))
+      .describe('not taken back'),
+    failed: z
+      .object({
+        step: z.string().nullable(),
+        tool: z.string().nullable(),
+        error: z.object({ name: z.string(), message: z.string() }),
+        outcome: z.string(),
+      })
+      .optional(),
+    awaiting: awaitedApproval().optional(),
+    advice: z.string(),
+  });
+export type Observation = z.infer<ReturnType<typeof observation>>;
 
 /** A ledger entry as the columns people query (docs/sagas.md, Data). */
-const ledgerRow = z.object({
-  saga_id: z.string(),
-  seq: z.int(),
-  step_index: z.int().nullable(),
-  step: z.string().nullable(),
-  tool: z.string().nullable(),
-  direction: z.string(),
-  status: z.string(),
-  idempotency_key: z.string().nullable(),
-  external_ref: z.string().nullable(),
-  attempt: z.int().nullable(),
-  error: z.string().nullable().describe('<name>: <message>'),
-  actor: z.string(),
-  at: z.string(),
-  prev_hash: z.string(),
-  hash: z.string(),
-  detail: z.string().describe('everything else of the entry, as JSON'),
-});
-export type LedgerRow = z.infer<typeof ledgerRow>;
+const ledgerRow = () =>
+  z.object({
+    saga_id: z.string(),
+    seq: z.int(),
+    step_index: z.int().nullable(),
+    step: z.string().nullable(),
+    tool: z.string().nullable(),
+    direction: z.string(),
+    status: z.string(),
+    idempotency_key: z.string().nullable(),
+    external_ref: z.string().nullable(),
+    attempt: z.int().nullable(),
+    error: z.string().nullable().describe('<name>: <message>'),
+    actor: z.string(),
+    at: z.string(),
+    prev_hash: z.string(),
+    hash: z.string(),
+    detail: z.string().describe('everything else of the entry, as JSON'),
+  });
+export type LedgerRow = z.infer<ReturnType<typeof ledgerRow>>;
 
-export const ledgerAnswer = z.object({
-  entries: z.array(ledgerRow).optional().describe('oldest first'),
-  csv: z.string().optional(),
-  cursor,
-  tip: z
-    .object({ seq: z.int(), hash: z.string() })
-    .optional()
-    .describe('for one saga: where its chain ends, to verify that nothing was cut off'),
-  evidence: z
-    .object({
-      // As it is stored: its shape is no promise.
-      head: z.unknown().optional().describe('of a saga, with its last page; null when it is gone'),
-      findings: z
-        .array(z.object({ sagaId: z.string(), where: z.string(), message: z.string() }))
-        .describe('what is not as it was written'),
-    })
-    .optional(),
-});
-export type LedgerAnswer = z.infer<typeof ledgerAnswer>;
+export const ledgerAnswer = () =>
+  z.object({
+    entries: z.array(ledgerRow()).optional().describe('oldest first'),
+    csv: z.string().optional(),
+    cursor,
+    tip: z
+      .object({ seq: z.int(), hash: z.string() })
+      .optional()
+      .describe('for one saga: where its chain ends, to verify that nothing was cut off'),
+    evidence: z
+      .object({
+        // As it is stored: its shape is no promise.
+        head: z.unknown().optional().describe('of a saga, with its last page; null when it is gone'),
+        findings: z
+          .array(z.object({ sagaId: z.string(), where: z.string(), message: z.string() }))
+          .describe('what is not as it was written'),
+      })
+      .optional(),
+  });
+export type LedgerAnswer = z.infer<ReturnType<typeof ledgerAnswer>>;
 
-const sagaSummary = z.object({
-  sagaId: z.string(),
-  status,
-  definition: z.string().nullable(),
-  started: z.int().describe('steps that were started, of all'),
-  steps: z.int(),
-  failure: z.string().nullable(),
-  requestedBy: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
-export type SagaSummary = z.infer<typeof sagaSummary>;
+const sagaSummary = () =>
+  z.object({
+    sagaId: z.string(),
+    status,
+    definition: z.string().nullable(),
+    started: z.int().describe('steps that were started, of all'),
+    steps: z.int(),
+    failure: z.string().nullable(),
+    requestedBy: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  });
+export type SagaSummary = z.infer<ReturnType<typeof sagaSummary>>;
 
-export const sagasAnswer = z.object({ sagas: z.array(sagaSummary), cursor });
-export type SagasAnswer = z.infer<typeof sagasAnswer>;
+export const sagasAnswer = () => z.object({ sagas: z.array(sagaSummary()), cursor });
+export type SagasAnswer = z.infer<ReturnType<typeof sagasAnswer>>;
 
-const storedVersion = z.object({
-  kind: z.enum(['tool', 'definition']),
-  name: z.string(),
-  version: z.string(),
-  stored: z.boolean().describe('false when exactly this was stored before'),
-});
-export type StoredVersion = z.infer<typeof storedVersion>;
+const storedVersion = () =>
+  z.object({
+    kind: z.enum(['tool', 'definition']),
+    name: z.string(),
+    version: z.string(),
+    stored: z.boolean().describe('false when exactly this was stored before'),
+  });
+export type StoredVersion = z.infer<ReturnType<typeof storedVersion>>;
 
-export const catalogStored = z.object({
-  versions: z.array(storedVersion),
-  warnings: z
-    .array(z.string())
-    .describe(
-      'what is stored and will not work yet: a function that is missing, not named to the stack, or too short-lived',
+export const catalogStored = () =>
+  z.object({
+    versions: z.array(storedVersion()),
+    warnings: z
+      .array(z.string())
+      .describe(
+        'what is stored and will not work yet: a function that is missing, not named to the stack, or too short-lived',
+      ),
+  });
+export type CatalogStored = z.infer<ReturnType<typeof catalogStored>>;
+
+export const catalogAnswer = () =>
+  z.object({
+    tools: z.array(
+      z.object({
+        name: z.string(),
+        version: z.string(),
+        effect: z.enum(['read', 'compensatable', 'partial', 'irreversible']),
+        description: z.string(),
+        functionName: z.string(),
+        endpoint: z.string().nullable().describe('of an HTTP tool; its function only passes calls on'),
+        compensator: z.string().nullable(),
+        probe: z.boolean(),
+      }),
     ),
-});
-export type CatalogStored = z.infer<typeof catalogStored>;
-
-export const catalogAnswer = z.object({
-  tools: z.array(
-    z.object({
-      name: z.string(),
-      version: z.string(),
-      effect: z.enum(['read', 'compensatable', 'partial', 'irreversible']),
-      description: z.string(),
-      functionName: z.string(),
-      endpoint: z.string().nullable().describe('of an HTTP tool; its function only passes calls on'),
-      compensator: z.string().nullable(),
-      probe: z.boolean(),
-    }),
-  ),
-  definitions: z.array(
-    z.object({
-      name: z.string(),
-      version: z.string(),
-      description: z.string(),
-      steps: z.array(z.string()),
-      reviewBy: z.string(),
-      daysToReview: z.int(),
-    }),
-  ),
-});
-export type CatalogAnswer = z.infer<typeof catalogAnswer>;
+    definitions: z.array(
+      z.object({
+        name: z.string(),
+        version: z.string(),
+        description: z.string(),
+        steps: z.array(z.string()),
+        reviewBy: z.string(),
+        daysToReview: z.int(),
+      }),
+    ),
+  });
+export type CatalogAnswer = z.infer<ReturnType<typeof catalogAnswer>>;

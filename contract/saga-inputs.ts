@@ -11,74 +11,87 @@ const day = z.iso.date();
 const limit = z.int().min(1).max(1000);
 const cursor = z.string().max(2000).optional().describe('of the answer before');
 
-export const startSagaInput = z.strictObject({
-  sagaId: id.optional().describe('the same id again, with the same request, starts nothing new'),
-  definition: z
-    .strictObject({ name: z.string(), version: z.string().optional() })
-    .optional()
-    .describe('a template of the catalog; the newest version unless one is named'),
-  // Checked by the plan's own rules, which name step and rule.
-  plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
-  input: jsonValue.describe('what expressions of the plan read'),
-  sessionId: id.optional(),
-  requestedBy: who,
-});
-export type StartSagaInput = z.infer<typeof startSagaInput>;
+export const startSagaInput = () =>
+  z.strictObject({
+    sagaId: id.optional().describe('the same id again, with the same request, starts nothing new'),
+    definition: z
+      .strictObject({ name: z.string(), version: z.string().optional() })
+      .optional()
+      .describe('a template of the catalog; the newest version unless one is named'),
+    // Checked by the plan's own rules, which name step and rule.
+    plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
+    input: jsonValue.describe('what expressions of the plan read'),
+    sessionId: id.optional(),
+    requestedBy: who,
+  });
+export type StartSagaInput = z.infer<ReturnType<typeof startSagaInput>>;
 
-export const describeSagaInput = z.strictObject({
-  sagaId: id,
-  waitSeconds: z.number().min(0).max(600).optional().describe('waits so long for an end or a question'),
-});
-export type DescribeSagaInput = z.infer<typeof describeSagaInput>;
+export const describeSagaInput = () =>
+  z.strictObject({
+    sagaId: id,
+    waitSeconds: z.number().min(0).max(600).optional().describe('waits so long for an end or a question'),
+  });
+export type DescribeSagaInput = z.infer<ReturnType<typeof describeSagaInput>>;
 
-export const answerInput = z.strictObject({
-  sagaId: id,
-  stepId,
-  decision: z.enum(['approve', 'reject']),
-  by: who,
-  note: words.optional(),
-});
-export type AnswerInput = z.infer<typeof answerInput>;
+export const answerInput = () =>
+  z.strictObject({
+    sagaId: id,
+    stepId,
+    decision: z.enum(['approve', 'reject']),
+    by: who,
+    note: words.optional(),
+  });
+export type AnswerInput = z.infer<ReturnType<typeof answerInput>>;
 
-export const operateSagaInput = z.strictObject({
-  sagaId: id,
-  action: z.enum(['cancel', 'retry', 'resolve', 'skip']),
-  stepId: stepId.optional().describe('resolve and skip need it'),
-  by: who,
-  evidence: words.optional().describe('resolve and skip need it: what was done, or why it may stay'),
-});
-export type OperateSagaInput = z.infer<typeof operateSagaInput>;
+export const operateSagaInput = () =>
+  z.strictObject({
+    sagaId: id,
+    action: z.enum(['cancel', 'retry', 'resolve', 'skip']),
+    stepId: stepId.optional().describe('resolve and skip need it'),
+    by: who,
+    evidence: words.optional().describe('resolve and skip need it: what was done, or why it may stay'),
+    error: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('only with retry, without a step: what failed with an error of this name'),
+  });
+export type OperateSagaInput = z.infer<ReturnType<typeof operateSagaInput>>;
 
-export const queryLedgerInput = z.strictObject({
-  sagaId: id.optional(),
-  status: z
-    .string()
-    .max(50)
-    .optional()
-    .describe("a saga's status in capitals, or an entry's of that day or the last seven"),
-  externalRef: z.string().min(1).max(500).optional(),
-  day: day.optional(),
-  format: z.enum(['json', 'csv']).optional(),
-  evidence: z
-    .boolean()
-    .optional()
-    .describe('with sagaId or day: also what is stored beside the entries, for verifying'),
-  limit: limit.optional().describe('default 200'),
-  cursor,
-});
-export type QueryLedgerInput = z.infer<typeof queryLedgerInput>;
+export const queryLedgerInput = () =>
+  z.strictObject({
+    sagaId: id.optional(),
+    status: z
+      .string()
+      .max(50)
+      .optional()
+      .describe("a saga's status in capitals, or an entry's of that day or the last seven"),
+    externalRef: z.string().min(1).max(500).optional(),
+    day: day.optional(),
+    format: z.enum(['json', 'csv']).optional(),
+    evidence: z
+      .boolean()
+      .optional()
+      .describe('with sagaId or day: also what is stored beside the entries, for verifying'),
+    limit: limit.optional().describe('default 200'),
+    cursor,
+  });
+export type QueryLedgerInput = z.infer<ReturnType<typeof queryLedgerInput>>;
 
-export const putCatalogInput = z.strictObject({
-  tools: z.array(jsonValue).max(100),
-  definitions: z.array(jsonValue).max(100),
-});
-export type PutCatalogInput = z.infer<typeof putCatalogInput>;
+export const putCatalogInput = () =>
+  z.strictObject({
+    tools: z.array(jsonValue).max(100),
+    definitions: z.array(jsonValue).max(100),
+  });
+export type PutCatalogInput = z.infer<ReturnType<typeof putCatalogInput>>;
 
-export const listSagasInput = z.strictObject({
-  status: z.enum(SAGA_STATUSES).optional().describe('without: all, those that need a person first'),
-  limit: limit.optional().describe('default 50'),
-  cursor,
-});
-export type ListSagasInput = z.infer<typeof listSagasInput>;
+export const listSagasInput = () =>
+  z.strictObject({
+    status: z.enum(SAGA_STATUSES).optional().describe('without: all, those that need a person first'),
+    limit: limit.optional().describe('default 50'),
+    cursor,
+  });
+export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
 
-export const listCatalogInput = z.strictObject({});
+export const listCatalogInput = () => z.strictObject({});

@@ -1,6 +1,6 @@
 /** How a tool author declares a tool: what it does, how it is taken back, how one asks whether it happened. */
 import type * as z from 'zod';
-import type { EffectKind, RetryPolicy } from '../core/saga/model.ts';
+import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model.ts';
 
 /** What a tool is told about one call. */
 export interface ToolCall {
@@ -63,7 +63,8 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   compensate?: {
     name: string;
     timeoutSeconds?: number;
-    retry?: Partial<RetryPolicy>;
+    /** Default: for 12 hours, with pauses of up to five minutes; people are told after five. */
+    retry?: Partial<CompensationRetry>;
     execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
   };
   /** Asks the provider whether `call.forwardKey` took effect. Changes nothing. */
@@ -76,7 +77,7 @@ export interface Tool {
     ToolDefinition<z.ZodType, z.ZodType>,
     'execute' | 'compensate' | 'probe' | 'externalRef'
   > & {
-    compensate?: { name: string; timeoutSeconds?: number; retry?: Partial<RetryPolicy> };
+    compensate?: { name: string; timeoutSeconds?: number; retry?: Partial<CompensationRetry> };
   };
   readonly hasProbe: boolean;
   execute(input: unknown, call: ToolCall): Promise<unknown>;

@@ -27,10 +27,10 @@ export interface HandlerDependencies {
   endInstance?: () => void;
 }
 
-const rejected = (name: string, message: string, retryable = false): Outcome => ({
+const rejected = (name: string, message: string): Outcome => ({
   outcome: 'rejected',
   error: describeError(name, message),
-  retryable,
+  retryable: false,
 });
 
 /** What an error of a tool means. */
@@ -40,6 +40,7 @@ const outcomeOf = (error: unknown): Outcome => {
       outcome: 'rejected',
       error: describeError(error.code, error.message),
       retryable: error.retryable,
+      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     };
   }
   if (error instanceof ToolUncertain) {
@@ -138,11 +139,13 @@ const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: T
     ({ definition }) => definition.name === request.tool && definition.version === request.version,
   );
   if (tool === undefined) {
-    return rejected(
-      'ToolUnavailable',
-      `This function does not serve ${request.tool}@${request.version}.`,
-      true,
-    );
+    const message = `This function does not serve ${request.tool}@${request.version}.`;
+    return {
+      outcome: 'rejected',
+      error: { name: 'ToolUnavailable', message },
+      retryable: true,
+      reached: false,
+    };
   }
   const input = tool.definition.input.safeParse(request.arguments);
   if (!input.success) {

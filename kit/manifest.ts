@@ -1,6 +1,6 @@
 /** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
 import * as z from 'zod';
-import type { JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
+import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
 import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -9,6 +9,16 @@ const DEFAULT_RETRY: RetryPolicy = {
   backoffSeconds: 1,
   backoffRate: 2,
   maxBackoffSeconds: 60,
+};
+/** Outlasts ordinary outages: pauses grow to five minutes, people are told after five, and it is given up after half a day. */
+const DEFAULT_COMPENSATION_RETRY: CompensationRetry = {
+  maxAttempts: 1000,
+  backoffSeconds: 1,
+  backoffRate: 2,
+  maxBackoffSeconds: 300,
+  jitter: 0.5,
+  delayedAfterSeconds: 300,
+  giveUpAfterSeconds: 12 * 3600,
 };
 const DEFAULT_TIMEOUT_SECONDS = 30;
 
@@ -50,7 +60,7 @@ export const manifestOf = (tool: Tool, served: string | { endpoint: string }): T
           compensation: {
             name: compensate.name,
             timeoutSeconds: compensate.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
-            retry: { ...DEFAULT_RETRY, ...compensate.retry },
+            retry: { ...DEFAULT_COMPENSATION_RETRY, ...compensate.retry },
           },
         }),
     ...(definition.resourceKey === undefined ? {} : { resourceKey: definition.resourceKey }),

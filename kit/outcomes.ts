@@ -1,15 +1,25 @@
 /** How a tool says that nothing happened. Everything else it throws leaves the outcome open (S2). */
 
-/** Nothing happened. `retryable`: the same call may succeed later (throttled, in flight elsewhere). */
+/**
+ * Nothing happened. `retryable`: the same call may succeed later (throttled, in flight elsewhere). `retryAfterSeconds`: not before,
+ * as the provider asks; up to an hour is honoured.
+ */
 export class ToolRejected extends Error {
   override readonly name = 'ToolRejected';
   readonly code: string;
   readonly retryable: boolean;
+  readonly retryAfterSeconds?: number;
 
-  constructor(code: string, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { retryable?: boolean; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.retryable = options.retryable ?? false;
+    // Who says when to come back says that coming back is of use.
+    this.retryable = options.retryable ?? options.retryAfterSeconds !== undefined;
+    if (options.retryAfterSeconds !== undefined) this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

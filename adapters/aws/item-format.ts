@@ -2,7 +2,10 @@
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** Raised with every change of heads of sagas that the release before it would misread. */
-export const SAGA_FORMAT = 1;
+export const PLAIN_SAGA_FORMAT = 1;
+
+/** Of heads in which a compensator was put aside, to be tried again: a release before that would misread them, and only them. */
+export const SAGA_FORMAT = 2;
 
 /** The same for sessions. 2: bases have owners, and are kept by them. */
 export const SESSION_FORMAT = 2;

@@ -23,7 +23,7 @@ const readText = async (answer: IncomingMessage, maxBytes: number): Promise<stri
 const readReply = async (answer: IncomingMessage, maxBytes: number): Promise<HttpReply> => ({
   kind: 'answered',
   status: answer.statusCode ?? 0,
-  retryAfter: answer.headers['retry-after'] !== undefined,
+  retryAfter: answer.headers['retry-after'],
   body: await readText(answer, maxBytes),
 });
 

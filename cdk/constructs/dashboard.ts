@@ -40,6 +40,7 @@ export const createDashboard = (scope: Construct, props: MonitoringProps): Dashb
             'saga.started',
             'saga.completed',
             'saga.compensated',
+            'saga.compensation_delayed',
             'saga.compensation_failed',
           ]),
         ),

@@ -75,6 +75,11 @@ export class Monitoring extends Construct {
       what: 'Sagas could not be undone completely, and no operator has worked them yet.',
       runbook: 'compensation-failed',
     });
+    this.#alarm('compensation-delayed', {
+      metric: ownMetric(this.#props.namePrefix, 'publish-saga-events', 'saga.compensation_delayed', 'Sum'),
+      what: 'COMPENSATION_DELAYED: a compensator does not work for longer than its tool allows for; it is still being tried.',
+      runbook: 'compensation-delayed',
+    });
     this.#alarm('saga-unfinished', {
       metric: this.#gauge('OldestUnfinishedSeconds'),
       threshold: this.#props.unfinishedSagaAlarm.toSeconds(),

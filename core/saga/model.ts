@@ -8,7 +8,7 @@ export type JsonSchema = { [name: string]: unknown };
  */
 export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
 
-/** `maxAttempts` counts the first one. The n-th pause is `min(maxBackoff, backoff * rate^(n-1))` seconds. */
+/** `maxAttempts` counts the first one, and none that never reached the tool. The n-th pause is `min(maxBackoff, backoff * rate^(n-1))` seconds. */
 export interface RetryPolicy {
   maxAttempts: number;
   backoffSeconds: number;
@@ -16,11 +16,21 @@ export interface RetryPolicy {
   maxBackoffSeconds: number;
 }
 
+/** How long a compensator is tried. Sagas of older releases have attempts only, and keep them. */
+export interface CompensationRetry extends RetryPolicy {
+  /** This part of each pause, 0 to 1, is left out at random, so that sagas that failed together do not come back together. */
+  jitter?: number;
+  /** Not undone so long after the first attempt: people are told, and the other compensators go on meanwhile. */
+  delayedAfterSeconds?: number;
+  /** Not undone so long after the first attempt: it is given up, and a person decides. */
+  giveUpAfterSeconds?: number;
+}
+
 interface CompensationPolicy {
   /** Name of the compensating tool, for people: `void_refund`. */
   name: string;
   timeoutSeconds: number;
-  retry: RetryPolicy;
+  retry: CompensationRetry;
 }
 
 /** What a saga needs to know of a tool to run it. Pinned in the saga when it starts. */
@@ -134,6 +144,25 @@ interface CommittedFact extends AttemptFact {
   error?: SagaError;
 }
 
+interface Refused {
+  /** The call never came to the tool: it uses up no attempt. */
+  reached?: false;
+  /** What the refusal asked for. */
+  retryAfterSeconds?: number;
+}
+
+/** How far a compensator came that is put aside and tried again later. */
+export interface UndoProgress {
+  /** Number of the last attempt. */
+  attempts: number;
+  /** Of these, the ones that never reached the tool. */
+  unreached: number;
+  /** First attempt. */
+  sinceMs: number;
+  /** Next attempt. */
+  untilMs: number;
+}
+
 /** One thing that happened. `direction` and `status` name it in the ledger; the rest depends on them. */
 export type Fact =
   | {
@@ -176,7 +205,7 @@ export type Fact =
     } & AttemptFact)
   | ({ direction: 'forward' } & CommittedFact)
   | ({ direction: 'probe' } & CommittedFact)
-  | ({ direction: 'forward'; status: 'rejected'; error: SagaError; final: boolean } & AttemptFact)
+  | ({ direction: 'forward'; status: 'rejected'; error: SagaError; final: boolean } & Refused & AttemptFact)
   | ({
       direction: 'forward';
       status: 'unknown';
@@ -185,11 +214,19 @@ export type Fact =
       externalRef?: string;
     } & AttemptFact)
   | ({ direction: 'probe'; status: 'started'; deadlineMs: number } & AttemptFact)
-  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & AttemptFact)
-  | ({ direction: 'undo'; status: 'started'; deadlineMs: number } & AttemptFact)
+  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & Refused & AttemptFact)
+  | ({
+      direction: 'undo';
+      status: 'started';
+      deadlineMs: number;
+      /** Of the call that it takes back, null without one; later attempts and older versions do not say. */
+      resourceKey?: string | null;
+    } & AttemptFact)
   | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
-  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & AttemptFact)
-  | ({ direction: 'undo'; status: 'failed' | 'blocked'; error: SagaError } & StepFact)
+  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused & AttemptFact)
+  | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
+  | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
+  | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)
   | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
 
 /** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */
@@ -208,7 +245,8 @@ export type LedgerEntry = Fact & {
 
 /**
  * `started`: in flight or in doubt. `unknown`: given up on, may have happened. `rejected`: nothing happened.
- * `undone`, `resolved` (by hand) and `skipped` need nothing more; `undo_failed` and `blocked` need a person.
+ * `undone`, `resolved` (by hand) and `skipped` need nothing more; `undo_delayed` is tried again; `undo_failed` and `blocked`
+ * need a person.
  */
 export type EffectStatus =
   | 'started'
@@ -216,6 +254,7 @@ export type EffectStatus =
   | 'rejected'
   | 'unknown'
   | 'undone'
+  | 'undo_delayed'
   | 'undo_failed'
   | 'blocked'
   | 'resolved'
@@ -231,6 +270,13 @@ export interface EffectRecord {
   startSeq: number;
   /** Ledger sequence of its `committed` entry: result and reference are there. */
   endSeq: number | null;
+  /** Its compensator was put aside at least once. */
+  undo?: UndoProgress;
+  /**
+   * Its compensator did not work: what stands for its resource key here (`resourceMark`), '' without one. Absent when an
+   * older version wrote it; then the start entry says.
+   */
+  resource?: string;
 }
 
 /** The operation that is in flight or being settled. At most one: the straight line has one hand. */
@@ -255,6 +301,16 @@ export interface Operation {
   probed: 'absent' | 'unknown' | null;
   argumentsHash: string;
   error: SagaError | null;
+  /** Attempts that never reached the tool; absent: none. */
+  unreached?: number;
+  /** The same of the probes since the last forward attempt. */
+  unreachedProbes?: number;
+  /** Since then nothing has reached the tool. */
+  unreachedSinceMs?: number;
+  /** Of a compensator: see `EffectRecord.resource`. */
+  resource?: string;
+  /** An operator wants the next attempt now. */
+  hurried?: true;
 }
 
 export interface SagaState {

@@ -23,7 +23,7 @@ export interface Page<Item> {
 export interface SagaOutline {
   sagaId: string;
   statusSince: string;
-  /** When its wait for a person ends; null when it waits for nobody. */
+  /** When its wait for a person, or its pause, ends; null when it does neither. */
   waitUntilMs: number | null;
 }
 

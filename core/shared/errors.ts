@@ -26,19 +26,14 @@ export const isWalkbackError = (error: unknown, name?: ErrorName): error is Walk
   error instanceof WalkbackError && (name === undefined || error.name === name);
 
 /**
- * Names that come from Step Functions and Lambda, not from us: everything else the state machine may match on. The ones
- * in `CLEAN_ENGINE_ERRORS` say for sure that the function was never started; any other leaves the outcome open.
+ * Names that come from Step Functions and Lambda, not from us: everything else the state machine may match on. What they say of a
+ * call is in core/saga/tools/engine-errors.ts.
  */
 export const ENGINE_ERRORS = [
   'States.ALL',
   'States.Timeout',
   'States.TaskFailed',
   'States.DataLimitExceeded',
-  'Lambda.TooManyRequestsException',
-  'Lambda.EC2ThrottledException',
-] as const;
-
-export const CLEAN_ENGINE_ERRORS = [
   'Lambda.TooManyRequestsException',
   'Lambda.EC2ThrottledException',
 ] as const;

@@ -328,7 +328,7 @@ test('a head that a newer release wrote is refused, and nobody writes over it', 
       Key: { pk: { S: 'SAGA#newer' }, sk: { S: 'HEAD' } },
       UpdateExpression: 'SET #format = :next',
       ExpressionAttributeNames: { '#format': 'format' },
-      ExpressionAttributeValues: { ':next': { N: '2' } },
+      ExpressionAttributeValues: { ':next': { N: '3' } },
     }),
   );
   const advance = createAdvance({
@@ -340,7 +340,7 @@ test('a head that a newer release wrote is refused, and nobody writes over it', 
   });
   await expect(advance('newer', 1, { type: 'continue' }, 'arn')).rejects.toMatchObject({
     name: 'ConfigurationError',
-    message: expect.stringContaining('SAGA#newer was written by a newer release of Walkback (format 2'),
+    message: expect.stringContaining('SAGA#newer was written by a newer release of Walkback (format 3'),
   });
   expect(await dynamo.listEntries('newer')).toHaveLength(head.seq);
 });

@@ -3,7 +3,11 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
+import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
+import { createPublishSagaChanges } from '../../core/saga/run/publish-saga.ts';
+import { plainTool } from '../support/outage-tools.ts';
 import { startSagaCloud } from '../support/saga-cloud.ts';
+import { committed, rejected, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { edit, openWorld } from '../support/world.ts';
 
 test('every event of a session and of sagas is as its schema says', async () => {
@@ -39,12 +43,54 @@ test('every event of a session and of sagas is as its schema says', async () => 
     expect(parsed.success ? 'valid' : z.prettifyError(parsed.error), type).toBe('valid');
     seen.add(type);
   }
-  // A rollback that fails needs a broken sandbox; everything else has happened.
+  // A rollback that fails needs a broken sandbox, and a delay takes minutes (below); everything else has happened.
   expect([...seen].sort()).toEqual(
     Object.keys(EVENT_DETAILS)
-      .filter((name) => name !== 'rollback.failed')
+      .filter((name) => name !== 'rollback.failed' && name !== 'saga.compensation_delayed')
       .sort(),
   );
+});
+
+test('a compensation that is delayed is told once, as its schema says', async () => {
+  const told: WalkbackEvent[] = [];
+  const publish = createPublishSagaChanges({
+    events: { publish: async (some) => void told.push(...some) },
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  const pay = scriptedTool('pay', 'compensatable');
+  const saga = await scriptedSaga({
+    tools: [
+      { ...pay, compensation: plainTool.compensation ?? expect.unreachable() },
+      scriptedTool('last', 'irreversible'),
+    ],
+    answer: ({ operation, step }, clock) => {
+      if (operation === 'execute') return step === 'last' ? rejected() : committed();
+      return clock.nowMs() < awayUntilMs ? rejected(true) : committed();
+    },
+    storing: (store) => ({
+      ...store,
+      append: async (after, version, entries) => {
+        const before = await store.getHead(after.sagaId);
+        const outcome = await store.append(after, version, entries);
+        await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
+        return outcome;
+      },
+    }),
+  });
+  const awayUntilMs = saga.clock.nowMs() + 3600_000;
+  await saga.begin();
+  await saga.machine.settle();
+  expect(told.map(({ name }) => name)).toEqual([
+    'saga.compensating',
+    'saga.compensation_delayed',
+    'saga.compensated',
+  ]);
+  const { name = '', detail } = told[1] ?? {};
+  const parsed = EVENT_DETAILS[name]
+    ?.strict()
+    .safeParse({ eventId: 'e', ...JSON.parse(JSON.stringify(detail)) });
+  expect(parsed?.error).toBeUndefined();
+  expect(detail).toMatchObject({ code: 'COMPENSATION_DELAYED', delayed: 1 });
 });
 
 describe('schemas', () => {

@@ -105,7 +105,7 @@ export const memorySagaStore = () => {
       const outlines = items.map(({ sagaId, statusSince, state }) => ({
         sagaId,
         statusSince,
-        waitUntilMs: state.wait?.untilMs ?? null,
+        waitUntilMs: state.wait?.untilMs ?? state.pauseUntilMs,
       }));
       return { items: outlines, ...rest };
     },

@@ -1,5 +1,6 @@
 /** Failure points, as things that happen around one operation of one step: at the store, at the engine, on the wire. */
 import type { Fact, LedgerEntry } from '../../core/saga/model.ts';
+import { readReply } from '../../core/saga/tools/http-answer.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
 import type { Invoke, RefundSagaOptions } from './refund-saga.ts';
 import { Crash } from './saga-machine.ts';
@@ -113,6 +114,28 @@ const combine = (...faults: Fault[]): Fault => ({
 });
 
 const CENTURY_MS = 100 * 365 * 24 * 3600_000;
+
+/** The provider is away from the first request of this operation on, for so long. */
+const outage = (point: Point, lastsMs: number): Fault => {
+  let sinceMs: number | undefined;
+  return onWire(
+    point,
+    async (send, clock) => {
+      sinceMs ??= clock.nowMs();
+      return clock.nowMs() - sinceMs < lastsMs ? lost() : send();
+    },
+    { times: Infinity, reads: true },
+  );
+};
+
+const answers404 = async () => ({
+  Payload: readReply({ kind: 'answered', status: 404, body: 'no such path' }, 0),
+});
+
+const hasNoFunction = async () => ({
+  Error: 'Lambda.ResourceNotFoundException',
+  Cause: 'Function not found (Service: AWSLambda; Status Code: 404; Error Code: ResourceNotFoundException)',
+});
 
 /** Every failure point, by name. */
 export const FAULTS: Record<string, (point: Point) => Fault> = {
@@ -230,6 +253,20 @@ export const FAULTS: Record<string, (point: Point) => Fault> = {
         { status: 429 },
       ),
     ),
+  'is asked to come back in two minutes': (point) =>
+    onWire(point, async () =>
+      Response.json(
+        { error: { type: 'invalid_request_error', code: 'rate_limit', message: 'slow' } },
+        { status: 429, headers: { 'retry-after': '120' } },
+      ),
+    ),
+  'is answered 404 by its endpoint': (point) => around(point, answers404),
+  'is always answered 404 by its endpoint': (point) => around(point, answers404, Infinity),
+  'has no function': (point) => around(point, hasNoFunction),
+  'never has a function': (point) => around(point, hasNoFunction, Infinity),
+  'meets an outage of 20 seconds': (point) => outage(point, 20_000),
+  'meets an outage of ten minutes': (point) => outage(point, 600_000),
+  'meets an outage of a day': (point) => outage(point, 24 * 3600_000),
   'is refused for good': (point) =>
     onWire(
       point,

@@ -119,6 +119,6 @@ describe('comparing two points of a timeline', () => {
   });
 
   test.each(['../x', '', 'a b', '-x'])('refuses %j as a point before anything is asked', (from) => {
-    expect(() => parseInput(diffInput, { sessionId: SESSION, from, to: 'now' })).toThrow('not valid');
+    expect(() => parseInput(diffInput(), { sessionId: SESSION, from, to: 'now' })).toThrow('not valid');
   });
 });

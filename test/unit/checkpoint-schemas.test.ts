@@ -27,58 +27,62 @@ const refusal = (run: () => unknown): string => {
 
 describe('inputs', () => {
   test('the smallest inputs of the contract are accepted', () => {
-    expect(parseInput(startSessionInput, start)).toEqual(start);
-    expect(parseInput(checkpointInput, checkpoint)).toEqual(checkpoint);
-    expect(parseInput(rollbackInput, { sessionId: 's', messageId: 'm', requestId: 'r' })).toBeDefined();
-    expect(parseInput(rehydrateInput, { sessionId: 's' })).toBeDefined();
-    expect(parseInput(timelineInput, { sessionId: 's', limit: 200 })).toBeDefined();
-    expect(parseInput(sessionInput, { sessionId: 's' })).toBeDefined();
+    expect(parseInput(startSessionInput(), start)).toEqual(start);
+    expect(parseInput(checkpointInput(), checkpoint)).toEqual(checkpoint);
+    expect(parseInput(rollbackInput(), { sessionId: 's', messageId: 'm', requestId: 'r' })).toBeDefined();
+    expect(parseInput(rehydrateInput(), { sessionId: 's' })).toBeDefined();
+    expect(parseInput(timelineInput(), { sessionId: 's', limit: 200 })).toBeDefined();
+    expect(parseInput(sessionInput(), { sessionId: 's' })).toBeDefined();
   });
 
   test('a slash at the end of the projects root makes no difference', () => {
-    expect(parseInput(startSessionInput, { ...start, projectsRoot: '/a/b/' }).projectsRoot).toBe('/a/b');
+    expect(parseInput(startSessionInput(), { ...start, projectsRoot: '/a/b/' }).projectsRoot).toBe('/a/b');
   });
 
   test.each<[z.ZodType, unknown, RegExp]>([
-    [startSessionInput, { ...start, extra: 1 }, /input: unknown field "extra"/],
-    [startSessionInput, { ...start, projectsRoot: 'work' }, /projectsRoot: must be an absolute path/],
-    [startSessionInput, { ...start, projectsRoot: '/' }, /projectsRoot: .*root/],
-    [startSessionInput, { ...start, projectsRoot: '/a/../b' }, /projectsRoot/],
-    [startSessionInput, { ...start, projectsRoot: '/a\0b' }, /projectsRoot/],
-    [startSessionInput, { ...start, projectsRoot: '/a\nb' }, /projectsRoot/],
-    [startSessionInput, { ...start, sandboxId: '../x' }, /sandboxId/],
-    [startSessionInput, { ...start, sandboxId: 'x; touch owned' }, /sandboxId/],
-    [startSessionInput, { ...start, template: '$(id)' }, /template/],
-    [startSessionInput, { ...start, maxFileBytes: 0 }, /maxFileBytes/],
-    [startSessionInput, { ...start, maxFileBytes: 1.5 }, /maxFileBytes/],
-    [startSessionInput, { ...start, retentionDays: 4000 }, /retentionDays/],
-    [startSessionInput, { ...start, include: ['a\nb'] }, /include\.0: .*control/],
-    [startSessionInput, { ...start, metadata: { a: 1 } }, /metadata\.a/],
-    [checkpointInput, { ...checkpoint, sessionId: 'a/b' }, /sessionId: must be 1 to 64/],
-    [checkpointInput, { ...checkpoint, messageId: '-rf' }, /messageId/],
-    [checkpointInput, { ...checkpoint, toolExecutionId: 'walkback-baseline' }, /toolExecutionId: .*reserved/],
-    [checkpointInput, { ...checkpoint, epoch: 0 }, /epoch/],
-    [checkpointInput, { ...checkpoint, reason: '' }, /reason/],
-    [rollbackInput, { sessionId: 's', requestId: 'r' }, /messageId: give either/],
+    [startSessionInput(), { ...start, extra: 1 }, /input: unknown field "extra"/],
+    [startSessionInput(), { ...start, projectsRoot: 'work' }, /projectsRoot: must be an absolute path/],
+    [startSessionInput(), { ...start, projectsRoot: '/' }, /projectsRoot: .*root/],
+    [startSessionInput(), { ...start, projectsRoot: '/a/../b' }, /projectsRoot/],
+    [startSessionInput(), { ...start, projectsRoot: '/a\0b' }, /projectsRoot/],
+    [startSessionInput(), { ...start, projectsRoot: '/a\nb' }, /projectsRoot/],
+    [startSessionInput(), { ...start, sandboxId: '../x' }, /sandboxId/],
+    [startSessionInput(), { ...start, sandboxId: 'x; touch owned' }, /sandboxId/],
+    [startSessionInput(), { ...start, template: '$(id)' }, /template/],
+    [startSessionInput(), { ...start, maxFileBytes: 0 }, /maxFileBytes/],
+    [startSessionInput(), { ...start, maxFileBytes: 1.5 }, /maxFileBytes/],
+    [startSessionInput(), { ...start, retentionDays: 4000 }, /retentionDays/],
+    [startSessionInput(), { ...start, include: ['a\nb'] }, /include\.0: .*control/],
+    [startSessionInput(), { ...start, metadata: { a: 1 } }, /metadata\.a/],
+    [checkpointInput(), { ...checkpoint, sessionId: 'a/b' }, /sessionId: must be 1 to 64/],
+    [checkpointInput(), { ...checkpoint, messageId: '-rf' }, /messageId/],
     [
-      rollbackInput,
+      checkpointInput(),
+      { ...checkpoint, toolExecutionId: 'walkback-baseline' },
+      /toolExecutionId: .*reserved/,
+    ],
+    [checkpointInput(), { ...checkpoint, epoch: 0 }, /epoch/],
+    [checkpointInput(), { ...checkpoint, reason: '' }, /reason/],
+    [rollbackInput(), { sessionId: 's', requestId: 'r' }, /messageId: give either/],
+    [
+      rollbackInput(),
       { sessionId: 's', requestId: 'r', messageId: 'm', checkpointId: 'cp-00000001-00000000' },
       /either/,
     ],
-    [rollbackInput, { sessionId: 's', requestId: 'r', checkpointId: 'cp-1' }, /checkpointId/],
-    [rehydrateInput, { sessionId: 's', mode: 'fork' }, /mode/],
-    [rehydrateInput, { sessionId: 's', timeoutMs: 1 }, /timeoutMs/],
-    [timelineInput, { sessionId: 's', limit: 0 }, /limit/],
-    [sessionInput, null, /input/],
-    [sessionInput, 'text', /input/],
-    [sessionInput, {}, /sessionId/],
+    [rollbackInput(), { sessionId: 's', requestId: 'r', checkpointId: 'cp-1' }, /checkpointId/],
+    [rehydrateInput(), { sessionId: 's', mode: 'fork' }, /mode/],
+    [rehydrateInput(), { sessionId: 's', timeoutMs: 1 }, /timeoutMs/],
+    [timelineInput(), { sessionId: 's', limit: 0 }, /limit/],
+    [sessionInput(), null, /input/],
+    [sessionInput(), 'text', /input/],
+    [sessionInput(), {}, /sessionId/],
   ])('%# is refused by name', (schema, input, message) => {
     expect(refusal(() => parseInput(schema, input))).toMatch(message);
   });
 
   test('a refused value is not repeated in the message', () => {
     const secret = 'sk-secret value';
-    expect(refusal(() => parseInput(checkpointInput, { ...checkpoint, sessionId: secret }))).not.toContain(
+    expect(refusal(() => parseInput(checkpointInput(), { ...checkpoint, sessionId: secret }))).not.toContain(
       secret,
     );
   });

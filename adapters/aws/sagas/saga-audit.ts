@@ -21,6 +21,7 @@ import {
   readEntry,
   readHead,
   stepsKey,
+  waitUntilOf,
 } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
 
@@ -82,7 +83,9 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   if (effects !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurJson(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
-  if (item['waitUntilMs'] !== head.state.wait?.untilMs) wrong.push('waitUntilMs');
+  // Older releases did not write the end of a pause.
+  const isOlder = head.state.wait === null && item['waitUntilMs'] === undefined;
+  if (!isOlder && item['waitUntilMs'] !== waitUntilOf(head.state)) wrong.push('waitUntilMs');
   return { head, wrong: unique(wrong) };
 };
 

@@ -6,7 +6,7 @@ import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { SAGA_FORMAT } from '../item-format.ts';
+import { PLAIN_SAGA_FORMAT, SAGA_FORMAT } from '../item-format.ts';
 
 export interface Key {
   pk: string;
@@ -38,6 +38,10 @@ export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
 });
 export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
 
+/** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
+export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>
+  wait?.untilMs ?? pauseUntilMs ?? undefined;
+
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
  * JSON, so that numbers and nulls come back as they were.
@@ -48,9 +52,9 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: SAGA_FORMAT,
+    format: effects.some(({ undo }) => undo !== undefined) ? SAGA_FORMAT : PLAIN_SAGA_FORMAT,
     status: state.status,
-    waitUntilMs: state.wait?.untilMs,
+    waitUntilMs: waitUntilOf(state),
     state: JSON.stringify(small),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };

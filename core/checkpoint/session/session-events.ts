@@ -21,6 +21,7 @@ export type EventName =
   | 'saga.compensating'
   | 'saga.completed'
   | 'saga.compensated'
+  | 'saga.compensation_delayed'
   | 'saga.compensation_failed';
 
 export interface WalkbackEvent {

@@ -2,7 +2,7 @@
 
 import type { Fact, SagaState } from '../model.ts';
 import { CANCELLED, unwinding } from './decide-forward.ts';
-import { currentStep, stepFact } from './decide-outcome.ts';
+import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';
 
 const resumed = (state: SagaState, reason: string): Fact => ({
@@ -50,7 +50,10 @@ export const resumeFacts = (state: SagaState, event: SagaEvent & { type: 'resume
 
 const OPERATED = { retry: 'retried', resolve: 'resolved', skip: 'skipped' } as const;
 
-/** Works the residue of a failed compensation (S7), and hands the saga to a new execution. */
+/**
+ * Works the residue of a failed or delayed compensation (S7), and hands a saga that ended or pauses to a new execution. One that
+ * has something in flight goes on from it.
+ */
 export const operateFacts = (
   state: SagaState,
   event: SagaEvent & { type: 'operate' },
@@ -66,5 +69,6 @@ export const operateFacts = (
     ];
   });
   if (facts.length === 0) return [];
-  return [...facts, resumed(state, `operator: ${event.action}`)];
+  const stands = state.phase === 'done' || state.status === 'PAUSED';
+  return stands ? [...facts, resumed(state, `operator: ${event.action}`)] : facts;
 };

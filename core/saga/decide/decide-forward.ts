@@ -2,7 +2,8 @@
 
 import type { Fact, Failure, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
-import { attemptFact, currentStep, operationId, stepFact } from './decide-outcome.ts';
+import { spentAttempts, spentProbes } from './attempts.ts';
+import { attemptFact, currentStep, operationId, pauseStep, stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 
 const LOST: SagaError = {
@@ -26,10 +27,6 @@ export const CANCELLED: Fact = {
     outcome: 'cancelled',
   },
 };
-
-export const pauseStep = (untilMs: number, reason: string): Step => ({
-  facts: [{ direction: 'saga', status: 'paused', untilMs, reason }],
-});
 
 /**
  * In flight, and the engine asks. An execution asks only before it invoked: until it hears of the call, it is told again.
@@ -55,7 +52,7 @@ const windowIsOpen = (step: PinnedStep, operation: Operation, nowMs: number): bo
   operation.firstMs + step.idempotencyWindowSeconds * 1000;
 
 const mayRepeat = (step: PinnedStep, operation: Operation, nowMs: number): boolean => {
-  if (operation.attempt >= step.retry.maxAttempts) return false;
+  if (spentAttempts(operation, nowMs) >= step.retry.maxAttempts) return false;
   if (step.effect === 'read') return true;
   const futile = step.replaysErrors && operation.answered;
   return !futile && windowIsOpen(step, operation, nowMs);
@@ -79,7 +76,7 @@ const settleDoubt = (
 ): Step => {
   const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
   if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
-  if (step.probe && operation.probed !== 'absent' && operation.probes < MAX_PROBES) {
+  if (step.probe && operation.probed !== 'absent' && spentProbes(operation, around.nowMs) < MAX_PROBES) {
     const attempt = attemptFact(around.sagaId, step, state.epoch, 'probe', operation.attempt);
     const deadlineMs = around.nowMs + step.timeoutSeconds * 1000;
     return { facts: [{ direction: 'probe', status: 'started', ...attempt, deadlineMs }] };

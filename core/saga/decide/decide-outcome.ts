@@ -1,54 +1,17 @@
 /** What an answer means: the facts of one outcome. Answers to anything but the operation in flight mean nothing (S9). */
 
 import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
-import { backoffMs, PROBE_BACKOFF_SECONDS } from '../run/timing.ts';
-import { idempotencyKey } from '../tools/keys.ts';
+import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
+import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
+import { type Attempt, attemptFact, currentStep, operationId } from './facts.ts';
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
-
-export const operationId = (operation: Operation): OperationId => ({
-  effect: operation.effect,
-  direction: operation.direction,
-  attempt: operation.attempt,
-  probes: operation.probes,
-});
+import { undoFailureFacts } from './undo-failure.ts';
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
   a.effect === b.effect && a.direction === b.direction && a.attempt === b.attempt && a.probes === b.probes;
 
-/** The members every fact about one attempt shares. */
-export const attemptFact = (
-  sagaId: string,
-  step: PinnedStep,
-  epoch: number,
-  direction: OperationId['direction'],
-  attempt: number,
-) => ({
-  stepIndex: step.index,
-  step: step.id,
-  tool: step.tool,
-  version: step.version,
-  epoch,
-  attempt,
-  idempotencyKey: idempotencyKey(sagaId, step.index, epoch, direction === 'undo' ? 'undo' : 'forward'),
-});
-
-export const stepFact = (step: PinnedStep, epoch: number) => ({
-  stepIndex: step.index,
-  step: step.id,
-  tool: step.tool,
-  version: step.version,
-  epoch,
-});
-
-export const currentStep = (around: Surroundings): PinnedStep => {
-  if (around.currentStep === undefined) throw new RangeError('the pinned step in flight is missing');
-  return around.currentStep;
-};
-
 const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
   ms <= 0 ? [] : [{ direction: 'saga', status: 'paused', untilMs: around.nowMs + ms, reason }];
-
-type Attempt = ReturnType<typeof attemptFact>;
 
 /** It took effect; when the answer breaks the tool's contract, the saga unwinds it. */
 const committedFacts = (
@@ -73,6 +36,7 @@ const committedFacts = (
 
 const forwardFacts = (
   state: SagaState,
+  operation: Operation,
   step: PinnedStep,
   attempt: Attempt,
   outcome: Outcome,
@@ -82,19 +46,20 @@ const forwardFacts = (
     case 'committed':
       return committedFacts('forward', step, attempt, outcome);
     case 'rejected': {
-      const again = outcome.retryable && attempt.attempt < step.retry.maxAttempts && !state.cancelRequested;
+      const spent = spentAttempts(operation, around.nowMs, outcome);
+      const again = outcome.retryable && spent < step.retry.maxAttempts && !state.cancelRequested;
       const rejected: Fact = {
         direction: 'forward',
         status: 'rejected',
         ...attempt,
         error: outcome.error,
         final: !again,
+        ...refusalFact(outcome),
       };
-      if (again)
-        return [
-          rejected,
-          ...pause(around, backoffMs(step.retry, attempt.attempt), 'before the next attempt'),
-        ];
+      if (again) {
+        const pauseMs = pauseAfterMs(step.retry, operation, outcome);
+        return [rejected, ...pause(around, pauseMs, 'before the next attempt')];
+      }
       const failure = { step: step.id, tool: step.tool, error: outcome.error, outcome: 'rejected' as const };
       return [rejected, { direction: 'saga', status: 'unwinding', failure }];
     }
@@ -112,6 +77,7 @@ const forwardFacts = (
     case 'absent':
       return forwardFacts(
         state,
+        operation,
         step,
         attempt,
         {
@@ -124,22 +90,41 @@ const forwardFacts = (
   }
 };
 
-const probeFacts = (step: PinnedStep, attempt: Attempt, outcome: Outcome, around: Surroundings): Fact[] => {
+const probeFacts = (
+  operation: Operation,
+  step: PinnedStep,
+  attempt: Attempt,
+  outcome: Outcome,
+  around: Surroundings,
+): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
       return committedFacts('probe', step, attempt, outcome);
     case 'absent':
       return [{ direction: 'probe', status: 'absent', ...attempt }];
     case 'rejected':
-    case 'unknown':
+    case 'unknown': {
+      const refusal: Refusal = outcome.outcome === 'rejected' ? outcome : {};
+      const backoff =
+        refusal.reached === false
+          ? unreachedBackoffMs((operation.unreachedProbes ?? 0) + 1)
+          : PROBE_BACKOFF_SECONDS * 1000;
       return [
-        { direction: 'probe', status: 'unknown', ...attempt, error: outcome.error },
-        ...pause(around, PROBE_BACKOFF_SECONDS * 1000, 'before the next probe'),
+        { direction: 'probe', status: 'unknown', ...attempt, error: outcome.error, ...refusalFact(refusal) },
+        ...pause(around, Math.max(backoff, retryAfterMs(refusal.retryAfterSeconds)), 'before the next probe'),
       ];
+    }
   }
 };
 
-const undoFacts = (step: PinnedStep, attempt: Attempt, outcome: Outcome, around: Surroundings): Fact[] => {
+const undoFacts = (
+  state: SagaState,
+  operation: Operation,
+  step: PinnedStep,
+  attempt: Attempt,
+  outcome: Outcome,
+  around: Surroundings,
+): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
       return [
@@ -156,15 +141,15 @@ const undoFacts = (step: PinnedStep, attempt: Attempt, outcome: Outcome, around:
     case 'unknown':
       return [{ direction: 'undo', status: 'unknown', ...attempt, error: outcome.error }];
     case 'rejected': {
-      const rejected: Fact = { direction: 'undo', status: 'rejected', ...attempt, error: outcome.error };
-      const retry = step.compensation?.retry;
-      if (outcome.retryable && retry !== undefined && attempt.attempt < retry.maxAttempts) {
-        return [rejected, ...pause(around, backoffMs(retry, attempt.attempt), 'before compensating again')];
-      }
-      return [
-        rejected,
-        { direction: 'undo', status: 'failed', ...stepFact(step, attempt.epoch), error: outcome.error },
-      ];
+      const { error } = outcome;
+      const rejected: Fact = {
+        direction: 'undo',
+        status: 'rejected',
+        ...attempt,
+        error,
+        ...refusalFact(outcome),
+      };
+      return [rejected, ...undoFailureFacts(state, operation, step, attempt, outcome, around)];
     }
   }
 };
@@ -186,10 +171,10 @@ export const outcomeFacts = (
   const attempt = attemptFact(around.sagaId, step, epoch, operation.direction, operation.attempt);
   switch (operation.direction) {
     case 'forward':
-      return forwardFacts(state, step, attempt, event.outcome, around);
+      return forwardFacts(state, operation, step, attempt, event.outcome, around);
     case 'probe':
-      return probeFacts(step, attempt, event.outcome, around);
+      return probeFacts(operation, step, attempt, event.outcome, around);
     case 'undo':
-      return undoFacts(step, attempt, event.outcome, around);
+      return undoFacts(state, operation, step, attempt, event.outcome, around);
   }
 };

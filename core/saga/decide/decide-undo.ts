@@ -1,10 +1,12 @@
 /** The way back: compensators in reverse order of start, once per effect and epoch (S3, S5, S7). */
 
 import type { EffectRecord, Fact, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
-import { backoffMs, LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
-import { pauseStep, settleInFlight } from './decide-forward.ts';
-import { attemptFact, currentStep, stepFact } from './decide-outcome.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
+import { undoAgain } from './attempts.ts';
+import { settleInFlight } from './decide-forward.ts';
+import { attemptFact, currentStep, pauseStep, stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
+import { attemptsBefore } from './undo-failure.ts';
 
 const LOST: SagaError = {
   name: 'OutcomeUnknown',
@@ -17,35 +19,68 @@ const mayHaveHappened = (effect: EffectRecord): boolean =>
 const isUndoable = (effect: EffectRecord): boolean =>
   (effect.kind === 'compensatable' || effect.kind === 'partial') && mayHaveHappened(effect);
 
-/** What is left of an unwound saga: a failed or blocked compensator, or something nothing takes back. */
+/** What is left of an unwound saga: a delayed, failed or blocked compensator, or something nothing takes back. */
 export const isResidue = (effect: EffectRecord): boolean =>
+  effect.status === 'undo_delayed' ||
   effect.status === 'undo_failed' ||
   effect.status === 'blocked' ||
   (effect.kind === 'irreversible' && mayHaveHappened(effect));
 
-/** The effect to undo next: the last started one that still stands. */
-const undoTarget = (state: SagaState): number => state.effects.findLastIndex(isUndoable);
+const isDelayed = (effect: EffectRecord): boolean => effect.status === 'undo_delayed';
+
+/** The effect to undo next: the last started one that still stands; what was put aside has its turn after those. */
+const undoTarget = (state: SagaState, nowMs: number): number => {
+  const target = state.effects.findLastIndex(isUndoable);
+  if (target !== -1) return target;
+  return state.effects.findLastIndex((effect) => isDelayed(effect) && (effect.undo?.untilMs ?? 0) <= nowMs);
+};
+
+/** When the first of those that were put aside is tried again; undefined when there are none. */
+const nextDelayedMs = (state: SagaState): number | undefined => {
+  const times = state.effects.filter(isDelayed).map(({ undo }) => undo?.untilMs ?? 0);
+  return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
+};
 
 const epochOf = (state: SagaState, effect: number): number => state.effects[effect]?.epoch ?? state.epoch;
 
-const undoStarted = (step: PinnedStep, epoch: number, attempt: number, around: Surroundings): Fact => ({
+const undoStarted = (
+  step: PinnedStep,
+  epoch: number,
+  attempt: number,
+  around: Surroundings,
+): Fact & { direction: 'undo'; status: 'started' } => ({
   direction: 'undo',
   status: 'started',
   ...attemptFact(around.sagaId, step, epoch, 'undo', attempt),
   deadlineMs: around.nowMs + (step.compensation?.timeoutSeconds ?? 30) * 1000,
 });
 
-const settleUndo = (step: PinnedStep, operation: Operation, epoch: number, around: Surroundings): Step => {
+/** A compensator whose answer was lost is called again, but not before it can no longer act (S3). */
+const settleUndo = (state: SagaState, step: PinnedStep, operation: Operation, around: Surroundings): Step => {
+  const { nowMs } = around;
+  const epoch = epochOf(state, operation.effect);
   const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
-  if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost compensator can no longer act');
-  const retry = step.compensation?.retry;
-  if (retry === undefined || operation.attempt >= retry.maxAttempts) {
-    const error = operation.error ?? LOST;
-    return { facts: [{ direction: 'undo', status: 'failed', ...stepFact(step, epoch), error }] };
+  const attempt = attemptFact(around.sagaId, step, epoch, 'undo', operation.attempt);
+  const next = undoAgain(step, operation, attempt, {
+    nowMs,
+    fromMs: operation.deadlineMs,
+    safeMs,
+    before: attemptsBefore(state, operation),
+  });
+  if (next.again === 'soon') {
+    const atMs = operation.hurried === true ? safeMs : next.atMs;
+    return nowMs < atMs
+      ? pauseStep(atMs, 'before compensating again, when a lost compensator can no longer act')
+      : { facts: [undoStarted(step, epoch, operation.attempt + 1, around)] };
   }
-  const resumeMs = operation.deadlineMs + backoffMs(retry, operation.attempt);
-  if (around.nowMs < resumeMs) return pauseStep(resumeMs, 'before compensating again');
-  return { facts: [undoStarted(step, epoch, operation.attempt + 1, around)] };
+  if (nowMs < safeMs) return pauseStep(safeMs, 'until a lost compensator can no longer act');
+  const error = operation.error ?? LOST;
+  const place = stepFact(step, epoch);
+  if (next.again === 'never') return { facts: [{ direction: 'undo', status: 'failed', ...place, error }] };
+  const { attempts, unreached, sinceMs, atMs: untilMs } = next;
+  return {
+    facts: [{ direction: 'undo', status: 'delayed', ...place, error, attempts, unreached, sinceMs, untilMs }],
+  };
 };
 
 const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
@@ -61,14 +96,16 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
     case 'retry':
       return { facts: [undoStarted(step, epoch, operation.attempt + 1, around)] };
     case 'doubt':
-      return settleUndo(step, operation, epoch, around);
+      return settleUndo(state, step, operation, around);
   }
 };
 
 export const progressUndo = (state: SagaState, around: Surroundings): Step => {
   if (state.operation !== null) return progressOperation(state, state.operation, around);
-  const target = undoTarget(state);
+  const target = undoTarget(state, around.nowMs);
   if (target !== -1) return { next: { next: 'prepare-undo', effect: target } };
+  const againMs = nextDelayedMs(state);
+  if (againMs !== undefined) return pauseStep(againMs, 'before compensating again what is delayed');
   const status = state.effects.some(isResidue) ? 'compensation_failed' : 'compensated';
   return { facts: [{ direction: 'saga', status }] };
 };
@@ -79,13 +116,18 @@ export const startUndo = (
   event: SagaEvent & { type: 'undo-prepared' },
   around: Surroundings,
 ): Fact[] => {
-  const due = state.phase === 'undo' && state.operation === null && undoTarget(state) === event.effect;
+  const due =
+    state.phase === 'undo' && state.operation === null && undoTarget(state, around.nowMs) === event.effect;
   if (!due) return [];
   const epoch = epochOf(state, event.effect);
-  if (event.blockedBy === undefined) return [undoStarted(event.step, epoch, 1, around)];
+  const resource = { resourceKey: event.resourceKey ?? null };
+  if (event.blockedBy === undefined) {
+    const before = state.effects[event.effect]?.undo?.attempts ?? 0;
+    return [{ ...undoStarted(event.step, epoch, before + 1, around), ...resource }];
+  }
   const error: SagaError = {
     name: 'CompensationBlocked',
-    message: `Step ${event.blockedBy} changed the same resource later and could not be undone.`,
+    message: `Step ${event.blockedBy} changed the same resource later and is not undone.`,
   };
-  return [{ direction: 'undo', status: 'blocked', ...stepFact(event.step, epoch), error }];
+  return [{ direction: 'undo', status: 'blocked', ...stepFact(event.step, epoch), error, ...resource }];
 };

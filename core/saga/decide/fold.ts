@@ -2,9 +2,18 @@
  * The state of a saga is its ledger, folded. Nothing else may change it: `decide` produces entries, and the new state is
  * `apply` over them, so `fold(entries) == head.state` holds by construction and is tested on what is stored.
  */
-import type { EffectRecord, EffectStatus, LedgerEntry, Operation, SagaState } from '../model.ts';
-
-type EntryOf<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
+import type { EffectRecord, LedgerEntry, SagaState } from '../model.ts';
+import {
+  carried,
+  countCall,
+  type EntryOf,
+  effectIndex,
+  operationOf,
+  withEffect,
+  withOperation,
+  working,
+} from './fold-parts.ts';
+import { applyOperator, applyUndo } from './fold-undo.ts';
 
 export const initialState = (stepCount: number): SagaState => ({
   status: 'RUNNING',
@@ -21,33 +30,6 @@ export const initialState = (stepCount: number): SagaState => ({
   approvedStep: null,
   cancelRequested: false,
   failure: null,
-});
-
-const working = (state: SagaState): SagaState => ({
-  ...state,
-  status: state.phase === 'undo' ? 'COMPENSATING' : 'RUNNING',
-  pauseUntilMs: null,
-  resumes: 0,
-});
-
-const withEffect = (state: SagaState, index: number, change: Partial<EffectRecord>): SagaState => ({
-  ...state,
-  effects: state.effects.map((effect, position) => (position === index ? { ...effect, ...change } : effect)),
-});
-
-/** The effect of a step in an epoch, or -1: one step has at most one effect per epoch (S5). */
-const effectIndex = (state: SagaState, step: number, epoch: number): number =>
-  state.effects.findIndex((effect) => effect.step === step && effect.epoch === epoch);
-
-const operationOf = (state: SagaState): Operation => {
-  if (state.operation === null)
-    throw new RangeError('the ledger holds an outcome of an operation that was never started');
-  return state.operation;
-};
-
-const withOperation = (state: SagaState, change: Partial<Operation>): SagaState => ({
-  ...state,
-  operation: { ...operationOf(state), ...change },
 });
 
 const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 'started' }): SagaState => {
@@ -82,6 +64,7 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
       probed: null,
       argumentsHash: entry.argumentsHash,
       error: null,
+      ...carried(before),
     },
   };
 };
@@ -99,13 +82,13 @@ const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState =>
     case 'committed':
       return commit(state, entry);
     case 'rejected': {
-      if (!entry.final) return withOperation(state, { stage: 'retry', error: entry.error });
+      if (!entry.final) return countCall(state, entry, 'unreached', { stage: 'retry', error: entry.error });
       const { effect, doubted } = operationOf(state);
       const settled = withEffect(state, effect, { status: doubted ? 'unknown' : 'rejected' });
       return { ...settled, operation: null };
     }
     case 'unknown':
-      return withOperation(state, {
+      return countCall(state, { at: entry.at }, 'unreached', {
         stage: 'doubt',
         doubted: true,
         answered: entry.answered,
@@ -130,69 +113,14 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
       return commit(state, entry);
     case 'absent':
     case 'unknown': {
-      const settled = withOperation(state, { direction: 'forward', stage: 'doubt', probed: entry.status });
+      const told = { direction: 'forward' as const, stage: 'doubt' as const, probed: entry.status };
+      const settled = countCall(state, entry, 'unreachedProbes', told);
       const { effect } = operationOf(state);
       // What nothing takes back and a probe denied did not happen; anything else is undone all the same.
       const cleared = entry.status === 'absent' && state.effects[effect]?.kind === 'irreversible';
       return cleared ? withOperation(settled, { doubted: false }) : settled;
     }
   }
-};
-
-const finishUndo = (state: SagaState, step: number, epoch: number, status: EffectStatus): SagaState => ({
-  ...withEffect(state, effectIndex(state, step, epoch), { status }),
-  operation: null,
-});
-
-const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState => {
-  switch (entry.status) {
-    case 'started':
-      return {
-        ...state,
-        operation: {
-          effect: effectIndex(state, entry.stepIndex, entry.epoch),
-          direction: 'undo',
-          attempt: entry.attempt,
-          probes: 0,
-          stage: 'invoking',
-          generation: state.generation,
-          deadlineMs: entry.deadlineMs,
-          firstMs: state.operation?.firstMs ?? Date.parse(entry.at),
-          doubted: false,
-          answered: false,
-          probed: null,
-          argumentsHash: '',
-          error: null,
-        },
-      };
-    case 'committed':
-      return finishUndo(state, entry.stepIndex, entry.epoch, 'undone');
-    case 'rejected':
-      return withOperation(state, { stage: 'retry', error: entry.error });
-    case 'unknown':
-      return withOperation(state, { stage: 'doubt', error: entry.error });
-    case 'failed':
-      return finishUndo(state, entry.stepIndex, entry.epoch, 'undo_failed');
-    case 'blocked':
-      return finishUndo(state, entry.stepIndex, entry.epoch, 'blocked');
-  }
-};
-
-/** What was blocked by an effect that a person dealt with may go on. */
-const unblock = (state: SagaState): SagaState => ({
-  ...state,
-  effects: state.effects.map((effect) =>
-    effect.status === 'blocked'
-      ? { ...effect, status: effect.endSeq === null ? ('unknown' as const) : ('committed' as const) }
-      : effect,
-  ),
-});
-
-const applyOperator = (state: SagaState, entry: EntryOf<'operator'>): SagaState => {
-  const index = effectIndex(state, entry.stepIndex, entry.epoch);
-  const again = state.effects[index]?.endSeq === null ? 'unknown' : 'committed';
-  const status = entry.status === 'retried' ? again : entry.status;
-  return { ...unblock(withEffect(state, index, { status })), phase: 'undo', status: 'COMPENSATING' };
 };
 
 /** Turns to the way back. */

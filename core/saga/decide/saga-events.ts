@@ -6,7 +6,14 @@ import type { Fact, PinnedStep, SagaError } from '../model.ts';
 /** What a tool, or the engine on its behalf, said of one operation (S2). */
 export type Outcome =
   | { outcome: 'committed'; result: Json; externalRef?: string; residue?: string; error?: SagaError }
-  | { outcome: 'rejected'; error: SagaError; retryable: boolean }
+  | {
+      outcome: 'rejected';
+      error: SagaError;
+      retryable: boolean;
+      /** The call never came to the tool: nothing of it was tried, and it uses up no attempt. */
+      reached?: false;
+      retryAfterSeconds?: number;
+    }
   | { outcome: 'unknown'; error: SagaError; answered: boolean; externalRef?: string }
   /** Probes only: the provider knows that it did not happen. */
   | { outcome: 'absent' };
@@ -32,7 +39,7 @@ export type SagaEvent =
   // Answers to what `decide` asked its caller to prepare:
   | { type: 'prepared'; step: PinnedStep; arguments: JsonObject; argumentsHash: string; resourceKey?: string }
   | { type: 'unprepared'; step: PinnedStep; error: SagaError }
-  | { type: 'undo-prepared'; effect: number; step: PinnedStep; blockedBy?: string };
+  | { type: 'undo-prepared'; effect: number; step: PinnedStep; resourceKey?: string; blockedBy?: string };
 
 /** What comes next. The first two are for the caller of `decide`, the others for the engine. */
 export type Next =

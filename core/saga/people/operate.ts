@@ -5,7 +5,8 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { MAX_FACTS } from '../decide/decide.ts';
 import { isResidue } from '../decide/decide-undo.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { PinnedStep, SagaHead } from '../model.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import type { EffectRecord, PinnedStep, SagaHead, SagaState } from '../model.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/advance.ts';
 import { revive } from '../run/revive.ts';
@@ -27,13 +28,35 @@ const cancelEvent =
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
   };
 
-/** Effects an action means: the named step, or for `retry` the failed compensations, as many of the last as one move holds. */
-const chosen = (head: SagaHead, request: OperateSagaInput, step: PinnedStep | undefined): number[] => {
-  const { effects } = head.state;
-  const open = effects.flatMap((effect, index) => (isResidue(effect) ? [index] : []));
-  const named = step === undefined ? open : open.filter((index) => effects[index]?.step === step.index);
-  if (request.action !== 'retry') return named;
-  return named.filter((index) => effects[index]?.status === 'undo_failed').slice(-MAX_FACTS);
+/** What is left by hand: failed or blocked compensators, and what nothing takes back. */
+const isLeft = (effect: EffectRecord): boolean => isResidue(effect) && effect.status !== 'undo_delayed';
+
+/** What a person may want tried now, of a saga that is still being undone: what is delayed, or about to be called again. */
+const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: number): boolean => {
+  if (operation?.effect === index) return operation.stage !== 'invoking' && operation.hurried !== true;
+  const effect = effects[index];
+  return effect?.status === 'undo_delayed' && (effect.undo?.untilMs ?? 0) > nowMs;
+};
+
+/** Effects an action means: the named step, or for `retry` all that failed or are delayed, as many of the last as one move holds. */
+const chosen = (
+  { state }: SagaHead,
+  { action, stepId }: OperateSagaInput,
+  {
+    named,
+    nowMs,
+    errors,
+  }: { named: PinnedStep | undefined; nowMs: number; errors?: ReadonlyMap<string, string> },
+): number[] => {
+  const isMeant = (effect: EffectRecord, index: number): boolean => {
+    if (stepId !== undefined && effect.step !== named?.index) return false;
+    if (errors !== undefined && errors.get(placeOf(effect.step, effect.epoch)) === undefined) return false;
+    if (state.phase === 'done') return action === 'retry' ? effect.status === 'undo_failed' : isLeft(effect);
+    if (action === 'retry') return isWaiting(state, index, nowMs);
+    return effect.status === 'undo_delayed' && state.operation?.effect !== index;
+  };
+  const indexes = state.effects.flatMap((effect, index) => (isMeant(effect, index) ? [index] : []));
+  return action === 'retry' ? indexes.slice(-MAX_FACTS) : indexes;
 };
 
 /** This very action was recorded before: the same request again changes nothing. */
@@ -57,26 +80,62 @@ const findStep = async (store: SagaStore, head: SagaHead, stepId: string): Promi
   throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);
 };
 
+const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: OperateSagaInput): string => {
+  const { operation } = state;
+  if (state.phase === 'forward' || state.status === 'COMPLETED' || state.status === 'COMPENSATED') {
+    return `Saga ${sagaId} is ${state.status}; only a failed or delayed compensation can be worked.`;
+  }
+  if (state.phase === 'undo' && operation !== null && operation.stage === 'invoking') {
+    const until = new Date(operation.deadlineMs).toISOString();
+    return `Saga ${sagaId} is calling a compensator, until ${until} at the latest; ask again when it has answered.`;
+  }
+  if (state.phase === 'undo') {
+    return `Saga ${sagaId} is being undone, and nothing that is delayed fits; walkback saga show ${sagaId} says what it does.`;
+  }
+  return action === 'retry'
+    ? 'No failed compensator to retry here; what nothing takes back is resolved by hand or skipped.'
+    : `Step ${stepId} has nothing left to work.`;
+};
+
+/** It is to be tried now already. */
+const isHurried = ({ state }: SagaHead, { action }: OperateSagaInput, nowMs: number): boolean =>
+  action === 'retry' &&
+  state.phase === 'undo' &&
+  (state.operation?.hurried === true ||
+    state.effects.some(({ status, undo }) => status === 'undo_delayed' && (undo?.untilMs ?? 0) <= nowMs));
+
 const operateEvent =
-  (request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' }, step: PinnedStep | undefined) =>
+  (
+    request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' },
+    about: { named: PinnedStep | undefined; nowMs: number; errors?: ReadonlyMap<string, string> },
+  ) =>
   (head: SagaHead): SagaEvent | undefined => {
-    if (isDone(head, request.action, step)) return undefined;
-    if (head.state.status !== 'COMPENSATION_FAILED') {
-      return refuse(`Saga ${head.sagaId} is ${head.state.status}; only a failed compensation can be worked.`);
-    }
-    const effects = chosen(head, request, step);
+    if (isDone(head, request.action, about.named)) return undefined;
+    const workable = head.state.phase === 'undo' || head.state.status === 'COMPENSATION_FAILED';
+    const effects = workable ? chosen(head, request, about) : [];
     if (effects.length === 0) {
-      return refuse(
-        request.action === 'retry'
-          ? 'No failed compensator to retry here; what nothing takes back is resolved by hand or skipped.'
-          : `Step ${request.stepId ?? ''} has nothing left to work.`,
-      );
+      return isHurried(head, request, about.nowMs) ? undefined : refuse(refusalOf(head, request));
     }
     const evidence = request.evidence === undefined ? {} : { evidence: request.evidence };
     return { type: 'operate', action: request.action, effects, ...evidence };
   };
 
+const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
+
+/** The steps whose last compensation ended in an error of this name, by place. */
+const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promise<Map<string, string>> => {
+  const last = new Map<string, string>();
+  for (const entry of await readLedger(store, head.sagaId, head.seq)) {
+    if (entry.direction !== 'undo' || !('error' in entry)) continue;
+    last.set(placeOf(entry.stepIndex, entry.epoch), entry.error.name);
+  }
+  return new Map([...last].filter(([, error]) => error === name));
+};
+
 const checkRequest = (request: OperateSagaInput): void => {
+  if (request.error !== undefined && (request.action !== 'retry' || request.stepId !== undefined)) {
+    throw new WalkbackError('InvalidInput', 'error: only a retry without a step can be chosen by it.');
+  }
   if ((request.action === 'resolve' || request.action === 'skip') && request.stepId === undefined) {
     throw new WalkbackError('InvalidInput', `stepId: ${request.action} needs the step it is about.`);
   }
@@ -94,30 +153,29 @@ const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: stri
 };
 
 /**
- * Cancel is recorded and carried out by the execution that drives the saga; the other actions hand a saga whose
- * compensation failed to a new execution. Repeating a request changes nothing. Throws `OperationRefused`.
+ * Cancel is recorded and carried out by the execution that drives the saga; the other actions hand a saga whose compensation failed or
+ * is delayed to a new execution, so that they act at once. Repeating a request changes nothing. Throws `OperationRefused`.
  */
 export const createOperate =
   (dependencies: Dependencies) =>
   async (request: OperateSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
     checkRequest(request);
-    const { store, engine } = dependencies;
-    const head = await store.getHead(request.sagaId);
-    if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
-    const { action } = request;
+    const { store, clock } = dependencies;
+    const { sagaId, action, stepId, by } = request;
+    const head = await store.getHead(sagaId);
+    if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
     if (action === 'cancel') {
-      const moved = await move(dependencies, request.sagaId, cancelEvent(request), request.by);
-      await wake(dependencies, request.sagaId);
-      await ensureDriven(dependencies, moved.head, request.by);
-      return { sagaId: request.sagaId, status: moved.head.state.status };
+      const moved = await move(dependencies, sagaId, cancelEvent(request), by);
+      await wake(dependencies, sagaId);
+      await ensureDriven(dependencies, moved.head, by);
+      return { sagaId, status: moved.head.state.status };
     }
-    const step = request.stepId === undefined ? undefined : await findStep(store, head, request.stepId);
-    const moved = await move(
-      dependencies,
-      request.sagaId,
-      operateEvent({ ...request, action }, step),
-      request.by,
-    );
-    if (moved.head.state.phase !== 'done') await engine.start(request.sagaId, moved.head.state.generation);
-    return { sagaId: request.sagaId, status: moved.head.state.status };
+    const about = {
+      named: stepId === undefined ? undefined : await findStep(store, head, stepId),
+      nowMs: clock.now().getTime(),
+      ...(request.error === undefined ? {} : { errors: await findErrors(store, head, request.error) }),
+    };
+    const moved = await move(dependencies, sagaId, operateEvent({ ...request, action }, about), by);
+    await ensureDriven(dependencies, moved.head, by);
+    return { sagaId, status: moved.head.state.status };
   };

@@ -27,6 +27,25 @@ const retry = z.strictObject({
   maxBackoffSeconds: z.number().min(0).max(3600),
 });
 
+const MAX_COMPENSATING_SECONDS = 7 * 86_400;
+
+/** More attempts than one execution holds need to be told of and to end. */
+const MAX_PLAIN_ATTEMPTS = 20;
+
+const compensationRetry = retry
+  .extend({
+    maxAttempts: z.int().min(1).max(1000),
+    jitter: z.number().min(0).max(1).optional(),
+    delayedAfterSeconds: z.int().min(0).max(3600).optional(),
+    giveUpAfterSeconds: z.int().min(1).max(MAX_COMPENSATING_SECONDS).optional(),
+  })
+  .refine(
+    ({ maxAttempts, delayedAfterSeconds, giveUpAfterSeconds }) =>
+      maxAttempts <= MAX_PLAIN_ATTEMPTS ||
+      (delayedAfterSeconds !== undefined && giveUpAfterSeconds !== undefined),
+    { error: `more than ${MAX_PLAIN_ATTEMPTS} attempts need delayedAfterSeconds and giveUpAfterSeconds` },
+  );
+
 const timeoutSeconds = z.int().min(1).max(900);
 
 const toolSchema = z.strictObject({
@@ -44,7 +63,9 @@ const toolSchema = z.strictObject({
     .max(366 * 86_400),
   replaysErrors: z.boolean(),
   probe: z.boolean(),
-  compensation: z.strictObject({ name: z.string().regex(NAME), timeoutSeconds, retry }).optional(),
+  compensation: z
+    .strictObject({ name: z.string().regex(NAME), timeoutSeconds, retry: compensationRetry })
+    .optional(),
   resourceKey: z.string().max(500).optional(),
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
 });

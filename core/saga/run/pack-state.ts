@@ -11,6 +11,7 @@ const STATUSES: Record<EffectStatus, string> = {
   rejected: 'r',
   unknown: '?',
   undone: 'u',
+  undo_delayed: 'd',
   undo_failed: 'f',
   blocked: 'b',
   resolved: 'h',
@@ -23,6 +24,7 @@ const STATUS_NAMES = [
   'rejected',
   'unknown',
   'undone',
+  'undo_delayed',
   'undo_failed',
   'blocked',
   'resolved',
@@ -31,7 +33,35 @@ const STATUS_NAMES = [
 const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
 const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
 
+/** An older version wrote it, and does not say which. */
+const NO_RESOURCE = '?';
+
 const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };
+
+/** What only an effect has whose compensator did not work at once: `;resource;attempts,unreached,since,until`. */
+const packTrouble = ({ undo, resource }: EffectRecord): string => {
+  if (undo === undefined && resource === undefined) return '';
+  const progress =
+    undo === undefined ? '' : [undo.attempts, undo.unreached, undo.sinceMs, undo.untilMs].join(',');
+  return `;${resource ?? NO_RESOURCE};${progress}`;
+};
+
+const unpackTrouble = (resource: string | undefined, progress: string | undefined): Partial<EffectRecord> => {
+  const [attempts, unreached, sinceMs, untilMs] = (progress ?? '').split(',').map(Number);
+  return {
+    ...(resource === undefined || resource === NO_RESOURCE ? {} : { resource }),
+    ...(progress === undefined || progress === ''
+      ? {}
+      : {
+          undo: {
+            attempts: attempts ?? 0,
+            unreached: unreached ?? 0,
+            sinceMs: sinceMs ?? 0,
+            untilMs: untilMs ?? 0,
+          },
+        }),
+  };
+};
 
 export const packEffects = (effects: readonly EffectRecord[]): string => {
   const words: string[] = [];
@@ -48,7 +78,7 @@ export const packEffects = (effects: readonly EffectRecord[]): string => {
       effect.startSeq - previous.startSeq,
       effect.endSeq === null ? '' : effect.endSeq - effect.startSeq,
     ];
-    const next = `${KINDS[effect.kind]}${STATUSES[effect.status]}${numbers.join(',')}`;
+    const next = `${KINDS[effect.kind]}${STATUSES[effect.status]}${numbers.join(',')}${packTrouble(effect)}`;
     if (next !== word) {
       flush();
       word = next;
@@ -67,7 +97,8 @@ const unpackWord = (
 ): EffectRecord => {
   const kind = KIND_OF.get(word.slice(0, 1));
   const status = STATUS_OF.get(word.slice(1, 2));
-  const [step = '', epoch = '', startSeq = '', endSeq = ''] = word.slice(2).split(',');
+  const [numbers = '', resource, progress] = word.slice(2).split(';');
+  const [step = '', epoch = '', startSeq = '', endSeq = ''] = numbers.split(',');
   if (kind === undefined || status === undefined) throw new RangeError(`not a packed effect: ${word}`);
   const start = previous.startSeq + Number(startSeq);
   return {
@@ -77,6 +108,7 @@ const unpackWord = (
     status,
     startSeq: start,
     endSeq: endSeq === '' ? null : start + Number(endSeq),
+    ...unpackTrouble(resource, progress),
   };
 };
 

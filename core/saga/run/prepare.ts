@@ -1,8 +1,9 @@
 /** What `decide` asks for: the arguments of a step, and whether an effect may be undone now. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { Fact, PinnedStep, SagaHead, SagaState } from '../model.ts';
+import type { EffectRecord, EffectStatus, Fact, PinnedStep, SagaHead, SagaState } from '../model.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
@@ -120,16 +121,24 @@ const resourceOf = async (reading: Reading, seq: number): Promise<string | undef
   return entry?.direction === 'forward' && entry.status === 'started' ? entry.resourceKey : undefined;
 };
 
+const STANDS: readonly EffectStatus[] = ['undo_delayed', 'undo_failed', 'blocked'];
+
+/** The state says it of an effect whose compensator did not work, so this reads nothing; only older versions left it to the ledger. */
+const isOn = async (reading: Reading, effect: EffectRecord, resource: string): Promise<boolean> =>
+  effect.resource === undefined
+    ? (await resourceOf(reading, effect.startSeq)) === resource
+    : effect.resource === resourceMark(resource);
+
 /** A later effect on the same resource that still stands keeps this one from being undone (S7). */
-const blockerOf = async (reading: Reading, state: SagaState, target: number): Promise<string | undefined> => {
-  const effect = state.effects[target];
-  const later = state.effects.slice(target + 1);
-  const standing = later.filter(({ status }) => status === 'undo_failed' || status === 'blocked');
-  if (effect === undefined || standing.length === 0) return undefined;
-  const resource = await resourceOf(reading, effect.startSeq);
-  if (resource === undefined) return undefined;
-  for (const one of standing) {
-    if ((await resourceOf(reading, one.startSeq)) === resource) return (await reading.step(one.step)).id;
+const blockerOf = async (
+  reading: Reading,
+  state: SagaState,
+  target: number,
+  resource: string,
+): Promise<string | undefined> => {
+  for (const effect of state.effects.slice(target + 1)) {
+    if (!STANDS.includes(effect.status)) continue;
+    if (await isOn(reading, effect, resource)) return (await reading.step(effect.step)).id;
   }
   return undefined;
 };
@@ -141,7 +150,11 @@ export const prepareUndo = async (
 ): Promise<SagaEvent & { type: 'undo-prepared' }> => {
   const effect = state.effects[target];
   if (effect === undefined) throw new RangeError(`there is no effect ${target}`);
-  const blockedBy = await blockerOf(reading, state, target);
   const step = await reading.step(effect.step);
-  return { type: 'undo-prepared', effect: target, step, ...(blockedBy === undefined ? {} : { blockedBy }) };
+  const prepared = { type: 'undo-prepared' as const, effect: target, step };
+  if (step.resourceKey === undefined) return prepared;
+  const resourceKey = await resourceOf(reading, effect.startSeq);
+  if (resourceKey === undefined) return prepared;
+  const blockedBy = await blockerOf(reading, state, target, resourceKey);
+  return { ...prepared, resourceKey, ...(blockedBy === undefined ? {} : { blockedBy }) };
 };

@@ -11,6 +11,9 @@ export interface HeadChange {
   after?: SagaHead;
 }
 
+/** What alarms and the event of a saga say that is being undone for longer than its tools allow for. */
+const COMPENSATION_DELAYED = 'COMPENSATION_DELAYED';
+
 const NAMES: Partial<Record<SagaStatus, EventName>> = {
   AWAITING: 'saga.awaiting',
   COMPENSATING: 'saga.compensating',
@@ -19,9 +22,13 @@ const NAMES: Partial<Record<SagaStatus, EventName>> = {
   COMPENSATION_FAILED: 'saga.compensation_failed',
 };
 
+const delayedIn = (head: SagaHead | undefined): number =>
+  head?.state.effects.filter(({ status }) => status === 'undo_delayed').length ?? 0;
+
 /** A pause is no news: what counts is the status it interrupted. */
 const nameOf = (before: SagaHead | undefined, after: SagaHead): EventName | undefined => {
   if (before === undefined) return 'saga.started';
+  if (delayedIn(after) > 0 && delayedIn(before) === 0) return 'saga.compensation_delayed';
   if (before.state.status === after.state.status) return undefined;
   const back =
     before.state.status === 'PAUSED' &&
@@ -42,6 +49,7 @@ const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
     sessionId,
     requestedBy,
     failure: state.failure ?? undefined,
+    ...(name === 'saga.compensation_delayed' && { code: COMPENSATION_DELAYED, delayed: delayedIn(after) }),
   };
   return [{ id, name, at: after.updatedAt, detail }];
 };

@@ -21,8 +21,8 @@ const LONGEST_WAIT_MS = 60 * MINUTE_MS;
 /** After so many, the log says so each time: a person should look. */
 const STUCK_RESUMES = 8;
 
-/** A saga that waits for a person needs no execution until the answer comes or the time is up: looked at this often. */
-const AWAITING_EVERY_MINUTES = 15;
+/** A saga that waits for a person or pauses needs no execution until the answer comes or the time is up: looked at this often. */
+const WAITING_EVERY_MINUTES = 15;
 
 /** The engine describes 15 executions a second and has a reserve: few at a time. */
 const LOOKS_AT_ONCE = 4;
@@ -40,11 +40,11 @@ const isDue = (head: SagaHead, nowMs: number): boolean => {
   return nowMs - Date.parse(head.updatedAt) >= Math.min(LONGEST_WAIT_MS, MINUTE_MS * 2 ** waits);
 };
 
-/** Waits of people are looked at in turn, and all of them when their time is about up. */
+/** Waits of people and pauses are looked at in turn, and all of them when their time is about up. */
 const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, nowMs: number): boolean => {
   if (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS) return true;
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
-  return (Math.floor(nowMs / MINUTE_MS) + place) % AWAITING_EVERY_MINUTES === 0;
+  return (Math.floor(nowMs / MINUTE_MS) + place) % WAITING_EVERY_MINUTES === 0;
 };
 
 const wakeLost = async ({ store, engine, clock }: SweepDependencies, head: SagaHead): Promise<boolean> => {

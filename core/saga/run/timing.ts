@@ -1,4 +1,5 @@
-import type { RetryPolicy } from '../model.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { CompensationRetry, RetryPolicy } from '../model.ts';
 
 /** How long after its deadline an operation may still be landing: nothing in doubt is probed or undone before (S3). */
 export const LATE_COMMIT_MARGIN_MS = 5_000;
@@ -15,9 +16,42 @@ export const MAX_PROBES = 2;
 /** Seconds between two probes of one attempt. */
 export const PROBE_BACKOFF_SECONDS = 2;
 
+/** Longest pause that a tool or an endpoint may ask for. */
+const MAX_RETRY_AFTER_SECONDS = 3600;
+
+/** Calls that never reach their tool use up no attempt for so long. */
+export const UNREACHED_PATIENCE_MS = 15 * 60_000;
+
+const MAX_UNREACHED_BACKOFF_SECONDS = 60;
+
+/** So many attempts of a compensator in a row; then the others have their turn. A history of an execution holds them. */
+export const MAX_ATTEMPTS_IN_A_ROW = 20;
+
+/** Beyond it, every rate is over every maximum, and 0 times infinity is no number. */
+const MAX_EXPONENT = 60;
+
 /** Pause before attempt `attempt + 1`. */
-export const backoffMs = (retry: RetryPolicy, attempt: number): number =>
-  Math.min(retry.maxBackoffSeconds, retry.backoffSeconds * retry.backoffRate ** (attempt - 1)) * 1000;
+export const backoffMs = (retry: RetryPolicy, attempt: number): number => {
+  const grown = retry.backoffSeconds * retry.backoffRate ** Math.min(MAX_EXPONENT, attempt - 1);
+  return Math.min(retry.maxBackoffSeconds, grown) * 1000;
+};
+
+/** Pause after the nth call in a row that never reached its tool: such calls cost no attempt, so a policy without pauses may not repeat them at once. */
+export const unreachedBackoffMs = (count: number): number =>
+  Math.min(MAX_UNREACHED_BACKOFF_SECONDS, 2 ** Math.min(MAX_EXPONENT, count - 1)) * 1000;
+
+/** What a refusal asked for, within bounds. */
+export const retryAfterMs = (seconds: number | undefined): number =>
+  seconds === undefined ? 0 : Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(0, seconds)) * 1000;
+
+/**
+ * The pause of a compensator, with its jitter. Drawn from the key of the call and its attempt: the reducer is pure, so the same
+ * attempt always pauses as long.
+ */
+export const jitteredBackoffMs = (retry: CompensationRetry, key: string, attempt: number): number => {
+  const drawn = Number.parseInt(sha256Hex(`${key} ${attempt}`).slice(0, 8), 16) / 2 ** 32;
+  return Math.round(backoffMs(retry, attempt) * (1 - (retry.jitter ?? 0) * drawn));
+};
 
 /** Whole seconds, at least 1: what the engine accepts. */
 export const engineSeconds = (ms: number): number =>

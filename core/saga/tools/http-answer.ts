@@ -7,7 +7,13 @@ export type HttpReply =
   | { kind: 'unsent'; message: string }
   | { kind: 'lost'; message: string }
   /** `body`: null when it is longer than an answer may be. */
-  | { kind: 'answered'; status: number; retryAfter: boolean; body: string | null };
+  | {
+      kind: 'answered';
+      status: number;
+      /** The header of this name. */
+      retryAfter?: string | undefined;
+      body: string | null;
+    };
 
 const parseJson = (text: string): unknown => {
   try {
@@ -26,23 +32,37 @@ const readBody = (body: string | null): Outcome => {
 /** They end a request without saying how far it came: its time was over, another one is under way, its caller had gone. */
 const OPEN = [408, 409, 425, 499];
 
-export const readReply = (reply: HttpReply): Outcome => {
+/**
+ * What an endpoint says of the request itself, once it has read it: it will say so again. Any other 4xx may be somebody else's word
+ * (a gateway, a deployment in progress, a key that is being rotated): the tool was not asked.
+ */
+const OF_THE_REQUEST = [400, 410, 413, 414, 415, 422, 431, 451];
+
+/** `Retry-After` in seconds: a number of them, or a date. */
+const secondsOf = (header: string | undefined, nowMs: number): { retryAfterSeconds?: number } => {
+  if (header === undefined) return {};
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
+  return Number.isFinite(seconds) ? { retryAfterSeconds: Math.max(0, Math.ceil(seconds)) } : {};
+};
+
+export const readReply = (reply: HttpReply, nowMs: number): Outcome => {
   if (reply.kind === 'unsent') {
     const error = { name: 'ToolUnavailable', message: reply.message };
-    return { outcome: 'rejected', error, retryable: true };
+    return { outcome: 'rejected', error, retryable: true, reached: false };
   }
   if (reply.kind === 'lost') {
     return { outcome: 'unknown', error: { name: 'ConnectionLost', message: reply.message }, answered: false };
   }
-  const { status } = reply;
+  const { status, retryAfter } = reply;
   if (status >= 200 && status < 300) return readBody(reply.body);
   const error = { name: `Http${status}`, message: `The tool's endpoint answered with status ${status}.` };
-  if (status === 429 || (status === 503 && reply.retryAfter)) {
-    return { outcome: 'rejected', error, retryable: true };
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) {
+    return { outcome: 'rejected', error, retryable: true, reached: false, ...secondsOf(retryAfter, nowMs) };
   }
   if (OPEN.includes(status)) return { outcome: 'unknown', error, answered: false };
   // A redirect is not followed and says nothing about what happened; a 5xx neither.
-  return status >= 400 && status < 500
+  if (status < 400 || status >= 500) return { outcome: 'unknown', error, answered: true };
+  return OF_THE_REQUEST.includes(status)
     ? { outcome: 'rejected', error, retryable: false }
-    : { outcome: 'unknown', error, answered: true };
+    : { outcome: 'rejected', error, retryable: false, reached: false };
 };

@@ -44,11 +44,13 @@ export const createHttpTool =
           'idempotency-key': request.idempotencyKey,
           [SIGNATURE_HEADER]: signatureHeader(endpointKey(secret, url), { seconds, url, body }),
         };
-        return readReply(await dependencies.post({ url, headers, body, signal, maxBytes: MAX_ANSWER_BYTES }));
+        const reply = await dependencies.post({ url, headers, body, signal, maxBytes: MAX_ANSWER_BYTES });
+        return readReply(reply, dependencies.now());
       });
     } catch (error) {
       // `post` does not throw: the secret or the tombstone could not be reached, and nothing was sent.
       const plain = error instanceof Error ? error : new Error(String(error));
-      return { outcome: 'rejected', error: describeError(plain.name, plain.message), retryable: true };
+      const described = describeError(plain.name, plain.message);
+      return { outcome: 'rejected', error: described, retryable: true, reached: false };
     }
   };

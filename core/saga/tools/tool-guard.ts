@@ -28,11 +28,19 @@ const DEADLINE_PASSED = 'DeadlinePassed';
 
 type Refusal = Extract<Outcome, { outcome: 'rejected' }>;
 
-const refuse = (name: string, message: string, retryable: boolean): Refusal => ({
+/** The call came too late to begin: nothing of it was tried. */
+const tooLate = (message: string): Refusal => ({
   outcome: 'rejected',
-  error: { name, message },
-  retryable,
+  error: { name: DEADLINE_PASSED, message },
+  retryable: true,
+  reached: false,
 });
+
+const FENCED: Refusal = {
+  outcome: 'rejected',
+  error: { name: 'Fenced', message: 'This step was compensated already; it may not act any more.' },
+  retryable: false,
+};
 
 /** Why the call may not act any more; undefined when it may. Asked right before the side effect. */
 export const findRefusal = async (
@@ -40,10 +48,10 @@ export const findRefusal = async (
   { tombstones, now }: GuardDependencies,
 ): Promise<Refusal | undefined> => {
   if (request.operation !== 'compensate' && (await tombstones.isBuried(request.forwardKey))) {
-    return refuse('Fenced', 'This step was compensated already; it may not act any more.', false);
+    return FENCED;
   }
   if (now() < request.deadlineMs) return undefined;
-  return refuse(DEADLINE_PASSED, 'The deadline passed before the call could act.', true);
+  return tooLate('The deadline passed before the call could act.');
 };
 
 const EXPIRED: Extract<Outcome, { outcome: 'unknown' }> = {
@@ -76,7 +84,7 @@ export const guarded = async (
   act: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> => {
   const leftMs = remainingMs(request, dependencies.now());
-  if (leftMs <= 0) return refuse(DEADLINE_PASSED, 'The deadline had passed when the call came.', true);
+  if (leftMs <= 0) return tooLate('The deadline had passed when the call came.');
   const deadline = new AbortController();
   const expired = Promise.withResolvers<Outcome>();
   const giveUp = () => {

@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
-import { CLEAN_ENGINE_ERRORS } from '../../shared/errors.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { clip, errorOf } from '../ledger/text.ts';
+import { refusalOf } from './engine-errors.ts';
 
 /** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
 export const MAX_RESULT_BYTES = 32 * 1024;
@@ -41,7 +41,14 @@ const answer = z.discriminatedUnion('outcome', [
       .optional(),
     error: error.optional(),
   }),
-  z.object({ outcome: z.literal('rejected'), error, retryable: z.boolean() }),
+  z.object({
+    outcome: z.literal('rejected'),
+    error,
+    retryable: z.boolean(),
+    // A hint that is none is left out; the refusal counts all the same.
+    reached: z.literal(false).optional().catch(undefined),
+    retryAfterSeconds: z.number().min(0).optional().catch(undefined),
+  }),
   z.object({
     outcome: z.literal('unknown'),
     error,
@@ -79,8 +86,9 @@ export const readAnswer = (payload: unknown): Outcome => {
 
 /** What the engine's error means: clean only when the function was never started (S2). */
 export const readEngineError = (name: string, cause: string): Outcome => {
-  const described = errorOf(name, cause, MAX_CAUSE);
-  return CLEAN_ENGINE_ERRORS.some((clean) => clean === name)
-    ? { outcome: 'rejected', error: described, retryable: true }
-    : { outcome: 'unknown', error: described, answered: false };
+  const error = errorOf(name, cause, MAX_CAUSE);
+  const refusal = refusalOf(name);
+  return refusal === undefined
+    ? { outcome: 'unknown', error, answered: false }
+    : { outcome: 'rejected', error, ...refusal, reached: false };
 };

@@ -54,9 +54,13 @@ export const requireSuccess = (service: string, answer: HttpAnswer): HttpAnswer 
   const { status } = answer;
   if (status >= 200 && status < 300) return answer;
   const message = `${service} answered ${status}: ${JSON.stringify(answer.body).slice(0, 300)}`;
-  if (status === 429) throw new ToolRejected('Throttled', message, { retryable: true });
-  if (status === 503 && answer.headers.has('retry-after'))
-    throw new ToolRejected('Unavailable', message, { retryable: true });
+  const retryAfter = answer.headers.get('retry-after');
+  const later = {
+    retryable: true,
+    ...(/^\d+$/.test(retryAfter ?? '') ? { retryAfterSeconds: Number(retryAfter) } : {}),
+  };
+  if (status === 429) throw new ToolRejected('Throttled', message, later);
+  if (status === 503 && retryAfter !== null) throw new ToolRejected('Unavailable', message, later);
   if (status >= 500) throw new ToolUncertain('ServerError', message, { answered: true });
   if (OPEN.includes(status) && answer.method !== 'GET') throw new ToolUncertain('LeftOpen', message);
   throw new ToolRejected('Refused', message);

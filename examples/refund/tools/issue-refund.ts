@@ -86,7 +86,6 @@ export const issueRefund = (services: RefundServices) => {
     compensate: {
       name: 'void_refund',
       timeoutSeconds: 30,
-      retry: { maxAttempts: 4, backoffSeconds: 1 },
       execute: async ({ arguments: { paymentIntent } }, call) => {
         // Always by key: a reference known here was found by the same key, and a lost answer left none.
         const found = await findByKey(client, paymentIntent, call);

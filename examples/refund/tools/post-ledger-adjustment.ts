@@ -53,7 +53,6 @@ export const postLedgerAdjustment = ({ fetch, netsuite }: RefundServices) => {
     },
     compensate: {
       name: 'reverse_ledger_entry',
-      retry: { maxAttempts: 3, backoffSeconds: 1 },
       execute: async ({ arguments: { memo, amount } }, call) => {
         const posted = await find(call.forwardKey, call);
         if (posted === undefined) return {};

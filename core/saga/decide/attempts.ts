@@ -1,0 +1,104 @@
+/**
+ * Which attempts count, and when the next one is. A call that never came to its tool (throttled, no connection, its deadline
+ * over before it began) uses up no attempt: nothing was tried. Pure.
+ */
+import type { Operation, PinnedStep, RetryPolicy } from '../model.ts';
+import {
+  backoffMs,
+  jitteredBackoffMs,
+  MAX_ATTEMPTS_IN_A_ROW,
+  retryAfterMs,
+  UNREACHED_PATIENCE_MS,
+  unreachedBackoffMs,
+} from '../run/timing.ts';
+import type { Attempt } from './facts.ts';
+
+/** What is known of a call that did not work. */
+export interface Refusal {
+  reached?: false;
+  retryAfterSeconds?: number;
+}
+
+/** The members of a fact about it. */
+export const refusalFact = ({ reached, retryAfterSeconds }: Refusal): Refusal => ({
+  ...(reached === false ? { reached } : {}),
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+/** Attempts that never reached the tool, with the one of this refusal. */
+const unreachedCount = (operation: Operation, refusal: Refusal): number =>
+  (operation.unreached ?? 0) + (refusal.reached === false ? 1 : 0);
+
+/**
+ * Attempts used up. `refusal`: of the attempt in flight, or nothing when it is counted already. When nothing has reached the tool
+ * for longer than `patienceMs`, all of them count.
+ */
+export const spentAttempts = (
+  operation: Operation,
+  nowMs: number,
+  refusal: Refusal = {},
+  patienceMs = UNREACHED_PATIENCE_MS,
+): number => {
+  const { attempt, unreachedSinceMs } = operation;
+  const lost = unreachedSinceMs !== undefined && nowMs - unreachedSinceMs >= patienceMs;
+  return lost ? attempt : attempt - unreachedCount(operation, refusal);
+};
+
+/** The same of the probes since the last forward attempt. */
+export const spentProbes = (operation: Operation, nowMs: number): number => {
+  const { probes, unreachedProbes = 0, unreachedSinceMs } = operation;
+  const lost = unreachedSinceMs !== undefined && nowMs - unreachedSinceMs >= UNREACHED_PATIENCE_MS;
+  return lost ? probes : probes - unreachedProbes;
+};
+
+const longest = (policyMs: number, operation: Operation, refusal: Refusal): number =>
+  Math.max(
+    policyMs,
+    retryAfterMs(refusal.retryAfterSeconds),
+    refusal.reached === false ? unreachedBackoffMs(unreachedCount(operation, refusal)) : 0,
+  );
+
+/** The pause after a forward call that was refused. */
+export const pauseAfterMs = (retry: RetryPolicy, operation: Operation, refusal: Refusal): number =>
+  longest(backoffMs(retry, operation.attempt), operation, refusal);
+
+/**
+ * `soon`: this saga's hand waits for it. `later`: it is put aside, people are told, and others are undone meanwhile. `never`: it is
+ * given up.
+ */
+export type UndoAgain =
+  | { again: 'never' }
+  | { again: 'soon'; atMs: number }
+  | { again: 'later'; atMs: number; attempts: number; unreached: number; sinceMs: number };
+
+/** When a compensator that did not work is tried again. */
+export const undoAgain = (
+  step: PinnedStep,
+  operation: Operation,
+  { idempotencyKey }: Attempt,
+  about: Refusal & {
+    nowMs: number;
+    /** The pause begins here, and nothing is done before `safeMs`. */
+    fromMs: number;
+    safeMs: number;
+    /** Attempts before it was put aside the last time. */
+    before: number;
+  },
+): UndoAgain => {
+  const retry = step.compensation?.retry;
+  if (retry === undefined) return { again: 'never' };
+  const { delayedAfterSeconds, giveUpAfterSeconds } = retry;
+  const { attempt, firstMs: sinceMs } = operation;
+  const giveUpMs = giveUpAfterSeconds === undefined ? Infinity : sinceMs + giveUpAfterSeconds * 1000;
+  const patienceMs = giveUpAfterSeconds === undefined ? UNREACHED_PATIENCE_MS : Infinity;
+  const spent = spentAttempts(operation, about.nowMs, about, patienceMs);
+  if (spent >= retry.maxAttempts || about.nowMs >= giveUpMs) return { again: 'never' };
+  const pauseMs = longest(jitteredBackoffMs(retry, idempotencyKey, attempt), operation, about);
+  // One more try when its time is up.
+  const atMs = Math.max(about.safeMs, Math.min(about.fromMs + pauseMs, giveUpMs));
+  const isLong =
+    delayedAfterSeconds !== undefined &&
+    (atMs - sinceMs >= delayedAfterSeconds * 1000 || attempt - about.before >= MAX_ATTEMPTS_IN_A_ROW);
+  if (!isLong) return { again: 'soon', atMs };
+  return { again: 'later', atMs, attempts: attempt, unreached: unreachedCount(operation, about), sinceMs };
+};

@@ -1,0 +1,43 @@
+/** The members that facts of one kind share, and what a decision is about. */
+import type { Operation, PinnedStep } from '../model.ts';
+import { idempotencyKey } from '../tools/keys.ts';
+import type { OperationId, Step, Surroundings } from './saga-events.ts';
+
+export const operationId = (operation: Operation): OperationId => ({
+  effect: operation.effect,
+  direction: operation.direction,
+  attempt: operation.attempt,
+  probes: operation.probes,
+});
+
+export const stepFact = (step: PinnedStep, epoch: number) => ({
+  stepIndex: step.index,
+  step: step.id,
+  tool: step.tool,
+  version: step.version,
+  epoch,
+});
+
+/** The members every fact about one attempt shares. */
+export const attemptFact = (
+  sagaId: string,
+  step: PinnedStep,
+  epoch: number,
+  direction: OperationId['direction'],
+  attempt: number,
+) => ({
+  ...stepFact(step, epoch),
+  attempt,
+  idempotencyKey: idempotencyKey(sagaId, step.index, epoch, direction === 'undo' ? 'undo' : 'forward'),
+});
+
+export type Attempt = ReturnType<typeof attemptFact>;
+
+export const currentStep = (around: Surroundings): PinnedStep => {
+  if (around.currentStep === undefined) throw new RangeError('the pinned step in flight is missing');
+  return around.currentStep;
+};
+
+export const pauseStep = (untilMs: number, reason: string): Step => ({
+  facts: [{ direction: 'saga', status: 'paused', untilMs, reason }],
+});

@@ -1,0 +1,127 @@
+/** What entries about compensators and operators do to the state (fold.ts). */
+import { sha256Hex } from '../../shared/ids.ts';
+import type { EffectRecord, EffectStatus, Operation, SagaState, UndoProgress } from '../model.ts';
+import { carried, countCall, type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
+
+/** What a resource key is known by in the state: short, for as many as fail. '' without a key. */
+export const resourceMark = (key: string | null): string => (key === null ? '' : sha256Hex(key).slice(0, 12));
+
+/** `undo` and `resource` are of use only while the effect stands. */
+const endUndo = (
+  state: SagaState,
+  step: number,
+  epoch: number,
+  status: EffectStatus,
+  trouble: { undo?: UndoProgress; resource?: string } = {},
+): SagaState => {
+  const index = effectIndex(state, step, epoch);
+  const effects = state.effects.map((effect, position) => {
+    if (position !== index) return effect;
+    const { undo: _, resource: __, ...rest } = effect;
+    return { ...rest, status, ...trouble };
+  });
+  return { ...state, effects, operation: null };
+};
+
+const resourceOf = (operation: Operation | null): { resource?: string } =>
+  operation?.resource === undefined ? {} : { resource: operation.resource };
+
+const marked = ({ resourceKey }: { resourceKey?: string | null }): { resource?: string } =>
+  resourceKey === undefined ? {} : { resource: resourceMark(resourceKey) };
+
+const openStatus = (effect: EffectRecord | undefined): EffectStatus =>
+  effect?.endSeq == null ? 'unknown' : 'committed';
+
+/** What was blocked may go on: by anything, or by what has this mark. */
+const unblock = (state: SagaState, mark?: string): SagaState => ({
+  ...state,
+  effects: state.effects.map((effect) => {
+    const touched = mark === undefined || effect.resource === undefined || effect.resource === mark;
+    return effect.status === 'blocked' && touched ? { ...effect, status: openStatus(effect) } : effect;
+  }),
+});
+
+const startUndo = (state: SagaState, entry: EntryOf<'undo'> & { status: 'started' }): SagaState => {
+  const index = effectIndex(state, entry.stepIndex, entry.epoch);
+  const before = state.operation;
+  const { undo } = state.effects[index] ?? {};
+  return {
+    ...state,
+    operation: {
+      effect: index,
+      direction: 'undo',
+      attempt: entry.attempt,
+      probes: 0,
+      stage: 'invoking',
+      generation: state.generation,
+      deadlineMs: entry.deadlineMs,
+      firstMs: before?.firstMs ?? undo?.sinceMs ?? Date.parse(entry.at),
+      doubted: false,
+      answered: false,
+      probed: null,
+      argumentsHash: '',
+      error: null,
+      ...(undo === undefined || undo.unreached === 0 ? {} : { unreached: undo.unreached }),
+      ...resourceOf(before),
+      ...marked(entry),
+      ...carried(before),
+    },
+  };
+};
+
+export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState => {
+  const end = (status: EffectStatus, trouble?: { undo?: UndoProgress; resource?: string }) =>
+    endUndo(state, entry.stepIndex, entry.epoch, status, trouble);
+  switch (entry.status) {
+    case 'started':
+      return startUndo(state, entry);
+    case 'committed': {
+      const before = state.effects[effectIndex(state, entry.stepIndex, entry.epoch)];
+      // While it was put aside, earlier effects on its resource were left alone.
+      return before?.undo === undefined ? end('undone') : unblock(end('undone'), before.resource);
+    }
+    case 'rejected':
+      return countCall(state, entry, 'unreached', { stage: 'retry', error: entry.error });
+    case 'unknown':
+      return countCall(state, { at: entry.at }, 'unreached', { stage: 'doubt', error: entry.error });
+    case 'delayed': {
+      const { attempts, unreached, sinceMs, untilMs } = entry;
+      return end('undo_delayed', {
+        undo: { attempts, unreached, sinceMs, untilMs },
+        ...resourceOf(state.operation),
+      });
+    }
+    case 'failed':
+      return end('undo_failed', resourceOf(state.operation));
+    case 'blocked': {
+      const { undo } = state.effects[effectIndex(state, entry.stepIndex, entry.epoch)] ?? {};
+      return end('blocked', { ...(undo === undefined ? {} : { undo }), ...marked(entry) });
+    }
+  }
+};
+
+/** What is delayed is tried now, and what waits for its next attempt in this very operation as well. */
+const hurry = (state: SagaState, index: number, at: string): SagaState => {
+  const effects = state.effects.map((effect, position) =>
+    position === index && effect.undo !== undefined
+      ? { ...effect, undo: { ...effect.undo, untilMs: Date.parse(at) } }
+      : effect,
+  );
+  const open =
+    state.operation?.effect === index ? { ...state.operation, hurried: true as const } : state.operation;
+  return { ...state, effects, operation: open };
+};
+
+export const applyOperator = (state: SagaState, entry: EntryOf<'operator'>): SagaState => {
+  const index = effectIndex(state, entry.stepIndex, entry.epoch);
+  const effect = state.effects[index];
+  const going = { phase: 'undo', status: 'COMPENSATING' } as const;
+  if (entry.status !== 'retried') {
+    const { operation } = state;
+    return { ...unblock(endUndo(state, entry.stepIndex, entry.epoch, entry.status)), operation, ...going };
+  }
+  if (effect?.status === 'undo_delayed' || state.operation?.effect === index) {
+    return { ...hurry(state, index, entry.at), ...going };
+  }
+  return { ...unblock(withEffect(state, index, { status: openStatus(effect) })), ...going };
+};

@@ -1,0 +1,54 @@
+/** What becomes of an effect whose compensator was refused: again soon, again later while others go on, or a person's (S7). */
+import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
+import { undoAgain } from './attempts.ts';
+import { type Attempt, stepFact } from './facts.ts';
+import type { Outcome, Surroundings } from './saga-events.ts';
+
+/** Attempts before the compensator of this operation was put aside the last time. */
+export const attemptsBefore = (state: SagaState, { effect }: Operation): number =>
+  state.effects[effect]?.undo?.attempts ?? 0;
+
+export const undoFailureFacts = (
+  state: SagaState,
+  operation: Operation,
+  step: PinnedStep,
+  attempt: Attempt,
+  outcome: Outcome & { outcome: 'rejected' },
+  { nowMs }: Surroundings,
+): Fact[] => {
+  const { error, reached, retryAfterSeconds } = outcome;
+  const place = stepFact(step, attempt.epoch);
+  const failed: Fact = { direction: 'undo', status: 'failed', ...place, error };
+  // What was said for good counts only when the tool said it: a deployment in progress, or a gateway, may have answered for it.
+  if (!outcome.retryable && reached !== false) return [failed];
+  const before = attemptsBefore(state, operation);
+  const next = undoAgain(step, operation, attempt, {
+    ...(reached === false ? { reached } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    nowMs,
+    fromMs: nowMs,
+    safeMs: nowMs,
+    before,
+  });
+  switch (next.again) {
+    case 'never':
+      return [failed];
+    case 'soon':
+      return next.atMs <= nowMs
+        ? []
+        : [
+            {
+              direction: 'saga',
+              status: 'paused',
+              untilMs: next.atMs,
+              reason: 'before compensating again',
+            },
+          ];
+    case 'later': {
+      const { attempts, unreached, sinceMs, atMs: untilMs } = next;
+      return [
+        { direction: 'undo', status: 'delayed', ...place, error, attempts, unreached, sinceMs, untilMs },
+      ];
+    }
+  }
+};

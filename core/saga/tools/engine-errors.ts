@@ -1,0 +1,36 @@
+/**
+ * Names under which Step Functions reports that Lambda did not run a function: nothing happened, for sure. With this prefix they come
+ * from the service; an error of the tool itself has the name that its code gave it. Any other name leaves the outcome open (S2):
+ * `Lambda.AWSLambdaException` stands for whatever has no name, `Lambda.ServiceException` and `Lambda.SdkClientException` may have
+ * lost an answer.
+ */
+
+/** Lambda has no room now: the same call later. */
+const THROTTLED = [
+  'Lambda.TooManyRequestsException',
+  'Lambda.EC2ThrottledException',
+  'Lambda.ENILimitReachedException',
+  'Lambda.SubnetIPAddressLimitReachedException',
+  'Lambda.ResourceNotReadyException',
+  'Lambda.ResourceConflictException',
+  'Lambda.SnapStartNotReadyException',
+];
+
+/** There is no function to run, or it cannot be started until somebody mends it. */
+const NOT_THERE = [
+  'Lambda.ResourceNotFoundException',
+  'Lambda.EC2AccessDeniedException',
+  'Lambda.InvalidSecurityGroupIDException',
+  'Lambda.InvalidSubnetIDException',
+  'Lambda.InvalidZipFileException',
+  'Lambda.KMSAccessDeniedException',
+  'Lambda.KMSDisabledException',
+  'Lambda.KMSInvalidStateException',
+  'Lambda.KMSNotFoundException',
+];
+
+/** What Lambda's refusal means for the call; undefined when the function may have run. */
+export const refusalOf = (name: string): { retryable: boolean } | undefined => {
+  if (THROTTLED.includes(name)) return { retryable: true };
+  return NOT_THERE.includes(name) ? { retryable: false } : undefined;
+};

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { FUNCTION_ROWS } from '../../contract/functions.ts';
+import { fieldsOf } from '../../docs/generate/fields.ts';
+import { fill, table } from '../../docs/generate/markdown.ts';
+import { PARTS } from '../../docs/generate/parts.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const read = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
+
+describe('what the docs hold of the contract', () => {
+  test.each(['README.md', 'docs/functions.md', 'docs/cli.md'])('%s is current (npm run docs)', (page) => {
+    const text = read(page);
+    expect(text).toContain('<!-- generated: ');
+    expect(fill(text, PARTS)).toBe(text);
+  });
+
+  test('is every function, with every field it takes and answers', () => {
+    const text = read('docs/functions.md');
+    for (const { name, callers, input, answer } of FUNCTION_ROWS) {
+      expect(text).toContain(`walkback-${name}`);
+      if (callers.every((caller) => caller === 'internal')) continue;
+      expect(input, name).toBeDefined();
+      expect(answer, `${name} promises no answer`).toBeDefined();
+      const fields = [
+        ...fieldsOf(input?.() ?? z.never(), 'input'),
+        ...fieldsOf(answer?.() ?? z.never(), 'output'),
+      ];
+      expect(fields.length).toBeGreaterThan(0);
+      for (const { path } of fields) expect(text).toContain(`| \`${path}\``);
+    }
+  });
+
+  test('a marker that nothing is generated for is refused', () => {
+    const page = '<!-- generated: nothing (npm run docs) -->\n<!-- end of what is generated -->';
+    expect(() => fill(page, PARTS)).toThrow('nothing');
+  });
+
+  test('a field is named with its path, type, range and meaning', () => {
+    const schema = z.strictObject({
+      names: z.array(z.string().max(5)).max(2).optional().describe('of people'),
+      pet: z.object({ kind: z.enum(['cat', 'dog']), age: z.int().min(0).nullable() }),
+    });
+    expect(fieldsOf(schema, 'input')).toEqual([
+      {
+        path: 'names',
+        type: 'array of string of at most 5 (at most 2)',
+        isRequired: false,
+        description: 'of people',
+      },
+      { path: 'pet', type: 'object', isRequired: true, description: '' },
+      { path: 'pet.kind', type: '"cat" or "dog"', isRequired: true, description: '' },
+      { path: 'pet.age', type: 'integer or null', isRequired: true, description: '' },
+    ]);
+  });
+
+  test('a bar in a cell ends no cell', () => {
+    expect(table(['a'], [['b|c']])).toBe('| a    |\n| ---- |\n| b\\|c |');
+  });
+});

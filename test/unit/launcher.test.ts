@@ -1,0 +1,70 @@
+/** bin/walkback.mjs starts on any Node that a machine may have, and says in words when it cannot. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { transform } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../contract/exit-codes.ts';
+import { PROJECT } from '../../local/template.ts';
+import manifest from '../../package.json' with { type: 'json' };
+
+const LAUNCHER = join(PROJECT, 'bin/walkback.mjs');
+
+/** What the oldest of them, Node 16, has. */
+const OLD: Record<string, string[]> = {
+  'node:child_process': ['spawn'],
+  'node:fs': ['existsSync'],
+  'node:os': ['constants'],
+  'node:url': ['fileURLToPath'],
+};
+
+test('names no import and uses no syntax that an old Node lacks', async () => {
+  const source = await readFile(LAUNCHER, 'utf8');
+  const imports = [...source.matchAll(/^import (?:\{ (.*) \}|\* as \w+) from '(.*)';$/gm)];
+  expect(imports).toHaveLength(source.match(/^import /gm)?.length ?? 0);
+  for (const [, names = '', from = ''] of imports)
+    for (const name of names.split(', ').filter((one) => one !== '')) expect(OLD[from]).toContain(name);
+  const [old, modern] = await Promise.all(
+    ['node16', 'esnext'].map((target) => transform(source, { target, format: 'esm' })),
+  );
+  expect(old?.code).toBe(modern?.code);
+});
+
+/** A Node of the machine that is too old for the program; the one of the package is not on this list. */
+const oldNode = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .concat('/usr/bin', '/usr/local/bin')
+  .filter((directory) => !directory.includes('node_modules'))
+  .map((directory) => join(directory, 'node'))
+  .find(
+    (path) =>
+      existsSync(path) &&
+      Number(execFileSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')[0]) < 24,
+  );
+
+describe.runIf(oldNode !== undefined)('on the old Node of this machine', () => {
+  const run = (launcher: string, ...args: string[]) =>
+    spawnSync(oldNode ?? '', [launcher, ...args], { encoding: 'utf8' });
+
+  test('it starts the command on the Node of the package, with its arguments and its exit code', () => {
+    expect(run(LAUNCHER, '--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
+    expect(run(LAUNCHER, 'no-such-command').status).toBe(EXIT_CODES.usage.code);
+  });
+
+  test('it says in words what is missing when that is not installed', async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-launcher-'));
+    await cp(LAUNCHER, join(directory.path, 'bin/walkback.mjs'));
+    const ended = run(join(directory.path, 'bin/walkback.mjs'), '--version');
+    expect(ended.status).toBe(EXIT_CODES.configuration.code);
+    expect(ended.stderr).toMatch(
+      /^walkback needs Node 24 or newer; this is v\S+\. Run npm ci first: it brings Node 24\.\n$/,
+    );
+  });
+});
+
+test('package.json asks of whoever installs it what the launcher and npm need', () => {
+  expect(manifest.engines.node).toBe('>=20');
+  expect(Number(manifest.devDependencies.node.split('.')[0])).toBe(24);
+});

@@ -1,0 +1,403 @@
+/** Providers that are away for a while: what a saga does meanwhile, in simulated time (S5, S7, S11). */
+import { describe, expect, test } from 'vitest';
+import type { CompensationRetry, ToolManifest } from '../../core/saga/model.ts';
+import { createSweep } from '../../core/saga/run/sweep.ts';
+import { type HttpReply, readReply } from '../../core/saga/tools/http-answer.ts';
+import { plainTool } from '../support/outage-tools.ts';
+import type { Invoked } from '../support/saga-machine.ts';
+import { sampled } from '../support/sampling.ts';
+import {
+  committed,
+  lost,
+  rejected,
+  SAGA,
+  type ScriptedSagaOptions,
+  scriptedSaga,
+  scriptedTool,
+} from '../support/scripted-saga.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** What manifests say that the kit makes now. */
+const DEFAULTS = plainTool.compensation?.retry ?? expect.unreachable('the kit gives a compensator a policy');
+/** What those said that it made before. */
+const BEFORE: CompensationRetry = {
+  maxAttempts: 3,
+  backoffSeconds: 1,
+  backoffRate: 2,
+  maxBackoffSeconds: 60,
+};
+
+const undoing = (name: string, retry: CompensationRetry = DEFAULTS, more: Partial<ToolManifest> = {}) =>
+  scriptedTool(name, 'compensatable', {
+    compensation: { name: `undo_${name}`, timeoutSeconds: 10, retry },
+    ...more,
+  });
+
+const http = (reply: HttpReply): Invoked => ({ Payload: readReply(reply, 0) });
+const status = (code: number, retryAfter?: string): Invoked =>
+  http({ kind: 'answered', status: code, retryAfter, body: '' });
+
+/** Ways in which a call does not work, while there is an outage. */
+const OUTAGES: Record<string, Invoked> = {
+  'the tool refuses for now': rejected(true),
+  'the tool asks for a minute': {
+    Payload: {
+      outcome: 'rejected',
+      retryable: true,
+      retryAfterSeconds: 60,
+      error: { name: 'Busy', message: 'later' },
+    },
+  },
+  'the answer is lost': lost,
+  'the function is throttled': { Error: 'Lambda.TooManyRequestsException', Cause: 'Rate exceeded' },
+  'the function is not there': {
+    Error: 'Lambda.ResourceNotFoundException',
+    Cause:
+      'Function not found: arn:aws:lambda:eu-west-1:1:function:fn (Service: AWSLambda; Status Code: 404)',
+  },
+  'nobody listens at the endpoint': http({ kind: 'unsent', message: 'ECONNREFUSED' }),
+  'the endpoint answers 404': status(404),
+  'the endpoint answers 401': status(401),
+  'the endpoint answers 429 and Retry-After': status(429, '30'),
+  'the endpoint answers 503': status(503),
+  'the endpoint answers 503 and Retry-After': status(503, '30'),
+};
+
+/** Four effects; the last step refuses. The compensator of `b` meets the outage, which begins when it is called first. */
+const unwinding = async (
+  failure: Invoked,
+  lastsMs: number,
+  retry: CompensationRetry = DEFAULTS,
+  more: Partial<ScriptedSagaOptions> = {},
+) => {
+  const undone: { step: string; atMs: number }[] = [];
+  let sinceMs: number | undefined;
+  const tools = [
+    undoing('a', retry, { resourceKey: "'shared'" }),
+    undoing('other', retry),
+    undoing('b', retry, { resourceKey: "'shared'" }),
+    undoing('c', retry),
+    scriptedTool('last', 'irreversible'),
+  ];
+  const saga = await scriptedSaga({
+    tools,
+    answer: ({ operation, step }, clock) => {
+      if (operation === 'execute') return step === 'last' ? rejected() : committed();
+      if (step === 'b') {
+        sinceMs ??= clock.nowMs();
+        if (clock.nowMs() - sinceMs < lastsMs) return failure;
+      }
+      undone.push({ step, atMs: clock.nowMs() });
+      return committed();
+    },
+    ...more,
+  });
+  const began = saga.clock.nowMs();
+  await saga.begin();
+  return {
+    ...saga,
+    undone,
+    sinceMs: () => sinceMs ?? began,
+    attempts: () => saga.requests.filter(({ step, operation }) => step === 'b' && operation === 'compensate'),
+  };
+};
+
+const LENGTHS = { 'twenty seconds': 20 * SECOND_MS, 'ten minutes': 10 * MINUTE_MS, 'a day': 24 * HOUR_MS };
+type Length = keyof typeof LENGTHS;
+const rowsOf = (length: Length) => Object.keys(OUTAGES).map((outage) => ({ outage, length }));
+/** A day is some 150 attempts, and costs as much. */
+const rows = [
+  ...rowsOf('twenty seconds'),
+  ...rowsOf('ten minutes'),
+  ...sampled(rowsOf('a day'), { every: 4, minimum: 3 }),
+];
+
+describe('an outage while a saga is undone', () => {
+  test('is tried in every way and length', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(25);
+  });
+
+  test.each(rows)('$outage for $length', async ({ outage, length }: { outage: string; length: Length }) => {
+    const failure = OUTAGES[outage] ?? expect.unreachable(`there is no outage ${outage}`);
+    const saga = await unwinding(failure, LENGTHS[length]);
+    await saga.machine.settle();
+    const { state, story, observation, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    const order = saga.undone.map(({ step }) => step);
+    const told = story.filter((line) => line === 'undo delayed').length;
+    const numbers = saga.attempts().map(({ attempt }) => attempt);
+    expect(numbers, 'every attempt has a number of its own').toEqual(numbers.map((_, at) => at + 1));
+    switch (length) {
+      case 'twenty seconds':
+        expect(state.status).toBe('COMPENSATED');
+        // Nobody was called, and the order is the reverse order of start.
+        expect(order).toEqual(['c', 'b', 'other', 'a']);
+        expect(told).toBe(0);
+        expect(saga.attempts().length).toBeLessThan(10);
+        break;
+      case 'ten minutes': {
+        expect(state.status).toBe('COMPENSATED');
+        expect(told).toBeGreaterThan(0);
+        // What hangs on nothing goes on meanwhile; what changed the same resource earlier waits for it.
+        expect(order).toEqual(['c', 'other', 'b', 'a']);
+        const endedMs = saga.undone.find(({ step }) => step === 'b')?.atMs ?? Infinity;
+        expect(endedMs - saga.sinceMs()).toBeLessThan(16 * MINUTE_MS);
+        expect(saga.attempts().length).toBeLessThan(25);
+        break;
+      }
+      case 'a day':
+        expect(state.status).toBe('COMPENSATION_FAILED');
+        expect(order).toEqual(['c', 'other']);
+        expect(observation.notCompensated.map(({ step }) => step).sort()).toEqual(['a', 'b']);
+        expect(saga.clock.nowMs() - saga.sinceMs()).toBeGreaterThan(12 * HOUR_MS);
+        // Cheap: each attempt is some transitions, and there are no more than one every few minutes.
+        expect(saga.attempts().length).toBeLessThan(330);
+        expect(saga.machine.counts.transitions).toBeLessThan(2500);
+        expect(saga.machine.alerts).toHaveLength(1);
+        await saga.clock.advance(12 * HOUR_MS);
+        await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
+        await saga.machine.settle();
+        expect((await saga.seen()).state.status).toBe('COMPENSATED');
+        break;
+    }
+  });
+
+  test('ends at once when the tool itself says that it will never work', async () => {
+    for (const failure of [rejected(), status(400), status(410)]) {
+      const saga = await unwinding(failure, 24 * HOUR_MS);
+      await saga.machine.settle();
+      expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
+      expect(saga.attempts()).toHaveLength(1);
+    }
+  });
+
+  test('leaves a saga that was pinned with attempts only at its policy', async () => {
+    const saga = await unwinding(rejected(true), 20 * SECOND_MS, BEFORE);
+    await saga.machine.settle();
+    const { state, story } = await saga.seen();
+    expect(state.status).toBe('COMPENSATION_FAILED');
+    expect(saga.attempts()).toHaveLength(3);
+    expect(story).not.toContain('undo delayed');
+    const [first, , third] = saga.attempts();
+    expect((third?.deadlineMs ?? 0) - (first?.deadlineMs ?? 0)).toBe(3 * SECOND_MS);
+  });
+
+  test('of Lambda itself uses up no attempt of such a saga, for a quarter of an hour', async () => {
+    const throttled = OUTAGES['the function is throttled'] ?? lost;
+    const short = await unwinding(throttled, 10 * MINUTE_MS, BEFORE);
+    await short.machine.settle();
+    expect((await short.seen()).state.status).toBe('COMPENSATED');
+    const long = await unwinding(throttled, 24 * HOUR_MS, BEFORE);
+    await long.machine.settle();
+    expect((await long.seen()).state.status).toBe('COMPENSATION_FAILED');
+    expect(long.clock.nowMs() - long.sinceMs()).toBeGreaterThan(14 * MINUTE_MS);
+    expect(long.clock.nowMs() - long.sinceMs()).toBeLessThan(20 * MINUTE_MS);
+  });
+
+  test('is waited out for the pause that a refusal asks for, up to an hour', async () => {
+    for (const [seconds, pauseMs] of [
+      [90, 90 * SECOND_MS],
+      [1e9, HOUR_MS],
+    ] as const) {
+      const busy: Invoked = {
+        Payload: {
+          outcome: 'rejected',
+          retryable: true,
+          retryAfterSeconds: seconds,
+          error: { name: 'Busy', message: 'later' },
+        },
+      };
+      const saga = await unwinding(busy, 1);
+      await saga.machine.settle();
+      const [first, second] = saga.attempts();
+      expect((second?.deadlineMs ?? 0) - (first?.deadlineMs ?? 0)).toBe(pauseMs);
+      expect((await saga.seen()).state.status).toBe('COMPENSATED');
+    }
+  });
+
+  test('pauses alike whenever the same attempt is decided again, and sagas that failed together spread', async () => {
+    const pauses = async () => {
+      const saga = await unwinding(rejected(true), 10 * MINUTE_MS);
+      await saga.machine.settle();
+      return saga.attempts().map(({ deadlineMs }) => deadlineMs - saga.sinceMs());
+    };
+    expect(await pauses()).toEqual(await pauses());
+    const replayed = await unwinding(rejected(true), 10 * MINUTE_MS, DEFAULTS, { replay: true });
+    await replayed.machine.settle();
+    expect(replayed.attempts().map(({ deadlineMs }) => deadlineMs - replayed.sinceMs())).toEqual(
+      await pauses(),
+    );
+  });
+});
+
+describe('an outage on the way forward', () => {
+  const forward = async (failure: Invoked, lastsMs: number) => {
+    const saga = await scriptedSaga({
+      tools: [undoing('a'), undoing('b')],
+      answer: ({ operation, step }, clock) =>
+        operation === 'execute' && step === 'b' && clock.nowMs() - began < lastsMs ? failure : committed(),
+    });
+    const began = saga.clock.nowMs();
+    await saga.begin();
+    await saga.machine.settle();
+    return { ...(await saga.seen()), requests: saga.requests };
+  };
+
+  test.each([
+    'the function is throttled',
+    'nobody listens at the endpoint',
+    'the endpoint answers 429 and Retry-After',
+  ])('uses up no attempt when the call never reached the tool: %s', async (outage) => {
+    const { state, isSound } = await forward(OUTAGES[outage] ?? lost, 5 * MINUTE_MS);
+    expect(state.status).toBe('COMPLETED');
+    expect(isSound).toBe(true);
+    expect((await forward(OUTAGES[outage] ?? lost, 24 * HOUR_MS)).state.status).toBe('COMPENSATED');
+  });
+
+  test('a function that is not there is a clean refusal: nothing of its step is left to undo', async () => {
+    const { state, requests, observation } = await forward(
+      OUTAGES['the function is not there'] ?? lost,
+      24 * HOUR_MS,
+    );
+    expect(state.status).toBe('COMPENSATED');
+    expect(observation.failed).toMatchObject({
+      step: 'b',
+      outcome: 'rejected',
+      error: { name: 'Lambda.ResourceNotFoundException' },
+    });
+    expect(requests.filter(({ step, operation }) => step === 'b' && operation === 'compensate')).toEqual([]);
+  });
+
+  test('an error of the same name that the tool threw leaves its outcome open', async () => {
+    const thrown = { Error: 'ResourceNotFoundException', Cause: 'Requested resource not found: Table' };
+    const { requests } = await forward(thrown, 24 * HOUR_MS);
+    expect(
+      requests.some(({ step, operation }) => step === 'b' && operation === 'compensate'),
+      'it may have acted, so it is undone',
+    ).toBe(true);
+  });
+
+  test('a probe that never reached its tool does not count as one', async () => {
+    let probes = 0;
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('mail', 'irreversible', { probe: true, idempotencyWindowSeconds: 0 })],
+      answer: ({ operation }) => {
+        if (operation === 'execute') return lost;
+        probes += 1;
+        return probes < 6 ? (OUTAGES['the function is throttled'] ?? lost) : committed();
+      },
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    expect((await saga.seen()).state.status).toBe('COMPLETED');
+    expect(probes).toBe(6);
+  });
+});
+
+describe('a person, while a compensator is delayed', () => {
+  /** As it stands while the saga pauses for the compensator of `b`, an hour into the outage. */
+  const delayed = async (lastsMs = 24 * HOUR_MS) => {
+    const saga = await unwinding(rejected(true), lastsMs);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const during: { act: () => Promise<unknown> } = { act: async () => undefined };
+    saga.clock.later(HOUR_MS, async () => {
+      await during.act();
+      resolve();
+    });
+    return { saga, during, acted: promise };
+  };
+
+  test('retries: it is tried at once, by an execution of its own', async () => {
+    const { saga, during } = await delayed();
+    during.act = async () => {
+      const before = (await saga.seen()).state;
+      expect(before.status).toBe('PAUSED');
+      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
+      const { state } = await saga.seen();
+      expect(state.generation).toBe(before.generation + 1);
+      expect(await saga.machine.begin(SAGA, state.generation)).toMatchObject({
+        action: 'INVOKE',
+        operation: { direction: 'undo' },
+      });
+      const { length } = (await saga.seen()).entries;
+      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
+      expect((await saga.seen()).entries, 'twice changes nothing: it is on its way').toHaveLength(length);
+      await expect(
+        saga.machine.operate({ sagaId: SAGA, action: 'skip', stepId: 'b', by: 'ada', evidence: 'no' }),
+      ).rejects.toMatchObject({
+        name: 'OperationRefused',
+        message: expect.stringContaining('calling a compensator'),
+      });
+    };
+    await saga.machine.settle();
+    expect((await saga.seen()).isSound).toBe(true);
+    expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
+  });
+
+  test.each(['resolve', 'skip'] as const)('%ss: the rest goes on without it', async (action) => {
+    const { saga, during } = await delayed();
+    during.act = () =>
+      saga.machine.operate({ sagaId: SAGA, action, stepId: 'b', by: 'ada', evidence: 'done at the desk' });
+    await saga.machine.settle();
+    const { state, observation, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    expect(state.status).toBe('COMPENSATED');
+    expect(saga.undone.map(({ step }) => step)).toEqual(['c', 'other', 'a']);
+    expect(saga.clock.nowMs() - saga.sinceMs()).toBeLessThan(2 * HOUR_MS);
+    if (action === 'skip') expect(observation.notCompensated).toHaveLength(1);
+  });
+
+  test('retries only what failed with one error', async () => {
+    const saga = await unwinding(rejected(true), 24 * HOUR_MS);
+    await saga.machine.settle();
+    await saga.clock.advance(24 * HOUR_MS);
+    const retry = (error: string) =>
+      saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada', error });
+    await expect(retry('Http404')).rejects.toMatchObject({ name: 'OperationRefused' });
+    await retry('Refused');
+    await saga.machine.settle();
+    expect((await saga.seen()).state.status).toBe('COMPENSATED');
+  });
+});
+
+describe('a saga that dies while a compensator is delayed', () => {
+  test('costs the sweeper nothing each minute, and goes on when its pause is over', async () => {
+    const busy: Invoked = {
+      Payload: {
+        outcome: 'rejected',
+        retryable: true,
+        retryAfterSeconds: 3600,
+        error: { name: 'Busy', message: 'later' },
+      },
+    };
+    const saga = await unwinding(busy, 1);
+    const looks: number[] = [];
+    const resumed: string[] = [];
+    saga.clock.later(2 * MINUTE_MS, async () => {
+      const endMs = (await saga.seen()).state.pauseUntilMs ?? expect.unreachable('it pauses');
+      const engineThat = (seen: 'running' | 'ended') => ({
+        ...saga.machine.engine,
+        look: async () => {
+          looks.push(endMs);
+          return seen;
+        },
+      });
+      const log = { info: () => undefined, warn: () => undefined };
+      const sweepAt = (atMs: number, seen: 'running' | 'ended') => {
+        const clock = { ...saga.clock, now: () => new Date(atMs) };
+        return createSweep({ store: saga.store, engine: engineThat(seen), log, clock })();
+      };
+      for (let minute = 15; minute > 0; minute -= 1) await sweepAt(endMs - minute * MINUTE_MS - 1, 'running');
+      expect(looks).toHaveLength(1);
+      resumed.push(...(await sweepAt(endMs - SECOND_MS, 'ended')).resumed);
+    });
+    await saga.machine.settle();
+    expect(resumed).toEqual([SAGA]);
+    const { state, isSound } = await saga.seen();
+    expect(state.status).toBe('COMPENSATED');
+    expect(isSound).toBe(true);
+  });
+});
