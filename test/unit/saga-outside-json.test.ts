@@ -35,11 +35,11 @@ const WAYS: Record<string, (value: unknown) => Promise<string>> = {
     for (const tool of TOOLS) await store.store.putTool(tool);
     const start = createStartSaga({ store: store.store, engine, clock: virtualClock(), evaluate });
     const request = { sagaId: 's', input: value, plan: { steps: [step('a', 'pay')] }, requestedBy: 'me' };
-    return named(async () => start({ sagaId: 's', ...parseInput(startSagaInput, request) }));
+    return named(async () => start({ sagaId: 's', ...parseInput(startSagaInput(), request) }));
   },
   'arguments of a plan': (value) =>
     named(async () =>
-      parseInput(startSagaInput, {
+      parseInput(startSagaInput(), {
         input: {},
         plan: { steps: [{ id: 'a', tool: 'look', arguments: { value } }] },
         requestedBy: 'me',
@@ -47,7 +47,7 @@ const WAYS: Record<string, (value: unknown) => Promise<string>> = {
     ),
   'a tool in the catalog': (value) =>
     named(async () =>
-      parseInput(putCatalogInput, { tools: [{ schemas: { input: value } }], definitions: [] }),
+      parseInput(putCatalogInput(), { tools: [{ schemas: { input: value } }], definitions: [] }),
     ),
   'a result of a tool': async (value) => {
     const outcome = readAnswer({ outcome: 'committed', result: value });
@@ -159,7 +159,7 @@ describe('any other JSON is kept as it is', () => {
       fc.property(values, (value) => {
         // As it arrives: -0 is 0 there.
         const arrived: Json = JSON.parse(JSON.stringify(value));
-        const parsed = parseInput(startSagaInput, { input: arrived, requestedBy: 'me' });
+        const parsed = parseInput(startSagaInput(), { input: arrived, requestedBy: 'me' });
         expect(JSON.stringify(parsed.input)).toBe(JSON.stringify(arrived));
         expect(canonicalJson(JSON.parse(canonicalJson(arrived)))).toBe(canonicalJson(arrived));
         const outcome = readAnswer({ outcome: 'committed', result: arrived });
