@@ -98,16 +98,16 @@ index_trees() {
   fi
 }
 
-# intended TREE: the entries meant to be added (`git add -N`), each as a line `N path`: those of the index that its tree
-# leaves out. One that is not an ordinary file begins with its kind: X executable, L symlink.
+# intended TREE: the entries meant to be added (`git add -N`), those of the index that its tree leaves out: each as a line
+# `N path`, and a second one where it is no ordinary file: X executable, L symlink.
 intended() {
   local entry path
   git diff-index --cached --diff-filter=A -z --raw --ita-visible-in-index "$1" >"$OUT.raw" 2>>"$OUT.err" || return
   while IFS= read -r -d '' entry && IFS= read -r -d '' path; do
+    printf 'N %s\0' "$path" || return
     case $entry in
       ':000000 100755 '*) printf 'X %s\0' "$path" ;;
       ':000000 120000 '*) printf 'L %s\0' "$path" ;;
-      *) printf 'N %s\0' "$path" ;;
     esac
   done <"$OUT.raw"
 }

@@ -40,6 +40,9 @@ export const captureRequest = (
     messageId: input.messageId,
     reason: input.reason,
     known: states.flatMap((state) => knownFrom(state, limits) ?? []),
+    mentioned: states.flatMap((one) =>
+      one.state === 'failed' && knownFrom(one, limits) === undefined ? one.path : [],
+    ),
     knownBases: [...new Set(bases)],
     include: session.include,
     exclude: session.exclude,
