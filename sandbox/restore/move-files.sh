@@ -179,6 +179,9 @@ find_kept() {
   changes "$1" "$2" || return
   [ -s "$OUT.removed" ] || return 0
   for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
+  # All of them are in the host state; the request has the first.
+  part "${R_META[INDEX]}" left-out "$OUT.left.then" || return
+  while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
   if [ "$RULES_DIFFER" = 1 ]; then
     ignored_by "$2" "$OUT.removed" "$OUT.kept.then" || return
     while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"

@@ -1,0 +1,105 @@
+/** What is ignored is not captured, whatever was captured before; and what no capture holds is not touched (C2). */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Harness, Snapshot } from '../support/git-harness.ts';
+import { applies, withTwoFiles } from '../support/git-repositories.ts';
+
+const captured = (harness: Harness, snapshot: Snapshot): string[] =>
+  harness
+    .sh(
+      `git --git-dir=.agent-shadow/session-s1 ls-tree -r --name-only ${snapshot.repositories[0]?.tree}`,
+      'app',
+    )
+    .trimEnd()
+    .split('\n');
+
+/** Each way to have git ignore `.env`. */
+const RULES = {
+  'a .gitignore': 'echo .env > .gitignore',
+  'a .gitignore in a folder':
+    'mkdir -p src; echo "/secret" > src/.gitignore; mv .env src/secret; echo .env > .gitignore',
+  'the repository alone': 'echo .env > .git/info/exclude',
+  'the user': 'mkdir -p ~/.config/git; echo .env > ~/.config/git/ignore',
+};
+
+test.each(Object.entries(RULES))(
+  'a secret that is ignored since leaves the captures: by %s',
+  async (_, rule) => {
+    await using harness = await withTwoFiles(['app']);
+    const before = await harness.capture();
+    harness.sh('echo TOKEN=1 > .env', 'app');
+    const seen = await harness.capture();
+    expect(captured(harness, seen)).toContain('.env');
+
+    harness.sh(`${rule}; [ ! -e .env ] || echo TOKEN=2 > .env`, 'app');
+    const secret = existsSync(`${harness.root}/app/.env`) ? 'app/.env' : 'app/src/secret';
+    const content = readFileSync(`${harness.root}/${secret}`, 'utf8');
+    const ignored = await harness.capture();
+    expect(captured(harness, ignored).filter((path) => /env|secret/.test(path))).toEqual([]);
+    expect(captured(harness, await harness.capture()).filter((path) => /env|secret/.test(path))).toEqual([]);
+
+    // Neither deleted nor moved by a rollback to a time when it was not there.
+    await applies(harness, before);
+    expect(readFileSync(`${harness.root}/${secret}`, 'utf8')).toBe(content);
+    await applies(harness, ignored);
+    expect(readFileSync(`${harness.root}/${secret}`, 'utf8')).toBe(content);
+  },
+);
+
+test('one that the target holds is captured before it is overwritten, this once', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh('echo old > .env', 'app');
+  const holds = await harness.capture();
+  harness.sh('echo .env > .git/info/exclude; echo new > .env', 'app');
+  await harness.capture();
+  const { undo } = await applies(harness, holds);
+  expect(readFileSync(`${harness.root}/app/.env`, 'utf8')).toBe('old\n');
+  expect(captured(harness, undo)).toContain('.env');
+  expect(captured(harness, await harness.capture())).not.toContain('.env');
+  await applies(harness, undo);
+  expect(readFileSync(`${harness.root}/app/.env`, 'utf8')).toBe('new\n');
+  expect(captured(harness, await harness.capture())).not.toContain('.env');
+});
+
+test('a plan captures nothing for good', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh('echo old > .env', 'app');
+  const holds = await harness.capture();
+  harness.sh('echo .env > .gitignore', 'app');
+  const { report } = await harness.rollback(holds, { dryRun: true });
+  expect(report.outcome).toBe('planned');
+  expect(captured(harness, await harness.capture())).not.toContain('.env');
+});
+
+test('what the host tracks although it is ignored, and what the session asks for, stay captured', async () => {
+  await using harness = await withTwoFiles(['app'], { include: ['kept/**'] });
+  harness.sh(
+    'mkdir kept; echo k > kept/k; echo t > tracked; echo s > secret; git add tracked; git commit -qm t',
+    'app',
+  );
+  await harness.capture();
+  harness.sh('printf "kept/\\ntracked\\nsecret\\n" > .gitignore', 'app');
+  const now = captured(harness, await harness.capture());
+  expect(now).toEqual(['.gitignore', 'a.txt', 'kept/k', 'src/main.c', 'tracked']);
+  // No longer tracked, it is ignored like any other.
+  harness.sh('git rm -q --cached tracked', 'app');
+  expect(captured(harness, await harness.capture())).not.toContain('tracked');
+  // And not ignored any longer, it is captured again.
+  harness.sh('echo nothing > .gitignore', 'app');
+  expect(captured(harness, await harness.capture())).toEqual(expect.arrayContaining(['tracked', 'secret']));
+});
+
+test('files that a checkpoint left out for their size stay, however many there are and whatever their size is now', async () => {
+  await using harness = await withTwoFiles(['app'], { maxFileBytes: 1000 });
+  const names = Array.from({ length: 120 }, (_, index) => `big-${index}`);
+  for (const name of names) writeFileSync(`${harness.root}/app/${name}`, 'x'.repeat(2000));
+  const target = await harness.capture();
+  expect(target.report.skipped).toHaveLength(120);
+  for (const name of names) writeFileSync(`${harness.root}/app/${name}`, 'small');
+  harness.sh('echo new > new', 'app');
+  await harness.capture();
+  const { report } = await harness.rollback(target);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(names.filter((name) => !existsSync(`${harness.root}/app/${name}`))).toEqual([]);
+  expect(existsSync(`${harness.root}/app/new`)).toBe(false);
+});
