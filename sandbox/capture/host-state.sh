@@ -142,7 +142,7 @@ state_tree() {
 
 # host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
 host_state() {
-  local key='' config='' line lists ids parents='' tree tip tips others=''
+  local key='' config='' line text lists ids parents='' tree tip tips others=''
   if [ -n "$HG" ]; then
     host_index_tree || return
     state_tree || return
@@ -167,7 +167,11 @@ host_state() {
     printf 'head %s\n' "$HEAD_KIND"
     [ -z "$HEAD_REF" ] || printf 'ref %s\n' "$HEAD_REF"
     [ -z "$HEAD_COMMIT" ] || printf 'commit %s\n' "$HEAD_COMMIT"
-    [ -z "$BRANCHES" ] || printf 'branch %s\n' "${BRANCHES//$'\n'/$'\n'branch }"
+    # A symref is a line of its own kind, which an older release does not take for a branch.
+    text=$'\n'$BRANCHES
+    text=${text//$'\n'/$'\nbranch '}
+    text=${text//$'\nbranch symref '/$'\nsymref '}
+    [ -z "$BRANCHES" ] || printf '%s\n' "${text#$'\n'}"
   } >"$OUT.host"
   : >"$OUT.shallow"
   : >"$OUT.remotes"
@@ -188,7 +192,7 @@ host_state() {
   # Host HEAD first, then every other tip that is there: commits the agent made travel with the capture.
   tips=$HEAD_COMMIT
   while read -r tip line; do
-    [ -z "$tip" ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'
+    [ -z "$tip" ] || [ "$tip" = symref ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'
   done <<<"$BRANCHES"$'\n'"$STATE_TIPS"
   if [ -n "$others" ]; then
     others=$(sort -u <<<"${others%$'\n'}") || return

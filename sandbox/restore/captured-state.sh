@@ -64,6 +64,7 @@ load_state() {
       ref) T_REF=$rest ;;
       commit) T_COMMIT=$rest ;;
       branch) T_BRANCHES+=$rest$'\n' ;;
+      symref) T_BRANCHES+="symref $rest"$'\n' ;;
     esac
   done <"$OUT.host-of"
   T_META=$1

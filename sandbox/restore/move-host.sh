@@ -51,28 +51,51 @@ set_aside() {
   mkdir -p -- "$place" && mv -- "$1" "$(mktemp -d "$place/XXXXXX")/"
 }
 
+# refs_in NAME BRANCHES: what each ref holds, a commit or `symref TARGET`, into the array of that name.
+refs_in() {
+  local -n into=$1
+  local id ref
+  while read -r id ref; do
+    [ -n "$ref" ] || continue
+    if [ "$id" = symref ]; then into[${ref#* }]="symref ${ref%% *}"; else into[$ref]=$id; fi
+  done <<<"$2"
+}
+
 # move_refs: branches and HEAD of the host to T_*. Where they stand now was compared with the capture made just before;
 # compare and swap makes a move by somebody else since then an error.
 move_refs() {
-  local id ref N_REF N_COMMIT N_BRANCHES
+  local id ref symrefs=() N_REF N_COMMIT N_BRANCHES
   # Linked worktrees share their branches; the second one finds them where they belong.
   exec 8>"$RUN/refs.lock" && flock 8 || return 1
   # The file of the branch that HEAD names may be broken, and is mended below.
   read_head || [ -n "$HEAD_REF" ] || return
   N_REF=$HEAD_REF N_COMMIT=$HEAD_COMMIT N_BRANCHES=$BRANCHES
   local -A have=() want=()
-  while read -r id ref; do [ -z "$ref" ] || have[$ref]=$id; done <<<"$N_BRANCHES"
-  while read -r id ref; do [ -z "$ref" ] || want[$ref]=$id; done <<<"$T_BRANCHES"
+  refs_in have "$N_BRANCHES"
+  refs_in want "$T_BRANCHES"
+  # What only names another branch goes first and comes last; git is asked never to write through it.
   for ref in "${!have[@]}"; do
-    [ -n "${want[$ref]-}" ] || printf 'delete %s %s\n' "$ref" "${have[$ref]}"
+    [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue
+    symrefs+=("$ref")
+    have[$ref]=''
+  done
+  for ref in "${!have[@]}"; do
+    [ -n "${have[$ref]}" ] || continue
+    [ -n "${want[$ref]-}" ] && [[ ${want[$ref]} != 'symref '* || ${have[$ref]} == 'symref '* ]] || printf 'option no-deref\ndelete %s %s\n' "$ref" "${have[$ref]}"
   done >"$OUT.deletes"
   for ref in "${!want[@]}"; do
+    [[ ${want[$ref]} != 'symref '* ]] || continue
     [ -n "${have[$ref]-}" ] || mend_ref "$ref" || return
-    [ "${want[$ref]}" = "${have[$ref]-}" ] || printf 'update %s %s %s\n' "$ref" "${want[$ref]}" "${have[$ref]:-$ZERO_ID}"
+    [ "${want[$ref]}" = "${have[$ref]-}" ] || printf 'option no-deref\nupdate %s %s %s\n' "$ref" "${want[$ref]}" "${have[$ref]:-$ZERO_ID}"
   done >"$OUT.updates"
   local -a host=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" -c "user.name=Walkback" -c "user.email=capture@walkback.invalid")
+  for ref in "${symrefs[@]}"; do "${host[@]}" symbolic-ref -d "$ref" 2>>"$OUT.err" || return; done
   [ ! -s "$OUT.deletes" ] || "${host[@]}" update-ref -m 'walkback: roll back' --stdin <"$OUT.deletes" 2>>"$OUT.err" || return
   [ ! -s "$OUT.updates" ] || "${host[@]}" update-ref -m 'walkback: roll back' --stdin <"$OUT.updates" 2>>"$OUT.err" || return
+  for ref in "${!want[@]}"; do
+    id=${want[$ref]#symref }
+    [ "$id" = "${want[$ref]}" ] || [ "${want[$ref]}" = "${have[$ref]-}" ] || "${host[@]}" symbolic-ref -m 'walkback: roll back' "$ref" "$id" 2>>"$OUT.err" || return
+  done
   case $T_KIND in
     branch | unborn)
       [ "$N_REF" = "$T_REF" ] || "${host[@]}" symbolic-ref -m 'walkback: roll back' HEAD "$T_REF" 2>>"$OUT.err" || return

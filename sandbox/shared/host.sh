@@ -103,7 +103,8 @@ may_hold() {
   [ ${#packs[@]} -gt 0 ] || [ -f "$HC/objects/${1:0:2}/${1:2}" ] || [ -s "$HC/objects/info/alternates" ]
 }
 
-# read_branches: BRANCHES, as git tells them, with the marks of a bisect. The same files of refs have the same answer, so git
+# read_branches: BRANCHES, as git tells them, with the marks of a bisect: lines `commit ref`, or `symref target ref` for one
+# that only names another. The same files of refs have the same answer, so git
 # is asked again only when they are other ones, or too many to read here.
 read_branches() {
   local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
@@ -118,10 +119,21 @@ read_branches() {
   fi
   [ -z "${OUT-}" ] || said=$OUT.refs
   # No merge of stderr: a broken ref is a warning there and must not look like a branch.
-  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(objectname) %(refname)' refs/heads refs/bisect 2>"$said") || return
+  BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(if)%(symref)%(then)symref %(symref) %(refname)%(else)%(objectname) %(refname)%(end)' refs/heads refs/bisect 2>"$said") || return
   while IFS= read -r line; do
-    [[ $line != 'warning: ignoring broken ref '* ]] || BROKEN+=("${line#warning: ignoring broken ref }")
+    case $line in
+      'warning: ignoring broken ref '*) BROKEN+=("${line#warning: ignoring broken ref }") ;;
+      # Told below.
+      'warning: ignoring dangling symref '*) ;;
+      warning:*) BROKEN+=("${line#warning: }") ;;
+    esac
   done <"$said"
+  # One that names a branch that is not there is no damage; git says nothing of it.
+  for line in "$HC"/refs/heads/**; do
+    [ -f "$line" ] && line_of "$line" && [[ $TEXT == 'ref: '* ]] || continue
+    line=refs/${line#"$HC"/refs/}
+    [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
+  done
   if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
     # What a crash leaves half done is no answer to any question.
     { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s' "$files" >"$known.files"; } 2>/dev/null || :

@@ -74,7 +74,9 @@ export const gitState = (repository: string): string[] => {
   const directory = gitDirectory(repository);
   return [
     `HEAD ${readFileSync(`${directory}/HEAD`, 'latin1').trim()} ${git('rev-parse', '-q', '--verify', 'HEAD').trim()}`,
-    ...git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/bisect').split('\n'),
+    ...git('for-each-ref', '--format=%(refname) %(objectname) %(symref)', 'refs/heads', 'refs/bisect').split(
+      '\n',
+    ),
     `index ${createHash('sha256')
       .update(git('ls-files', '-s', '-v', '-z'))
       .digest('hex')}`,

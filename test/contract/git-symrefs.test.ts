@@ -1,0 +1,60 @@
+/** A branch that only names another one is captured as that, and comes back as that. */
+import { expect, test } from 'vitest';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+
+/** Names of branches that a shell could take for a command. */
+const ODD = `'a$(touch~owned)'`.replace('~', '');
+
+test.each([
+  ['becomes a branch of its own', 'git symbolic-ref -d refs/heads/alias; git branch alias HEAD~1'],
+  ['is deleted', 'git symbolic-ref -d refs/heads/alias'],
+  ['names another', 'git symbolic-ref refs/heads/alias refs/heads/other'],
+  ['names nothing any more', 'git checkout -q other; git branch -D real'],
+  ['names what was never there', 'git symbolic-ref refs/heads/alias refs/heads/nowhere'],
+  ['stays, and what it names moves', 'git checkout -q real; git commit -q --allow-empty -m moved'],
+  [
+    'is joined by one where a branch was',
+    'git branch -D other; git symbolic-ref refs/heads/other refs/heads/real',
+  ],
+  [
+    'is joined by one with an odd name',
+    `git symbolic-ref refs/heads/${ODD} refs/heads/real; git branch ${ODD}2`,
+  ],
+])('an alias that %s comes back, and so does what it became', async (_, change) => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(
+    `git commit -q --allow-empty -m two; git branch real; git branch other HEAD~1; git symbolic-ref refs/heads/alias refs/heads/real; git symbolic-ref refs/heads/void refs/heads/gone`,
+    'app',
+  );
+  const before = world(harness, ['app']);
+  expect(before.join('\n')).toContain('refs/heads/alias');
+  const first = await harness.capture();
+  expect(first.report.failures).toEqual([]);
+  harness.sh(change, 'app');
+  const after = world(harness, ['app']);
+  const second = await harness.capture();
+  expect(second.report.failures).toEqual([]);
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+  expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
+  await applies(harness, second);
+  expect(world(harness, ['app'])).toEqual(after);
+  // And where nothing is there yet.
+  const report = await harness.rehydrate(first);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(world(harness, ['app'])).toEqual(before);
+  expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
+});
+
+test('HEAD on an alias stays on it', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(
+    'git symbolic-ref refs/heads/alias refs/heads/main; git symbolic-ref HEAD refs/heads/alias',
+    'app',
+  );
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh('git checkout -q --detach; echo x > x; git add x; git commit -qm x', 'app');
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+});
