@@ -9,7 +9,12 @@ test('a repository that could never be captured and goes away ends nothing', asy
   try {
     const world = await openWorld(cloud, { paths: ['api'] });
     const take = (id: string) =>
-      cloud.invoke('checkpoint', { sessionId: 's1', messageId: id, toolExecutionId: id, reason: 'before-tool' });
+      cloud.invoke('checkpoint', {
+        sessionId: 's1',
+        messageId: id,
+        toolExecutionId: id,
+        reason: 'before-tool',
+      });
     expect((await take('m1'))['complete']).toBe(true);
 
     // A clone in which we may not write, and one that is captured.
@@ -18,7 +23,9 @@ test('a repository that could never be captured and goes away ends nothing', asy
     edit(world.root, 1, ['api']);
     const second = await take('m2');
     expect(second['complete']).toBe(false);
-    expect(JSON.stringify(second['failures'])).toMatch(/vendor\/.agent-shadow is a symlink.*rename or remove/);
+    expect(JSON.stringify(second['failures'])).toMatch(
+      /vendor\/.agent-shadow is a symlink.*rename or remove/,
+    );
 
     rmSync(`${world.root}/vendor`, { recursive: true });
     rmSync(`${world.root}/seen`, { recursive: true });
