@@ -13,6 +13,31 @@ const uncaptured = () =>
   });
 export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
 
+/** What a call that was not asked to roll back did about a rollback that nobody finished. */
+const settledRollback = () =>
+  z.object({
+    requestId: z.string(),
+    outcome: z
+      .enum(['closed', 'undone', 'finished', 'given-up'])
+      .describe(
+        'closed: it had written nothing; undone: put back; finished: the rest was written; given-up: left as it stood',
+      ),
+    targetCheckpointId: z.string().nullable(),
+    undoCheckpointId: z.string().nullable().describe('what was there before it began'),
+    foundCheckpointId: z.string().nullable().describe('what was there when it was settled'),
+    kept: z.array(z.string()).describe('work done since on what it was to change; the first ones'),
+    by: z.string().describe('the call that settled it'),
+    at: z.string(),
+    message: z.string(),
+  });
+export type SettledRollback = z.infer<ReturnType<typeof settledRollback>>;
+
+/** In the answer of the call that settled it. */
+const settledHere = () =>
+  settledRollback()
+    .optional()
+    .describe('a rollback that nobody had finished, and what this call did about it');
+
 export const startSessionAnswer = () =>
   z.object({
     sessionId: z.string(),
@@ -46,6 +71,7 @@ export const checkpointAnswer = () =>
     ),
     failures: z.array(uncaptured()),
     skipped: z.array(uncaptured()).describe('left out by a rule'),
+    settledRollback: settledHere(),
   });
 export type CheckpointAnswer = z.infer<ReturnType<typeof checkpointAnswer>>;
 
@@ -102,6 +128,7 @@ const sessionAnswer = () =>
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
     busy: busy().nullable(),
+    settledRollback: settledRollback().optional().describe('the last rollback that another call settled'),
     createdAt: z.string(),
     updatedAt: z.string(),
     expiresAt: z.number().describe('Unix seconds'),
@@ -180,6 +207,7 @@ export const rollbackAnswer = () =>
     discardedMessageIds: z.array(z.string()),
     trimAfterMessageId: z.string().nullable().describe('cut the conversation after this message'),
     warnings: z.array(z.string()),
+    settledRollback: settledHere(),
   });
 export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
 
@@ -199,6 +227,7 @@ export const rehydrateAnswer = () =>
       }),
     ),
     warnings: z.array(z.string()),
+    settledRollback: settledHere(),
   });
 export type RehydrateAnswer = z.infer<ReturnType<typeof rehydrateAnswer>>;
 

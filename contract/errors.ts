@@ -60,6 +60,10 @@ const CHECKPOINT_ERRORS = {
   RollbackIncomplete: laterMaybe(
     fault('failed', 'repeat it with its own --request id, or rehydrate with mode resume'),
   ),
+  RollbackAbandoned: refusal(
+    'conflict',
+    'nobody came back for it, and another call settled it: read the timeline',
+  ),
   RehydrateFailed: fault('failed', 'see the reason, then call again'),
   BundleMissing: fault('notRestorable', ANOTHER_TARGET),
   BundleCorrupt: fault('notRestorable', ANOTHER_TARGET),

@@ -75,6 +75,10 @@ const unavailable = (message: string, details: Record<string, unknown> = {}): Wa
 export const cutShort = (): WalkbackError =>
   unavailable('The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.');
 
+/** Every value of a key, in order. */
+export const all = (pairs: readonly Pair[], key: string): string[] =>
+  pairs.flatMap(([name, text]) => (name === key ? [text] : []));
+
 /** Parses an answer; an `error` in it is thrown as the WalkbackError it names. */
 export const readAnswer = (base64: string): Answer => {
   const answer = parseAnswer(Buffer.from(base64, 'base64'));

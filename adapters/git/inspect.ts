@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { DirectoryListing, RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { type Pair, requireAnswer, value } from './answer.ts';
+import { all, type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { buildScript, type Command } from './script.ts';
 
@@ -20,9 +20,6 @@ const look = async (
   const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
   return requireAnswer(result, mark).pairs;
 };
-
-const all = (pairs: readonly Pair[], key: string): string[] =>
-  pairs.flatMap(([name, text]) => (name === key ? [text] : []));
 
 const surveyed = (record: readonly Pair[]): RepositoryInfo => {
   const dirty = value(record, 'dirty');

@@ -5,8 +5,9 @@ import type {
   RestoreRepository,
   RestoreRequest,
   SetAside,
+  SettleReport,
 } from '../../core/checkpoint/ports/restore.ts';
-import { type Pair, value } from './answer.ts';
+import { all, type Pair, value } from './answer.ts';
 import { records, refName } from './capture-command.ts';
 import type { IncomingBundle } from './join-links.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
@@ -27,7 +28,7 @@ const bundleNames = (repository: IncomingRepository): string =>
 export const restoreScript = (request: IncomingRequest, call: string, mark: string): Script => {
   const { repositories } = request;
   return buildScript(
-    'restore',
+    request.settle === undefined ? 'restore' : 'settle',
     {
       SESSION: request.sessionId,
       CALL: call,
@@ -38,6 +39,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       EXCLUDE: request.exclude,
       FILES_ONLY: request.filesOnly ? 1 : 0,
       DRY_RUN: request.dryRun ? 1 : 0,
+      MEND: request.settle ?? '',
       FRESH: request.fresh === true ? 1 : 0,
       COMPANY: request.company === true ? 1 : 0,
       TARGET_TAG: request.targetTag === undefined ? '' : refName(request.targetTag),
@@ -91,6 +93,19 @@ const setAside = (record: readonly Pair[]): SetAside => ({
   late: record.flatMap(([key, path]) => (key === 'aside-late' ? [path] : [])),
   open: record.flatMap(([key, path]) => (key === 'aside-open' ? [path] : [])),
 });
+const ENDS = ['none', 'target', 'undo'] as const;
+
+/** What `settle` found; nothing when it could not look. */
+const settleReport = (pairs: readonly Pair[]): SettleReport | undefined => {
+  const end = ENDS.find((one) => one === value(pairs, 'mend-end'));
+  if (end === undefined) return undefined;
+  return {
+    end,
+    reached: Number(value(pairs, 'mend-reached') ?? 0),
+    unreached: Number(value(pairs, 'mend-unreached') ?? 0),
+    kept: all(pairs, 'mend-kept'),
+  };
+};
 
 /** Reads the answer of the restore command. An outcome it does not know is `broken`: never taken for success. */
 export const restoreReport = (
@@ -120,6 +135,7 @@ export const restoreReport = (
       ),
     ],
     asides: records(common, 'aside').map((entry) => setAside(entry)),
+    ...(request.settle !== undefined && { settled: settleReport(pairs) }),
     roundTrips,
   };
 };

@@ -21,23 +21,25 @@ const CAPTURE = [
   'capture/snapshot',
 ];
 
+const RESTORE = [
+  ...CAPTURE,
+  'restore/captured-state',
+  'restore/parking',
+  'restore/make-host',
+  'restore/put-aside',
+  'restore/move-files',
+  'restore/move-index',
+  'restore/move-host',
+  'restore/restore-check',
+  'restore/restore-move',
+  'restore/restore-verify',
+];
+
 /** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
 export const COMMANDS = {
   capture: [...CAPTURE, 'capture/bundles', 'capture/capture'],
-  restore: [
-    ...CAPTURE,
-    'restore/captured-state',
-    'restore/parking',
-    'restore/make-host',
-    'restore/put-aside',
-    'restore/move-files',
-    'restore/move-index',
-    'restore/move-host',
-    'restore/restore-check',
-    'restore/restore-move',
-    'restore/restore-verify',
-    'restore/restore',
-  ],
+  restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],
+  settle: [...RESTORE, 'restore/mend', 'restore/restore'],
   survey: [...HOST, 'shared/discovery', 'read/survey'],
   directories: [...HOST, 'read/directories'],
   diff: ['shared/lib', 'read/diff'],

@@ -1,4 +1,4 @@
-import type { CheckpointAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
+import type { CheckpointAnswer, SettledRollback, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatBytes, padEnd, plural, printableLine, visibleLength } from '../terminal/text.ts';
 
@@ -12,6 +12,10 @@ const uncapturedLines = (label: string, list: readonly Uncaptured[]): string[] =
   const more = list.length - lines.length;
   return more > 0 ? [...lines, `  ${label}  ${more} more`] : lines;
 };
+
+/** What this call found of a rollback that nobody had finished, and did about it. */
+export const settledLines = (settled: SettledRollback | undefined, paint: Paint): string[] =>
+  settled === undefined ? [] : [paint.yellow(`! ${printableLine(settled.message)}`)];
 
 /** The answer of `walkback checkpoint`. */
 export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, paint: Paint): string => {
@@ -32,5 +36,6 @@ export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, pai
     ...lines,
     ...uncapturedLines(paint.yellow('missing'), answer.failures),
     ...uncapturedLines(paint.dim('left out'), answer.skipped),
+    ...settledLines(answer.settledRollback, paint),
   ].join('\n')}\n`;
 };

@@ -1,6 +1,7 @@
 import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { listSome, padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
+import { settledLines } from './checkpoint-view.ts';
 
 type Restored = RollbackAnswer['repositories'][number];
 
@@ -76,6 +77,7 @@ export const appliedRollback = (
       ? []
       : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),
     ...warningLines(result, paint),
+    ...settledLines(result.settledRollback, paint).map((line) => `  ${line}`),
     ...undoLines,
   ].join('\n')}\n`;
 };

@@ -1,5 +1,11 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
-import type { Busy, RehydrateAnswer, RollbackAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
+import type {
+  Busy,
+  RehydrateAnswer,
+  RollbackAnswer,
+  SettledRollback,
+  Uncaptured,
+} from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
@@ -31,6 +37,8 @@ export interface Session {
   status: 'active' | 'ended';
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
+  /** The last rollback that another call had to settle. */
+  settledRollback?: SettledRollback;
   /** SHA-256 of what start-session was asked for: the same id with another meaning is `SessionConflict`. */
   requestHash: string;
   createdAt: string;
@@ -98,6 +106,8 @@ export interface Checkpoint {
   sandboxId: string;
   /** True when taken in a review copy: it is in the tree, but never the session's head. */
   detached: boolean;
+  /** The rollback that nobody had finished, and that the call of this checkpoint settled before it captured. */
+  settledRollback?: SettledRollback;
   createdAt: string;
   expiresAt: number;
 }
@@ -154,7 +164,11 @@ export interface StoredUpload {
   expiresAt: number;
 }
 
-type RollbackPhase = 'started' | 'captured' | 'done' | 'failed';
+/**
+ * `captured`: what was there is a checkpoint, and nothing was written. `writing`: the command that writes may have been
+ * sent, so the sandbox may stand between its undo checkpoint and its target.
+ */
+type RollbackPhase = 'started' | 'captured' | 'writing' | 'done' | 'failed';
 
 /** A terminal error as a journal keeps it, so that the same request gets the same answer. */
 interface RecordedError {
@@ -180,6 +194,10 @@ export interface RollbackJournal {
   undoSeq?: number;
   /** Captures made so far; a repeated run makes another one. */
   captures: number;
+  /** Its runs note `writing` before they write. Absent in journals of older releases: then `captured` may have written. */
+  notesWriting?: boolean;
+  /** How another call ended it, when nobody came back for it. */
+  settled?: SettledRollback;
   result?: RollbackAnswer;
   error?: RecordedError;
   startedAt: string;
@@ -216,5 +234,6 @@ export interface ReviewCopy {
   headSeq: number;
   version: number;
   busy?: Busy;
+  settledRollback?: SettledRollback;
   expiresAt: number;
 }

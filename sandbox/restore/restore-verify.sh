@@ -41,7 +41,8 @@ verify() {
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
     same_part "$META" "$meta" $name || return
-    if [ -z "$SAME" ]; then
+    # Where a restore broke off, a directory may be empty that is so in neither of its ends.
+    if [ -z "$SAME$MEND" ]; then
       SAME=''
       [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
       [ -n "$SAME" ] || {

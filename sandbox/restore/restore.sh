@@ -137,6 +137,18 @@ go_back() {
   all_are back "${gone[@]}" "${stay[@]}" "${come[@]}"
 }
 
+# roots_now: the roots as the capture just made knew them.
+roots_now() {
+  local i targets
+  local -A seen=()
+  roots_of R_TREE
+  targets=("${TARGET_ROOTS[@]}")
+  roots_of R_NOW_TREE
+  TARGET_ROOTS=("${targets[@]}")
+  for i in "${ROOTS[@]}"; do seen[$i]=1; done
+  for i in "${FOUND[@]}"; do [ -n "${seen[$i]-}" ] || ROOTS+=("$i"); done
+}
+
 main() {
   local i outcome bad=0
   HOME_DIR=$ROOT/.agent-shadow
@@ -149,19 +161,16 @@ main() {
   read_user_config
   discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT can not be looked for. Call again."
   FOUND=("${ROOTS[@]}")
-  # The roots as the capture just made knew them.
-  roots_of R_TREE
-  local targets=("${TARGET_ROOTS[@]}")
-  roots_of R_NOW_TREE
-  TARGET_ROOTS=("${targets[@]}")
-  local -A seen=()
-  for i in "${ROOTS[@]}"; do seen[$i]=1; done
-  for i in "${FOUND[@]}"; do [ -n "${seen[$i]-}" ] || ROOTS+=("$i"); done
+  roots_now
   [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root can not be put aside. Check its permissions."
   fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox can not be read. Call again."
-  each checked "${!R_PATH[@]}"
+  MENDED=''
+  [ -z "$MEND" ] || mend || MENDED='' bad=1
+  [ $bad = 1 ] || [ "$MENDED" = none ] || each checked "${!R_PATH[@]}"
   for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ] || bad=1; done
-  if [ $bad = 1 ]; then
+  if [ "$MENDED" = none ]; then
+    outcome=applied
+  elif [ $bad = 1 ]; then
     outcome=refused
   elif [ "$DRY_RUN" = 1 ]; then
     outcome=planned
@@ -184,6 +193,7 @@ main() {
 report() {
   local i text
   emit outcome "$1"
+  [ -z "$MENDED" ] || mend_report
   gone_from_under
   pass_on "$RUN/aside"
   for i in "${!R_PATH[@]}"; do

@@ -20,13 +20,13 @@ describe('journals in the Sessions table', () => {
     expect(await table.store.getSession('rollback')).toMatchObject({ busy, epoch: 2 });
     const done: RollbackJournal = { ...journal, phase: 'done' };
     const stale = { session: { ...session, version: 3 }, expectedVersion: 1 };
-    expect(await table.store.endRollback(done, stale)).toMatchObject({ written: false });
+    expect(await table.store.moveRollback(done, stale)).toMatchObject({ written: false });
     expect(await table.store.getRollback('rollback', 'r1')).toMatchObject({ phase: 'started' });
     const ended = { session: { ...session, version: 3, epoch: 2, busy: undefined }, expectedVersion: 2 };
-    expect(await table.store.endRollback(done, ended)).toEqual({ written: true });
+    expect(await table.store.moveRollback(done, ended)).toEqual({ written: true });
     expect((await table.store.getSession('rollback'))?.busy).toBeUndefined();
     const again = { session: { ...session, version: 4 }, expectedVersion: 3 };
-    expect(await table.store.endRollback({ ...done, phase: 'failed' }, again)).toMatchObject({
+    expect(await table.store.moveRollback({ ...done, phase: 'failed' }, again)).toMatchObject({
       written: false,
     });
   });
@@ -35,7 +35,7 @@ describe('journals in the Sessions table', () => {
     const session = await table.begin('ended');
     const journal = rollbackOf('ended', 'r1');
     await table.store.beginRollback(journal, { session: { ...session, version: 2 }, expectedVersion: 1 });
-    await table.store.endRollback(
+    await table.store.moveRollback(
       { ...journal, phase: 'failed' },
       { session: { ...session, version: 3 }, expectedVersion: 2 },
     );

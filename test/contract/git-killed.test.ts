@@ -1,10 +1,9 @@
 /** A restore that dies anywhere, while repositories come and go inside another one: the next one converges, and nothing is lost. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
+import { mortalGit } from '../support/mortal-git.ts';
 
 /** Every how many calls of git it dies once; 1 is each. */
 const EVERY = Number(process.env['KILL_EVERY'] ?? 29);
@@ -16,29 +15,6 @@ const world = (harness: Harness, names: string[]): string[] => [
 
 /** Once a half done restore has put the older rules in place, this is captured like anything else, and goes with it. */
 const withoutIgnored = (lines: string[]): string[] => lines.filter((line) => !/ app\/nm/.test(line));
-
-/** A git that counts its calls while `armed`, and at the number in that file kills its process group. */
-const mortalGit = () => {
-  const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
-  const git = process.env['PATH']?.split(':').find((directory) => existsSync(`${directory}/git`));
-  const script = `#!/bin/bash
-if [ -e ${bin}/armed ]; then
-  echo >> ${bin}/calls
-  [ "$(wc -l < ${bin}/calls)" -lt "$(< ${bin}/armed)" ] || kill -9 0
-fi
-exec ${git}/git "$@"
-`;
-  writeFileSync(`${bin}/git`, script, { mode: 0o755 });
-  return {
-    env: { PATH: `${bin}:${process.env['PATH']}` },
-    dieAt: (call: number) => {
-      rmSync(`${bin}/calls`, { force: true });
-      writeFileSync(`${bin}/armed`, String(call));
-    },
-    live: () => rmSync(`${bin}/armed`, { force: true }),
-    [Symbol.dispose]: () => rmSync(bin, { recursive: true }),
-  };
-};
 
 test('killed at any call of git, it is finished by the next call, and can be undone', {
   timeout: 1_200_000,

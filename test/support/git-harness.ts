@@ -188,6 +188,43 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       if (report.outcome === 'applied') last = target;
       return { undo, report };
     },
+    /**
+     * Settles a rollback from `undo` to `target` that broke off, as the function does: capture what is there, then go to
+     * one end.
+     */
+    settle: async (
+      undo: Snapshot,
+      target: Snapshot,
+      settle: 'nearer' | 'target' | 'undo' = 'nearer',
+    ): Promise<{ found: Snapshot; report: RestoreReport }> => {
+      const found = await harness.capture(target);
+      const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
+      const ask = (bring: boolean) =>
+        repositories.restore(harness.sandbox, {
+          ...common,
+          projectsRoot: root,
+          requestId: `r${executions}`,
+          filesOnly: false,
+          dryRun: false,
+          settle,
+          targetTag: target.tag,
+          repositories: [...paths].map((path) => {
+            const goal = target.repositories.find((one) => one.path === path);
+            return {
+              path,
+              target: captured(target, path),
+              now: captured(found, path),
+              undo: captured(undo, path),
+              commit: goal?.commit ?? null,
+              objectFormat: goal?.info?.objectFormat ?? 'sha1',
+              bundles: bring ? [...(target.chains.get(path) ?? []), ...(undo.chains.get(path) ?? [])] : [],
+            };
+          }),
+        });
+      const first = await ask(false);
+      const isLacking = first.problems.some((one) => one.kind === 'missing-objects');
+      return { found, report: isLacking ? await ask(true) : first };
+    },
     /** Restores a snapshot into a projects root elsewhere, which holds what `template` makes, and goes on there. */
     rehydrate: async (target: Snapshot, template = ''): Promise<RestoreReport> => {
       root = join(top, `fresh-${executions}`, 'projects');

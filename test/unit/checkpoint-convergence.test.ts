@@ -187,14 +187,14 @@ const killEverywhere = async (
 };
 
 describe('a rollback whose function died for good', () => {
-  test('is driven to its end by the next checkpoint, wherever it died', async () => {
+  test('is settled by the next checkpoint, wherever it died: at its target when it had written that', async () => {
     await killEverywhere(
       (instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' }),
-      (stage) => journalOf(stage, 'r1') !== undefined,
-      (stage, begun, name) => {
-        expect(journalOf(stage, 'r1')?.phase, name).toBe(begun ? 'done' : undefined);
+      (stage) => stage.world.filesOf(SANDBOX).api?.['a.txt'] === 'two',
+      (stage, isThere, name) => {
+        expect(journalOf(stage, 'r1')?.phase ?? 'failed', name).toBe(isThere ? 'done' : 'failed');
         const api = stage.world.filesOf(SANDBOX).api;
-        expect(api, name).toEqual({ 'a.txt': begun ? 'two' : 'three' });
+        expect(api, name).toEqual({ 'a.txt': isThere ? 'two' : 'three' });
         const head = stage.checkpoints().find(({ seq }) => seq === stage.session().headSeq);
         expect(head?.toolExecutionId, name).toBe('t4');
         expectDurable(stage);

@@ -42,25 +42,25 @@ describe('a rollback that can not be applied', () => {
     expect(stage.session().headSeq).toBe(journalOf(stage, 'r1')?.undoSeq);
   });
 
-  test.each(['the same request', 'the next checkpoint'])(
-    'that could not even be put back stays open, and %s finishes it',
-    async (next) => {
-      const stage = await createWorkingStage();
-      nextRestore(stage, {
-        outcome: 'broken',
-        problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
-      });
-      const { rollback, checkpoint } = stage.instance();
-      await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'RollbackIncomplete');
-      expect(stage.session().busy).toMatchObject({ requestId: 'r1' });
-      if (next === 'the next checkpoint') await checkpoint('m3', 't3');
-      else await rollback({ messageId: 'm1', requestId: 'r1' });
-      expect(journalOf(stage, 'r1')?.phase).toBe('done');
-      expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': 'two' });
-      expect(stage.session().epoch).toBe(2);
-      expect(stage.session().busy).toBeUndefined();
-    },
-  );
+  test.each([
+    ['the same request', 'finishes it', 'done', 'two'],
+    ['the next checkpoint', 'closes it, for it had written nothing', 'failed', 'three'],
+  ] as const)('that could not even be put back stays open, and %s %s', async (next, _, phase, content) => {
+    const stage = await createWorkingStage();
+    nextRestore(stage, {
+      outcome: 'broken',
+      problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
+    });
+    const { rollback, checkpoint } = stage.instance();
+    await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'RollbackIncomplete');
+    expect(stage.session().busy).toMatchObject({ requestId: 'r1' });
+    if (next === 'the next checkpoint') await checkpoint('m3', 't3');
+    else await rollback({ messageId: 'm1', requestId: 'r1' });
+    expect(journalOf(stage, 'r1')?.phase).toBe(phase);
+    expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': content });
+    expect(stage.session().epoch).toBe(2);
+    expect(stage.session().busy).toBeUndefined();
+  });
 
   test('a sandbox that changed in between is captured again', async () => {
     const stage = await createWorkingStage();

@@ -9,7 +9,7 @@ import { outcomeFor } from './store-sessions.ts';
 
 type Methods = Pick<
   SessionStore,
-  'getRollback' | 'beginRollback' | 'endRollback' | 'getRehydrate' | 'createRehydrate' | 'moveRehydrate'
+  'getRollback' | 'beginRollback' | 'moveRollback' | 'getRehydrate' | 'createRehydrate' | 'moveRehydrate'
 >;
 
 const movePut = (move: TimelineMove): ConditionalPut => ({
@@ -30,7 +30,7 @@ export const createJournalMethods = (table: SessionsTable): Methods => {
       return item === undefined ? undefined : fromItem<RollbackJournal>(item);
     },
     beginRollback: (journal, move) => writeRollback(journal, isNew, move),
-    endRollback: (journal, move) => writeRollback(journal, isOpen, move),
+    moveRollback: (journal, move) => writeRollback(journal, isOpen, move),
 
     getRehydrate: async (sessionId, requestId) => {
       const item = await table.get(rehydrateKey(sessionId, requestId));

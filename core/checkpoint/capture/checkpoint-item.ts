@@ -1,4 +1,5 @@
 /** Builds the items of one checkpoint. Pure: the same input gives the same items. */
+import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, Message, Session } from '../model.ts';
@@ -17,6 +18,7 @@ export const createCheckpoint = (
     reason: string;
     sandboxId: string;
     detached: boolean;
+    settledRollback?: SettledRollback;
   },
   clock: Clock,
 ): Checkpoint => {
@@ -38,6 +40,7 @@ export const createCheckpoint = (
     skipped: captured.skipped,
     sandboxId: from.sandboxId,
     detached: from.detached,
+    settledRollback: from.settledRollback,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),
   };

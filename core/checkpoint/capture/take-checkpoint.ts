@@ -10,6 +10,7 @@ import type { Checkpoint, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { checkpointAnswer } from '../session/answers.ts';
+import { settledBy, settledIn } from '../session/place.ts';
 import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '../session/session-rules.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
@@ -34,7 +35,7 @@ const standsStill = (before: Session, now: Session): boolean =>
 export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes }) => {
   const { store, sandboxes, clock, log } = deps;
   const capture = createCapture(deps);
-  const finishAbandoned = createRecovery(deps);
+  const settleAbandoned = createRecovery(deps);
 
   const commit = async (session: Session, captured: Captured, input: CheckpointInput) => {
     const known = await store.findMessage(session.sessionId, input.messageId);
@@ -50,6 +51,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         reason: input.reason,
         sandboxId: session.sandboxId,
         detached: false,
+        ...settledIn({ session }, settledBy('checkpoint', input.toolExecutionId)),
       },
       clock,
     );
@@ -79,6 +81,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {
     const { sessionId, toolExecutionId } = input;
+    const by = settledBy('checkpoint', toolExecutionId);
     let epoch = input.epoch;
     let held: { session: Session; captured: Captured } | undefined;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -91,7 +94,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       epoch ??= read.epoch;
       requireEpoch(read, epoch);
       if (read.busy !== undefined) {
-        await finishAbandoned(read, invocation);
+        await settleAbandoned({ session: read }, by, invocation);
         continue;
       }
       if (held === undefined || !standsStill(held.session, read)) {

@@ -49,6 +49,11 @@ export interface RestoreRequest {
   filesOnly: boolean;
   /** Plan and check, change nothing. */
   dryRun: boolean;
+  /**
+   * A rollback broke off between `undo` and `target`: every path on which the two differ and that holds what either has
+   * there goes to one end, all to the same; everything else stays. `nearer`: the end that more of them have reached.
+   */
+  settle?: 'nearer' | 'target' | 'undo';
   /** The sandbox was made for this: what its template holds where a repository comes is put aside. */
   fresh?: boolean;
   /** Other processes go on writing: what changes only the content of captured files does not stop the restore. */
@@ -88,6 +93,8 @@ export interface RestoreReport {
   /** What other processes wrote into files that were overwritten or deleted; never removed by a restore. */
   asides?: SetAside[];
   warnings: string[];
+  /** What `settle` found. */
+  settled?: SettleReport;
   roundTrips: number;
 }
 
@@ -101,4 +108,14 @@ export interface SetAside {
   late: string[];
   /** Held open by a process, which may write on. */
   open: string[];
+}
+
+export interface SettleReport {
+  /** `none`: no path had reached the target, so nothing was written. */
+  end: 'target' | 'undo' | 'none';
+  /** Paths (and parts of host state) that hold what the target has, and what the undo has. */
+  reached: number;
+  unreached: number;
+  /** What holds neither, relative to the projects root: somebody worked on it since. The first ones. */
+  kept: string[];
 }

@@ -99,8 +99,8 @@ export interface SessionStore {
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
   /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */
   beginRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
-  /** One transaction: the journal ends, if it is not ended yet, and the timeline moves. */
-  endRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
+  /** One transaction: the journal moves on or ends, if it is not ended yet, and the timeline moves. */
+  moveRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
 
   getRehydrate(sessionId: string, requestId: string): Promise<RehydrateJournal | undefined>;
   /** Creates the journal; a resume moves the session in the same transaction (busy). */

@@ -7,8 +7,9 @@ import { DEFAULTS } from '../defaults.ts';
 import type { RehydrateJournal, Session } from '../model.ts';
 import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
 import { requestHash } from '../rollback/request-hash.ts';
-import type { RollbackDeps } from '../rollback/rollback-run.ts';
+import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { createRecovery } from '../session/abandoned.ts';
+import { settledBy } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
@@ -26,16 +27,16 @@ export const rehydrateHash = (input: RehydrateInput): string =>
 
 export const createBeginRehydrate = (deps: RollbackDeps) => {
   const { store, clock } = deps;
-  const finishAbandoned = createRecovery(deps);
+  const settleAbandoned = createRecovery(deps);
   const giveUpRollback = createGiveUpRollback(deps);
 
-  /** A resume leaves the old sandbox behind, so a rollback that can not be finished there does not hold it up. */
-  const free = async (session: Session, invocation: Invocation): Promise<void> => {
+  /** A resume leaves the old sandbox behind, so a rollback that cannot be settled there does not hold it up. */
+  const free = async (session: Session, by: string, invocation: Invocation): Promise<void> => {
     try {
-      await finishAbandoned(session, invocation);
+      await settleAbandoned({ session }, by, invocation);
     } catch (error) {
       if (isWalkbackError(error, 'RollbackInProgress')) throw error;
-      await giveUpRollback(session, error);
+      await giveUpRollback(await requireSession(store, session.sessionId), by, error);
     }
   };
 
@@ -50,7 +51,7 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
       if (mode === 'resume') requireActive(session);
       const target = await findTarget(store, session.sessionId, input, session.headSeq);
       if (mode === 'resume' && session.busy !== undefined) {
-        await free(session, invocation);
+        await free(session, settledBy('rehydrate', requestId), invocation);
         continue;
       }
       const now = clock.now().toISOString();

@@ -12,7 +12,8 @@ import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import { isInterrupted, restoreError } from '../rollback/restore-errors.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../rollback/restore-plan.ts';
-import type { RollbackDeps } from '../rollback/rollback-run.ts';
+import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
+import { settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
@@ -120,6 +121,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
             : [{ path, commit, tree, branch, head }],
         ),
         warnings,
+        ...settledIn({ session }, settledBy('rehydrate', journal.requestId)),
       });
       const result = await writes.finish(journal, answer, sandboxId);
       // Only now is it sure that none of them is another attempt's.

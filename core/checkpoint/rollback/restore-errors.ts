@@ -63,6 +63,21 @@ export const onlyChanged = (report: RestoreReport): boolean =>
 export const onlyConflicts = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
 
+/** In the place of an answer of the sandbox, which was not asked: another run of the request is ahead, so look again. */
+export const anotherRun: RestoreReport = {
+  outcome: 'refused',
+  repositories: [],
+  problems: [{ path: '.', kind: 'changed', message: 'another call works on this rollback' }],
+  warnings: [],
+  roundTrips: 0,
+};
+
+export const changedError = (): WalkbackError =>
+  new WalkbackError(
+    'SandboxChanged',
+    'The sandbox kept changing while it was to be rolled back. Nothing was changed. Stop what writes into it, then try again with a new requestId.',
+  );
+
 /** The sandbox may stand between two checkpoints, and the journal stays open. */
 export const unfinished = (requestId: string, why: string, cause?: unknown): WalkbackError =>
   new WalkbackError(

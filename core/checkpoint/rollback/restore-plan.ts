@@ -167,7 +167,7 @@ export const restoreRequest = (
   session: Session,
   how: Pick<
     RestoreRequest,
-    'requestId' | 'filesOnly' | 'dryRun' | 'fresh' | 'targetTag' | 'timeoutMs' | 'carried'
+    'requestId' | 'filesOnly' | 'dryRun' | 'settle' | 'fresh' | 'targetTag' | 'timeoutMs' | 'carried'
   >,
   repositories: RestoreRepository[],
 ): RestoreRequest => ({

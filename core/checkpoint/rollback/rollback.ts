@@ -9,7 +9,15 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import { createRecovery, requireFree } from '../session/abandoned.ts';
-import { busyOf, findPlace, headSeqOf, movePlace, type Place, sandboxOf } from '../session/place.ts';
+import {
+  busyOf,
+  findPlace,
+  headSeqOf,
+  movePlace,
+  type Place,
+  sandboxOf,
+  settledBy,
+} from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
@@ -24,9 +32,10 @@ import {
   statesToBring,
   targetsOf,
 } from './restore-plan.ts';
-import { endedAnswer } from './rollback-journal.ts';
+import type { RollbackDeps } from './rollback-attempt.ts';
+import { endedAnswer } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
-import { createRollbackRun, type RollbackDeps } from './rollback-run.ts';
+import { createRollbackRun } from './rollback-run.ts';
 
 const MAX_ATTEMPTS = 6;
 
@@ -40,12 +49,12 @@ const hashOf = (input: RollbackInput): string =>
   });
 
 const notFinished = ({ kind, requestId }: Busy): string =>
-  `${kind} "${requestId}" is not finished; it is brought to its end before this rollback begins, so the plan may change`;
+  `${kind} "${requestId}" is not finished; it is settled before this rollback begins, so the plan may change`;
 
 export const createRollback = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
   const run = createRollbackRun(deps);
-  const finishAbandoned = createRecovery(deps);
+  const settleAbandoned = createRecovery(deps);
   const dryCapture = createDryCapture(deps);
   const bundleSources = createBundleSources(deps);
 
@@ -72,6 +81,7 @@ export const createRollback = (deps: RollbackDeps) => {
       allowPartial: input.allowPartial ?? false,
       targetSeq: target.seq,
       captures: 0,
+      notesWriting: true,
       startedAt: now,
       updatedAt: now,
       expiresAt: expiryOf(session, clock),
@@ -177,7 +187,7 @@ export const createRollback = (deps: RollbackDeps) => {
     }
     const target = await chooseTarget(input);
     if (busyOf(place) !== undefined) {
-      await finishAbandoned(place.session, invocation, place.copy);
+      await settleAbandoned(place, settledBy('rollback', requestId), invocation);
       return undefined;
     }
     const work = async () => {

@@ -46,6 +46,7 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
   })),
   failures: checkpoint.failures,
   skipped: checkpoint.skipped,
+  ...(checkpoint.settledRollback && { settledRollback: checkpoint.settledRollback }),
 });
 
 export const sessionAnswer = (session: Session, headCheckpointId: string | null): SessionAnswer => ({
@@ -65,6 +66,7 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   metadata: session.metadata,
   tenant: session.tenant ?? null,
   busy: session.busy ?? null,
+  ...(session.settledRollback && { settledRollback: session.settledRollback }),
   createdAt: session.createdAt,
   updatedAt: session.updatedAt,
   expiresAt: session.expiresAt,

@@ -4,25 +4,41 @@
  */
 import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Clock } from '../../shared/surroundings.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
+import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
+import { isOpen } from '../rollback/rollback-phase.ts';
 import { requireFree } from './abandoned.ts';
+import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';
 
 const MAX_ATTEMPTS = 6;
 
 export const createEndSession =
-  (deps: { store: SessionStore; clock: Clock }) =>
+  (deps: { store: SessionStore; clock: Clock; log: Log }) =>
   async (input: SessionInput): Promise<{ sessionId: string; expiresAt: number }> => {
     const { store, clock } = deps;
     const { sessionId } = input;
+    const giveUpRollback = createGiveUpRollback(deps);
+    /** Whether there was a rollback to be given up; then the session is another one. */
+    const giveUp = async (session: Session): Promise<boolean> => {
+      if (session.busy?.kind !== 'rollback') return false;
+      const { requestId } = session.busy;
+      const journal = await store.getRollback(sessionId, requestId);
+      if (journal === undefined || !isOpen(journal)) return false;
+      const why = new WalkbackError('SessionEnded', 'the session was ended');
+      await giveUpRollback(session, settledBy('end-session', sessionId), why);
+      return true;
+    };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = await requireSession(store, sessionId);
       if (session.status === 'ended') return { sessionId, expiresAt: session.expiresAt };
       // An abandoned operation is let go: nobody may work in the session any more.
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
+      if (await giveUp(session)) continue;
       const expiresAt = expiryOf(session, clock);
       const head = await store.getCheckpoint(sessionId, session.headSeq);
       if (head !== undefined) await keepCheckpoint(store, session, head, clock);

@@ -1,5 +1,5 @@
 /** The timeline a rollback works on: the session's own, or a review copy's, behind one face. */
-import type { Busy } from '../../../contract/checkpoint-answers.ts';
+import type { Busy, SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
@@ -17,6 +17,21 @@ export const headSeqOf = (place: Place): number => place.copy?.headSeq ?? place.
 export const busyOf = (place: Place): Busy | undefined =>
   place.copy === undefined ? place.session.busy : place.copy.busy;
 export const sandboxOf = (place: Place): string => place.copy?.sandboxId ?? place.session.sandboxId;
+
+const settledOf = (place: Place): SettledRollback | undefined =>
+  place.copy === undefined ? place.session.settledRollback : place.copy.settledRollback;
+
+/** What one call is named by in a rollback that it settled. */
+export const settledBy = (
+  kind: 'checkpoint' | 'rollback' | 'rehydrate' | 'end-session',
+  id: string,
+): string => `${kind} ${id}`;
+
+/** The rollback that this very call settled, also when it was called again since. */
+export const settledIn = (place: Place, by: string): { settledRollback?: SettledRollback } => {
+  const settledRollback = settledOf(place);
+  return settledRollback?.by === by ? { settledRollback } : {};
+};
 
 /** Reads the place afresh. `sandboxId` names a review copy unless it is the session's own sandbox. */
 export const findPlace = async (
@@ -40,21 +55,24 @@ export interface PlaceChange {
   busy: Busy | undefined;
   /** Only the session's own timeline has one. */
   epoch?: number;
+  /** The one settled with this move; the last one stays on record. */
+  settledRollback?: SettledRollback | undefined;
 }
 
 /** The write that moves a place; both kinds are fenced by their version. */
 export const movePlace = (place: Place, change: PlaceChange, clock: Clock): TimelineMove => {
   const { session, copy } = place;
   const headSeq = change.headSeq ?? headSeqOf(place);
+  const settledRollback = change.settledRollback ?? settledOf(place);
   if (copy !== undefined) {
     return {
-      copy: { ...copy, headSeq, busy: change.busy, version: copy.version + 1 },
+      copy: { ...copy, headSeq, busy: change.busy, settledRollback, version: copy.version + 1 },
       expectedVersion: copy.version,
     };
   }
   const epoch = change.epoch ?? session.epoch;
   return {
-    session: touch(session, { headSeq, busy: change.busy, epoch }, clock),
+    session: touch(session, { headSeq, busy: change.busy, epoch, settledRollback }, clock),
     expectedVersion: session.version,
   };
 };

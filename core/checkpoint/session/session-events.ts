@@ -110,6 +110,7 @@ const rollbackEnded = (item: RollbackJournal): [EventName, Record<string, unknow
     epoch: item.epoch,
     sandboxId: item.sandboxId,
     detached: item.detached,
+    ...(item.settled && { settled: item.settled }),
   };
   if (item.phase === 'failed') return ['rollback.failed', { ...about, error: item.error }];
   if (item.phase !== 'done') return undefined;

@@ -164,7 +164,7 @@ export const createFakeStore = (): FakeStore => {
       doMove(move);
       return { written: true };
     },
-    endRollback: async (journal, move) => {
+    moveRollback: async (journal, move) => {
       const existing = rollbacks.get(key(journal.sessionId, journal.requestId));
       if (!isOpen(existing) || !mayMove(move)) return refused(existing);
       rollbacks.set(key(journal.sessionId, journal.requestId), copyOf(journal));

@@ -18,6 +18,7 @@ import { WalkbackError } from '../../../core/shared/errors.ts';
 import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';
 import { createBundle, readBundle, sha1 } from './fake-bundle.ts';
+import { type Contents, decideEnd, type Ends, settledContents } from './fake-settle.ts';
 
 export interface FakeRepository {
   files: Record<string, string>;
@@ -51,6 +52,8 @@ export interface FakeWorld {
   filesOf(sandboxId: string): Record<string, Record<string, string>>;
   /** Called between the repositories of a restore; what it throws breaks the restore off right there. */
   duringRestore: (index: number) => void;
+  /** Called before each file that a restore writes or deletes; what it throws breaks the restore off right there. */
+  duringWrite: () => void;
   /** Called in a capture before it answers; may change what it answers. */
   beforeAnswer: (report: CaptureReport) => CaptureReport;
   /** Called when a capture has looked and has not answered yet. */
@@ -246,6 +249,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
   const put = (sandbox: FakeSandbox, path: string, state: CapturedState | null): void => {
     const before = sandbox.repositories.get(path);
     if (state === null) {
+      if (before !== undefined) world.duringWrite();
       if (before !== undefined) sandbox.parked.push(before);
       sandbox.repositories.delete(path);
       // Its shadow went with it.
@@ -256,7 +260,57 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     }
     const snapshot = sandbox.snapshots.get(nameOf(path, state));
     if (snapshot === undefined) throw new Error(`no snapshot of ${path}`);
-    sandbox.repositories.set(path, structuredClone(snapshot.repository));
+    write(sandbox, path, snapshot.repository);
+  };
+
+  /** File by file, HEAD last. */
+  const write = (sandbox: FakeSandbox, path: string, goal: FakeRepository): void => {
+    const standing = sandbox.repositories.get(path) ?? { files: {} };
+    const { files } = standing;
+    for (const name of new Set([...Object.keys(files), ...Object.keys(goal.files)])) {
+      const wanted = goal.files[name];
+      if (files[name] === wanted) continue;
+      world.duringWrite();
+      sandbox.repositories.set(path, standing);
+      if (wanted === undefined) delete files[name];
+      else files[name] = wanted;
+    }
+    if (standing.head !== goal.head) world.duringWrite();
+    sandbox.repositories.set(path, structuredClone(goal));
+  };
+
+  const settle = (
+    sandbox: FakeSandbox,
+    request: RestoreRequest,
+    how: 'nearer' | 'target' | 'undo',
+  ): RestoreReport => {
+    const at = (path: string, state: CapturedState | null): Contents =>
+      state === null ? null : (sandbox.snapshots.get(nameOf(path, state))?.repository ?? null);
+    const all = request.repositories.map(
+      ({ path, undo, target, now }): Ends => ({
+        path,
+        undo: at(path, undo),
+        target: at(path, target),
+        now: at(path, now),
+      }),
+    );
+    const settled = decideEnd(all, how);
+    const { end } = settled;
+    for (const [index, ends] of end === 'none' ? [] : all.entries()) {
+      world.duringRestore(index);
+      const goal = settledContents(ends, end === 'none' ? 'undo' : end);
+      if (goal === null) put(sandbox, ends.path, null);
+      else write(sandbox, ends.path, goal);
+    }
+    const repositories = all.map(({ path }) => ({
+      path,
+      action: 'restored' as const,
+      written: 0,
+      deleted: 0,
+      tree: standsAt(sandbox, path)?.tree ?? null,
+      paths: [],
+    }));
+    return { outcome: 'applied', repositories, problems: [], warnings: [], settled, roundTrips: 1 };
   };
 
   const world: FakeWorld = {
@@ -270,6 +324,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           .map(([path, { files }]) => [path, structuredClone(files)]),
       ),
     duringRestore: () => undefined,
+    duringWrite: () => undefined,
     beforeAnswer: (report) => report,
     duringCapture: async () => undefined,
     repositories: {
@@ -304,12 +359,17 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         const sandbox = need(sandboxId);
         const problem = bringIn(sandbox, request);
         if (problem !== undefined) return refuse('missing-objects', '.', problem);
-        for (const { path, target, now } of request.repositories) {
+        for (const { path, target, now, undo } of request.repositories) {
           if (!isSame(standsAt(sandbox, path), now)) return refuse('changed', path, 'it changed meanwhile');
           if (target !== null && !sandbox.snapshots.has(nameOf(path, target))) {
             return refuse('missing-objects', path, 'its objects are missing');
           }
+          const lacksUndo = undo !== null && !sandbox.snapshots.has(nameOf(path, undo));
+          if (request.settle !== undefined && lacksUndo) {
+            return refuse('missing-objects', path, 'the objects of its undo are missing');
+          }
         }
+        if (request.settle !== undefined) return settle(sandbox, request, request.settle);
         const restored = request.repositories.map(({ path, target, now }) => ({
           path,
           action: isSame(target, now) ? ('unchanged' as const) : ('restored' as const),

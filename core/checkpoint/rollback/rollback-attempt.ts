@@ -1,0 +1,122 @@
+/** The two acts of one attempt at a rollback: the capture of what is there, and the restore. */
+
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import { rollbackToolId } from '../../shared/ids.ts';
+import { type CaptureDeps, createCapture } from '../capture/capture.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import { createEarlyBundles, type EarlyBundles, servesStates } from '../capture/early-bundles.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
+import type { RestoreReport } from '../ports/restore.ts';
+import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
+import type { Place } from '../session/place.ts';
+import { createBundleSources } from './bundle-sources.ts';
+import { anotherRun, unfinished } from './restore-errors.ts';
+import { notAtTarget, planRestore, requireUndoable, restoreRequest, targetsOf } from './restore-plan.ts';
+import { createRollbackJournal } from './rollback-journal.ts';
+
+export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };
+
+/** What one attempt works with. `mixed`: an earlier run may have written part of the target. */
+export interface Attempt {
+  journal: RollbackJournal;
+  place: Place;
+  target: Checkpoint;
+  head: Checkpoint | undefined;
+  sandbox: ExecutionAdapter;
+  mixed: boolean;
+  invocation: Invocation;
+}
+
+/** The attempt after its capture is committed. */
+export interface Noted extends Attempt {
+  now: Checkpoint;
+  undo: Checkpoint;
+  early: EarlyBundles | undefined;
+}
+
+export interface Taken {
+  captured: Captured;
+  early: EarlyBundles | undefined;
+}
+
+export const createRollbackAttempt = (deps: RollbackDeps) => {
+  const { repositories, clock, log } = deps;
+  const capture = createCapture(deps);
+  const bundleSources = createBundleSources(deps);
+  const bringEarly = createEarlyBundles(deps);
+  const { enter } = createRollbackJournal(deps);
+
+  return {
+    captureNow: async (attempt: Attempt): Promise<Taken> => {
+      const { journal, place, target, head, sandbox, invocation } = attempt;
+      let early: EarlyBundles | undefined;
+      const captured = await capture(
+        {
+          session: place.session,
+          sandbox,
+          head,
+          toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
+          messageId: head?.messageId ?? null,
+          reason: 'rollback',
+          targets: targetsOf(target),
+          beside: async (outline) => {
+            try {
+              early = await bringEarly(place.session, sandbox, target.repositories, outline);
+            } catch (error) {
+              // The restore tries again, where it is known what each failure means.
+              log.warn('bundles not brought early', { reason: String(error) });
+            }
+          },
+        },
+        invocation,
+      );
+      requireUndoable(captured);
+      return { captured, early };
+    },
+
+    /** Brings what is needed, notes that writing may begin, and lets the sandbox write. */
+    restoreTo: async (
+      to: Checkpoint,
+      attempt: Noted,
+      wanted: readonly RepositoryState[],
+    ): Promise<{ report: RestoreReport; warnings: string[] }> => {
+      const { journal, place, now, undo, sandbox, invocation } = attempt;
+      const isTarget = to === attempt.target;
+      const early =
+        isTarget && attempt.early !== undefined && servesStates(attempt.early, wanted)
+          ? attempt.early
+          : undefined;
+      const sources = early?.sources ?? (await bundleSources(journal.sessionId, wanted));
+      const plan = planRestore({
+        target: to.repositories,
+        now: now.repositories,
+        undo: undo.repositories,
+        sources,
+      });
+      const { requestId, filesOnly } = journal;
+      if (journal.phase !== 'writing' && (await enter(journal, 'writing')) === undefined) {
+        return { report: anotherRun, warnings: [] };
+      }
+      const timeoutMs = commandTimeout(invocation, clock);
+      const request = restoreRequest(
+        place.session,
+        {
+          requestId,
+          filesOnly,
+          dryRun: false,
+          targetTag: to.toolExecutionId,
+          timeoutMs,
+          carried: early?.place,
+        },
+        plan.repositories,
+      );
+      const report = await repositories.restore(sandbox, request);
+      // Nothing was written, and nothing is under way until the next try.
+      if (report.outcome === 'refused' && !attempt.mixed) await enter(journal, 'captured');
+      const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
+      if (astray.length > 0)
+        throw unfinished(requestId, `${astray.join(', ')} did not arrive at the target.`);
+      return { report, warnings: [...plan.warnings, ...report.warnings] };
+    },
+  };
+};

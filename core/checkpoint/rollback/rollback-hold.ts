@@ -1,0 +1,54 @@
+/** Who works on a rollback: whoever holds its timeline, until the deadline of its call or until it lets go. */
+import type { Invocation } from '../../shared/deadline.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import type { RollbackJournal } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { busyOf, findPlace, movePlace, type Place } from '../session/place.ts';
+import { copyOf, isOpen } from './rollback-phase.ts';
+
+export const createRollbackHold = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
+  const { store, clock, log } = deps;
+  return {
+    /**
+     * Makes everybody wait until our deadline, not that of an invocation we take over from. `raced`: somebody
+     * wrote meanwhile, read again. `lost`: the timeline is not held for this request any more.
+     */
+    hold: async (
+      journal: RollbackJournal,
+      place: Place,
+      invocation: Invocation,
+    ): Promise<Place | 'raced' | 'lost'> => {
+      const busy = busyOf(place);
+      if (busy?.requestId !== journal.requestId) return 'lost';
+      if (busy.untilMs >= invocation.deadlineMs) return place;
+      const move = movePlace(place, { busy: { ...busy, untilMs: invocation.deadlineMs } }, clock);
+      if ('copy' in move) {
+        const outcome = await store.updateCopy(move.copy, move.expectedVersion);
+        return outcome.written ? { ...place, copy: move.copy } : 'raced';
+      }
+      const outcome = await store.updateSession(move.session, move.expectedVersion);
+      return outcome.written ? { session: move.session } : 'raced';
+    },
+
+    /**
+     * For a run that stops without having ended the journal: whoever comes next may go on now, and need not wait
+     * for the deadline of a call that is over. Where this does not work, they wait.
+     */
+    letGo: async (sessionId: string, requestId: string, invocation: Invocation): Promise<void> => {
+      try {
+        const journal = await store.getRollback(sessionId, requestId);
+        if (journal === undefined || !isOpen(journal)) return;
+        const place = await findPlace(store, sessionId, copyOf(journal));
+        const busy = busyOf(place);
+        const isOurs = busy?.requestId === requestId && busy.untilMs === invocation.deadlineMs;
+        if (!isOurs) return;
+        const move = movePlace(place, { busy: { ...busy, untilMs: clock.now().getTime() } }, clock);
+        await ('copy' in move
+          ? store.updateCopy(move.copy, move.expectedVersion)
+          : store.updateSession(move.session, move.expectedVersion));
+      } catch (error) {
+        log.warn('rollback not let go', { requestId, reason: String(error) });
+      }
+    },
+  };
+};

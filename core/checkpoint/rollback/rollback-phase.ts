@@ -1,0 +1,29 @@
+/** What the journal of a rollback says. Pure. */
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { RollbackJournal } from '../model.ts';
+
+export const isOpen = ({ phase }: RollbackJournal): boolean => phase !== 'done' && phase !== 'failed';
+
+/**
+ * Whether the command that writes may have been sent. Older releases did not note it, and sent it at any time after
+ * their first capture.
+ */
+export const mayHaveWritten = (journal: RollbackJournal): boolean =>
+  journal.phase === 'writing' || (journal.notesWriting !== true && journal.captures > 0);
+
+/** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
+export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefined => {
+  if (journal.phase === 'failed' && journal.error !== undefined) {
+    throw new WalkbackError(journal.error.name, journal.error.message, {
+      // It is this request's answer from now on.
+      retryable: false,
+      details: { requestId: journal.requestId },
+    });
+  }
+  return journal.phase === 'done' ? journal.result : undefined;
+};
+
+/** The review copy a journal works in; undefined for the session's own sandbox. */
+export const copyOf = (journal: RollbackJournal): string | undefined =>
+  journal.detached ? journal.sandboxId : undefined;

@@ -1,0 +1,144 @@
+/** The two acts of settling a rollback: the capture of what was found, and the way to the nearer end. */
+
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import { rollbackToolId } from '../../shared/ids.ts';
+import { createCapture } from '../capture/capture.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
+import type { BundleSource, RestoreReport, RestoreRequest } from '../ports/restore.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { Place } from '../session/place.ts';
+import { createBundleSources } from './bundle-sources.ts';
+import { onlyChanged, onlyConflicts } from './restore-errors.ts';
+import { planRestore, restoreRequest, statesToBring, targetsOf } from './restore-plan.ts';
+import type { RollbackDeps } from './rollback-attempt.ts';
+
+interface Found {
+  place: Place;
+  journal: RollbackJournal;
+  target: Checkpoint;
+  undo: Checkpoint;
+  found: Checkpoint;
+  captured: Captured;
+  sandbox: ExecutionAdapter;
+  invocation: Invocation;
+}
+
+type States = readonly RepositoryState[];
+
+/** Repositories the rollback was to change, and of which everything is known: others it did not touch, or nobody can say. */
+const concerned = ({ target, undo, found }: Found): Set<string> => {
+  const stateAt = (states: States, path: string) => states.find((state) => state.path === path);
+  const paths = [...target.repositories, ...undo.repositories].map(({ path }) => path);
+  return new Set(
+    paths.filter((path) => {
+      const at = [target, undo, found].map(({ repositories }) => stateAt(repositories, path));
+      if (at.some((state) => state?.state === 'failed')) return false;
+      const [to, from] = at.map((state) => (state?.state === 'captured' ? state : undefined));
+      return to?.tree !== from?.tree || to?.meta !== from?.meta;
+    }),
+  );
+};
+
+/** Where undo and target do not differ in anything that can be looked at. */
+const NOTHING: RestoreReport = {
+  outcome: 'applied',
+  repositories: [],
+  problems: [],
+  warnings: [],
+  settled: { end: 'none', reached: 0, unreached: 0, kept: [] },
+  roundTrips: 0,
+};
+
+export const createSettleRestore = (deps: RollbackDeps) => {
+  const { repositories, clock } = deps;
+  const capture = createCapture(deps);
+  const bundleSources = createBundleSources(deps);
+
+  const sourcesOf = async (
+    sessionId: string,
+    ends: readonly States[],
+  ): Promise<Map<string, BundleSource[]>> => {
+    const merged = new Map<string, BundleSource[]>();
+    for (const states of ends) {
+      for (const [path, sources] of await bundleSources(sessionId, states)) {
+        merged.set(path, [...(merged.get(path) ?? []), ...sources]);
+      }
+    }
+    return merged;
+  };
+
+  const ask = async (
+    from: Found,
+    end: RestoreRequest['settle'],
+    ends: readonly States[],
+  ): Promise<RestoreReport> => {
+    const { place, journal, target, undo, found, sandbox, invocation } = from;
+    const paths = concerned(from);
+    const only = (states: States): States => states.filter(({ path }) => paths.has(path));
+    const plan = planRestore({
+      target: only(target.repositories),
+      now: only(found.repositories),
+      undo: only(undo.repositories),
+      sources: await sourcesOf(journal.sessionId, ends.map(only)),
+    });
+    if (plan.repositories.length === 0) return NOTHING;
+    const request = restoreRequest(
+      place.session,
+      {
+        requestId: journal.requestId,
+        filesOnly: journal.filesOnly,
+        dryRun: false,
+        settle: end,
+        targetTag: target.toolExecutionId,
+        timeoutMs: commandTimeout(invocation, clock),
+      },
+      plan.repositories,
+    );
+    return repositories.restore(sandbox, request);
+  };
+
+  /** To one end; once more with the bundles of both, when the sandbox has lost objects. */
+  const reach = async (from: Found, end: RestoreRequest['settle']): Promise<RestoreReport> => {
+    const { target, undo, captured } = from;
+    const first = await ask(from, end, [statesToBring(target.repositories, captured)]);
+    const isLacking = first.problems.some(({ kind }) => kind === 'missing-objects');
+    if (first.outcome !== 'refused' || !isLacking) return first;
+    const held = (states: States): States => states.filter(({ state }) => state === 'captured');
+    return ask(from, end, [held(target.repositories), held(undo.repositories)]);
+  };
+
+  return {
+    /** What is there, also where a repository cannot be read: what is not captured is not written. */
+    captureFound: (
+      from: Pick<Found, 'journal' | 'place' | 'target' | 'sandbox' | 'invocation'> & {
+        head: Checkpoint | undefined;
+      },
+    ): Promise<Captured> => {
+      const { journal, place, target, head, sandbox, invocation } = from;
+      return capture(
+        {
+          session: place.session,
+          sandbox,
+          head,
+          toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
+          messageId: head?.messageId ?? null,
+          reason: 'rollback',
+          targets: targetsOf(target),
+        },
+        invocation,
+      );
+    },
+
+    /** Undefined: the sandbox changed since it was captured. The farther end where something stands in the way of the nearer. */
+    settleTo: async (from: Found): Promise<RestoreReport | undefined> => {
+      const nearer = await reach(from, 'nearer');
+      if (nearer.outcome !== 'refused') return nearer;
+      if (onlyChanged(nearer)) return undefined;
+      const isBlocked = onlyConflicts(nearer) && nearer.settled !== undefined;
+      if (!isBlocked) return nearer;
+      const farther = await reach(from, nearer.settled?.end === 'undo' ? 'target' : 'undo');
+      return farther.outcome === 'applied' ? farther : nearer;
+    },
+  };
+};

@@ -1,0 +1,167 @@
+/**
+ * Settles a rollback that nobody came back for, on behalf of a call that was not asked to roll back. Such a call never
+ * begins to write. A rollback that wrote nothing is closed. One that may have written is looked at path by path: where
+ * its undo and its target differ, what holds either goes to the end that more of them have reached; all other work done
+ * since stays, and what was found is a checkpoint before anything is written (C3).
+ */
+
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { RestoreReport, SettleReport } from '../ports/restore.ts';
+import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
+import { keepCheckpoint } from '../session/retention.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { isInterrupted, restoreError, unfinished } from './restore-errors.ts';
+import type { RollbackDeps } from './rollback-attempt.ts';
+import { createRollbackHold } from './rollback-hold.ts';
+import { createRollbackJournal } from './rollback-journal.ts';
+import { isOpen, mayHaveWritten } from './rollback-phase.ts';
+import { rollbackResult } from './rollback-result.ts';
+import { createSettleRestore } from './settle-restore.ts';
+import { abandonedError, type SettledFacts, settledRollback } from './settled-rollback.ts';
+
+/** Looks at a sandbox that keeps changing, before the next call is left to try. */
+const MAX_ATTEMPTS = 5;
+
+/** Repositories nobody can say anything about: nothing was written into them now. */
+const unread = ({ repositories }: Checkpoint): string[] =>
+  repositories.filter(({ state }) => state === 'failed').map(({ path }) => `${path} (could not be read)`);
+
+export const createSettleRollback = (deps: RollbackDeps) => {
+  const { store, sandboxes, clock, log } = deps;
+  const { finish, close, noteCapture } = createRollbackJournal(deps);
+  const { hold, letGo } = createRollbackHold(deps);
+  const { captureFound, settleTo } = createSettleRestore(deps);
+
+  /** Ends it as a rollback that did not happen. `headSeq`: where the sandbox stands, when that was looked at. */
+  const abandon = async (journal: RollbackJournal, facts: SettledFacts, headSeq?: number): Promise<void> => {
+    const settled = settledRollback(journal, facts, clock);
+    log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
+    await close({ ...journal, settled }, abandonedError(settled), headSeq);
+  };
+
+  const complete = async (
+    journal: RollbackJournal,
+    place: Place,
+    facts: SettledFacts & { target: Checkpoint; undo: Checkpoint },
+    report: RestoreReport,
+  ): Promise<void> => {
+    const { target, undo } = facts;
+    await keepCheckpoint(store, place.session, target, clock);
+    const settled = settledRollback(journal, facts, clock);
+    const tree = await store.listTree(journal.sessionId);
+    const warnings = [settled.message, ...report.warnings];
+    const result = rollbackResult({ status: 'APPLIED', journal, target, undo, tree, report, warnings });
+    log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
+    await finish({ ...journal, settled }, result, target.seq);
+  };
+
+  /** The end a report stands for, with the checkpoint the session then stands on. */
+  const conclude = async (
+    journal: RollbackJournal,
+    place: Place,
+    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint },
+    report: RestoreReport,
+    settled: SettleReport,
+  ): Promise<void> => {
+    const kept = [...settled.kept, ...unread(facts.found)];
+    switch (settled.end) {
+      case 'none':
+        return abandon(journal, { ...facts, outcome: 'closed', kept }, facts.found.seq);
+      case 'undo':
+        return abandon(journal, { ...facts, outcome: 'undone', kept }, facts.undo.seq);
+      case 'target':
+        return complete(journal, place, { ...facts, outcome: 'finished', kept }, report);
+    }
+  };
+
+  /** False: it raced or the sandbox moved, look again. */
+  const settleWritten = async (
+    journal: RollbackJournal,
+    place: Place,
+    by: string,
+    invocation: Invocation,
+  ): Promise<boolean> => {
+    const { sessionId, sandboxId } = journal;
+    const sandbox = await sandboxes.open(sandboxId);
+    const target = await findTarget(store, sessionId, {}, journal.targetSeq);
+    const head = await store.getCheckpoint(sessionId, headSeqOf(place));
+    const captured = await captureFound({ journal, place, target, head, sandbox, invocation });
+    const noted = await noteCapture(journal, place, head, captured);
+    if (noted === undefined) return false;
+    const found = noted.checkpoint;
+    const undo = await findTarget(store, sessionId, {}, noted.journal.undoSeq);
+    const report = await settleTo({
+      place,
+      journal: noted.journal,
+      target,
+      undo,
+      found,
+      captured,
+      sandbox,
+      invocation,
+    });
+    if (report === undefined) return false;
+    if (isInterrupted(report)) throw restoreError(report);
+    if (report.outcome !== 'applied' || report.settled === undefined) {
+      throw unfinished(journal.requestId, restoreError(report).message);
+    }
+    await conclude(noted.journal, place, { by, target, undo, found }, report, report.settled);
+    return true;
+  };
+
+  /** Its journal outlived its retention; nobody can come back for it. */
+  const forget = async (place: Place): Promise<void> => {
+    const move = movePlace(place, { busy: undefined }, clock);
+    await ('copy' in move
+      ? store.updateCopy(move.copy, move.expectedVersion)
+      : store.updateSession(move.session, move.expectedVersion));
+  };
+
+  const attempt = async (place: Place, busy: Busy, by: string, invocation: Invocation): Promise<boolean> => {
+    const journal = await store.getRollback(place.session.sessionId, busy.requestId);
+    if (journal === undefined) {
+      await forget(place);
+      return true;
+    }
+    if (!isOpen(journal)) return true;
+    const held = await hold(journal, place, invocation);
+    if (held === 'raced') return false;
+    if (held === 'lost') return true;
+    if (!mayHaveWritten(journal)) {
+      const { sessionId, targetSeq, undoSeq } = journal;
+      const target = await store.getCheckpoint(sessionId, targetSeq);
+      const undo = undoSeq === undefined ? undefined : await store.getCheckpoint(sessionId, undoSeq);
+      await abandon(journal, { by, outcome: 'closed', kept: [], target, undo });
+      return true;
+    }
+    try {
+      return await settleWritten(journal, held, by, invocation);
+    } catch (error) {
+      // Without a sandbox there is nothing left that could stand between two states.
+      if (!isWalkbackError(error, 'SandboxNotFound')) throw error;
+      await abandon(journal, { by, outcome: 'given-up', kept: [] });
+      return true;
+    }
+  };
+
+  /** Returns when the timeline should be read again. */
+  return async (begun: Place, busy: Busy, by: string, invocation: Invocation): Promise<void> => {
+    const { sessionId } = begun.session;
+    const copyId = begun.copy?.sandboxId;
+    try {
+      for (let round = 0; round < MAX_ATTEMPTS; round++) {
+        const place = await findPlace(store, sessionId, copyId);
+        if (busyOf(place)?.requestId !== busy.requestId) return;
+        if (await attempt(place, busy, by, invocation)) return;
+        await clock.sleep(20 * 2 ** round);
+      }
+      throw unfinished(busy.requestId, 'the sandbox kept changing while it was looked at.');
+    } catch (error) {
+      if (isWalkbackError(error)) await letGo(sessionId, busy.requestId, invocation);
+      throw error;
+    }
+  };
+};

@@ -1,0 +1,66 @@
+/** What is told about a rollback that another call settled. Pure. */
+import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
+
+export interface SettledFacts {
+  by: string;
+  outcome: SettledRollback['outcome'];
+  kept: string[];
+  target?: Checkpoint;
+  undo?: Checkpoint;
+  /** What was there, when that was looked at. */
+  found?: Checkpoint;
+  why?: string;
+}
+
+const MAX_KEPT = 50;
+
+const sentence = (journal: RollbackJournal, facts: SettledFacts): string => {
+  const begun = `Rollback "${journal.requestId}" was not finished by its caller.`;
+  switch (facts.outcome) {
+    case 'closed':
+      return `${begun} It had written nothing, so it was closed and nothing was changed.`;
+    case 'undone':
+      return `${begun} What it had written was put back to ${facts.undo?.checkpointId ?? 'what was there before'}.`;
+    case 'finished':
+      return `${begun} What was left of it was written, so the sandbox stands at ${facts.target?.checkpointId ?? 'its target'}.`;
+    case 'given-up':
+      return `${begun} It was given up where it stood: ${facts.why ?? 'its sandbox is gone or paused'}.`;
+  }
+};
+
+const keptSentence = (kept: readonly string[]): string => {
+  if (kept.length === 0) return '';
+  const more = kept.length > 5 ? `, and ${kept.length - 5} more` : '';
+  return ` Work done since stays: ${kept.slice(0, 5).join(', ')}${more}.`;
+};
+
+export const settledRollback = (
+  journal: RollbackJournal,
+  facts: SettledFacts,
+  clock: Clock,
+): SettledRollback => {
+  const found = facts.found?.checkpointId ?? null;
+  const where = found === null ? '' : ` What was there when it was settled is checkpoint ${found}.`;
+  return {
+    requestId: journal.requestId,
+    outcome: facts.outcome,
+    targetCheckpointId: facts.target?.checkpointId ?? null,
+    undoCheckpointId: facts.undo?.checkpointId ?? null,
+    foundCheckpointId: found,
+    kept: facts.kept.slice(0, MAX_KEPT),
+    by: facts.by,
+    at: clock.now().toISOString(),
+    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}`,
+  };
+};
+
+/** What the rollback's own request answers from then on. */
+export const abandonedError = ({ requestId, message, by }: SettledRollback): WalkbackError =>
+  new WalkbackError(
+    'RollbackAbandoned',
+    `${message} It was settled by ${by}. To roll back, use a new requestId.`,
+    { details: { requestId } },
+  );

@@ -1,0 +1,298 @@
+# A rollback that broke off: what the nearer end is, and what each repository holds there (docs/design.md, "Abandoned rollbacks").
+# R_UNDO_* and R_TREE/R_META are the two ends. A path, or a part of the host state, in which they differ is `reached` where it
+# holds what the target has, `unreached` where it holds what the undo has, and `kept` where it holds something else: work done
+# since. Only the first two move. The result replaces R_TREE and R_META, so the restore does, proves and undoes it as any other.
+# shellcheck shell=bash
+
+# Parts of the host state that move together.
+MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'state')
+
+# mend: decides the end (MENDED) and sets the targets of this restore. Fails when something is missing; the problems say what.
+mend() {
+  local i tree meta reached unreached
+  REACHED=0 UNREACHED=0
+  each mend_look "${!R_PATH[@]}"
+  for i in "${!R_PATH[@]}"; do
+    [ ! -s "$RUN/$i.problems" ] && read -r reached unreached <"$RUN/$i.counts" || return 1
+    REACHED=$((REACHED + reached)) UNREACHED=$((UNREACHED + unreached))
+  done 2>/dev/null
+  if [ $REACHED = 0 ]; then
+    MENDED=none
+    return 0
+  fi
+  MENDED=$MEND
+  if [ "$MEND" = nearer ]; then
+    MENDED=undo
+    [ $REACHED -le $UNREACHED ] || MENDED=target
+  fi
+  each mend_goal "${!R_PATH[@]}"
+  for i in "${!R_PATH[@]}"; do
+    read -r tree meta <"$RUN/$i.goal-state" || {
+      # Without a plan, what it ended with is told.
+      rm -f -- "$RUN/$i.plan"
+      return 1
+    }
+    R_TREE[i]=${tree#-} R_META[i]=${meta#-}
+  done 2>/dev/null
+  # A look depends on where it is to go: what would be overwritten there is seen as well.
+  roots_now
+  each mend_stand "${!R_PATH[@]}"
+  for i in "${!R_PATH[@]}"; do
+    # If anything fails, everything goes back to how it was found.
+    read -r tree meta _ <"$RUN/$i.stand" || return 1
+    R_NOW_TREE[i]=${tree#-} R_NOW_META[i]=${meta#-} R_UNDO_TREE[i]=${tree#-} R_UNDO_META[i]=${meta#-}
+    [ -z "${R_NOW_TREE[i]}" ] || R_BUNDLES[i]=''
+  done 2>/dev/null
+}
+
+# mend_stand I: the repository as it is, seen from where it is to go.
+mend_stand() {
+  rm -f -- "$RUN/$1.stand"
+  open_repository "$1" || return 1
+  [ -z "$EXISTS" ] || stand "$1" "${R_TREE[$1]}" 2>>"$OUT.err" || return 1
+  printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
+}
+
+# mend_report: what was decided, for the caller.
+mend_report() {
+  local i path count=0
+  emit mend-end "$MENDED" && emit mend-reached "$REACHED" && emit mend-unreached "$UNREACHED"
+  for i in "${!R_PATH[@]}"; do
+    [ -s "$RUN/$i.worked" ] || continue
+    while [ $count -lt 50 ] && IFS= read -r -d '' path; do
+      count=$((count + 1))
+      [ "${R_PATH[i]}" = . ] || path=${R_PATH[i]}/$path
+      emit mend-kept "$path"
+    done <"$RUN/$i.worked"
+  done
+}
+
+# mend_open I: the repository as it is; sets TREE and META, and the trees FROM_END (undo) and TO_END (target).
+mend_open() {
+  local i=$1
+  open_repository "$i" || return 1
+  FROM_END=${R_UNDO_TREE[i]:-$EMPTY} TO_END=${R_TREE[i]:-$EMPTY}
+  [ -z "$EXISTS" ] || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err"
+}
+
+# mend_look I: counts, and lists of paths into $OUT.reached, $OUT.unreached and $OUT.worked.
+mend_look() {
+  local i=$1 list
+  OUT=$RUN/$i
+  for list in problems err plan worked reached unreached torn groups; do : >"$OUT.$list"; done
+  mend_open "$i" || {
+    refused $? failed "the repository can not be read as it is now"
+    return 0
+  }
+  printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
+  if [ -z "$EXISTS" ]; then
+    # Not there: that is one of the ends, or somebody removed it since.
+    if [ -z "${R_TREE[i]}" ]; then
+      printf '1 0\n' >"$OUT.counts"
+    elif [ -z "${R_UNDO_TREE[i]}" ]; then
+      printf '0 1\n' >"$OUT.counts"
+    else
+      printf '.\0' >"$OUT.worked"
+      printf '0 0\n' >"$OUT.counts"
+    fi
+    return 0
+  fi
+  mend_objects "$i" || {
+    refused $? missing-objects "both ends of the rollback are needed here"
+    return 0
+  }
+  mend_paths && mend_host "$i" || {
+    refused $? failed "it can not be compared with where it was to go"
+    return 0
+  }
+}
+
+# mend_objects I: both ends are in the sandbox, or come now.
+mend_objects() {
+  local i=$1
+  [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || return
+  [ -z "${R_TREE[i]}" ] || objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || return
+  [ -z "${R_UNDO_TREE[i]}" ] || objects_present "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" "$TREE" "$META"
+}
+
+# differing TREE TREE FILE: the paths in which two trees differ, sorted.
+differing() {
+  git diff-tree -r -z --no-renames --name-only "$1" "$2" >"$3.part" 2>>"$OUT.err" && sort -z "$3.part" >"$3"
+}
+
+mend_paths() {
+  differing "$FROM_END" "$TO_END" "$OUT.planned" && differing "$FROM_END" "$TREE" "$OUT.off-undo" && differing "$TO_END" "$TREE" "$OUT.off-target" || return 1
+  comm -z -23 "$OUT.planned" "$OUT.off-undo" >"$OUT.unreached" && comm -z -23 "$OUT.planned" "$OUT.off-target" >"$OUT.reached" || return 1
+  comm -z -12 "$OUT.planned" "$OUT.off-undo" >"$OUT.worked.part" && comm -z -12 "$OUT.worked.part" "$OUT.off-target" >"$OUT.worked" && mend_torn
+}
+
+# mend_torn: a file that holds only the beginning of what the target has was being written when the rollback broke off. It is
+# nobody's work, and goes to either end. Somebody may have cut it off so; then the capture before this has it.
+mend_torn() {
+  local path size whole count=0
+  [ -s "$OUT.worked" ] || return 0
+  : >"$OUT.worked.part"
+  while IFS= read -r -d '' path; do
+    count=$((count + 1))
+    if [ $count -le 200 ] && [ -f "$path" ] && [ ! -L "$path" ] && size=$(stat -c %s -- "$path" 2>/dev/null) \
+      && whole=$(git cat-file -s "$TO_END:$path" 2>/dev/null) && [ "$size" -lt "$whole" ] \
+      && git cat-file blob "$TO_END:$path" >"$OUT.whole" 2>/dev/null && cmp -s -n "$size" -- "$OUT.whole" "$path"; then
+      printf '%s\0' "$path" >>"$OUT.torn"
+    else
+      printf '%s\0' "$path" >>"$OUT.worked.part"
+    fi
+  done <"$OUT.worked"
+  rm -f -- "$OUT.whole"
+  mv -f -- "$OUT.worked.part" "$OUT.worked"
+}
+
+# group_of META GROUP: GROUP_TEXT is what a host state says of a group of parts; the same text, the same state. No repository, no .git.
+group_of() {
+  local meta=$1 name
+  GROUP_TEXT=none
+  [ -n "$meta" ] || return 0
+  load_state "$meta" || return
+  [ "$T_KIND" != none ] || return 0
+  GROUP_TEXT=''
+  for name in $2; do
+    part_id "$meta" "$name" || return
+    GROUP_TEXT+="$name ${ID:--} "
+  done
+}
+
+# mend_host I: which groups of the host state have reached which end, into $OUT.groups, and the counts of everything.
+mend_host() {
+  local i=$1 group from to at reached unreached
+  reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return 1
+  # A file half written is more than nothing written.
+  [ ! -s "$OUT.torn" ] || reached=$((reached + 1))
+  if [ "$FILES_ONLY" = 0 ]; then
+    for group in "${MEND_GROUPS[@]}"; do
+      group_of "${R_UNDO_META[i]}" "$group" && from=$GROUP_TEXT || return
+      group_of "${R_META[i]}" "$group" && to=$GROUP_TEXT || return
+      group_of "$META" "$group" && at=$GROUP_TEXT || return
+      [ "$from" != "$to" ] || continue
+      case $at in
+        "$to") reached=$((reached + 1)) ;;
+        "$from") unreached=$((unreached + 1)) ;;
+        *)
+          printf '.git (%s)\0' "${group%% *}" >>"$OUT.worked"
+          continue
+          ;;
+      esac
+      printf '%s\n' "$group" >>"$OUT.groups"
+    done
+  fi
+  printf '%s %s\n' "$reached" "$unreached" >"$OUT.counts"
+}
+
+# mend_goal I: tree and host state of the repository at the end, into $OUT.goal-state; a dash where it is not to be there.
+mend_goal() {
+  local i=$1 end_tree=${R_TREE[$1]} end_meta=${R_META[$1]} other=${R_UNDO_META[$1]} moving=$RUN/$1.unreached goal
+  rm -f -- "$RUN/$i.goal-state"
+  if [ "$MENDED" = undo ]; then end_tree=${R_UNDO_TREE[i]} end_meta=${R_UNDO_META[i]} other=${R_META[i]} moving=$RUN/$i.reached; fi
+  open_repository "$i" && read -r TREE META _ <"$OUT.stand" || return 1
+  if [ -z "$EXISTS" ]; then
+    [ -s "$OUT.worked" ] || goal="${end_tree:--} ${end_meta:--}"
+    printf '%s\n' "${goal:-- -}" >"$OUT.goal-state"
+    return 0
+  fi
+  open_shadow "$FORMAT" && cat -- "$moving" "$OUT.torn" >"$OUT.moving" && mend_tree "${end_tree:-$EMPTY}" "$OUT.moving" || return 1
+  if [ -z "$end_tree" ] && [ "$GOAL" = "$EMPTY" ] && grep -q '^host' "$OUT.groups"; then
+    printf -- '- -\n' >"$OUT.goal-state"
+    return 0
+  fi
+  mend_meta "$end_meta" "$other" "$GOAL" || return 1
+  printf '%s %s\n' "$GOAL" "$META" >"$OUT.goal-state"
+}
+
+# mend_tree TREE LIST: GOAL is the tree as it is now, but for the paths in a list, which are as in TREE.
+mend_tree() {
+  local status path mode id index=$OUT.mend.index
+  local -A moving=()
+  GOAL=$TREE
+  [ -s "$2" ] || return 0
+  while IFS= read -r -d '' path; do moving[$path]=1; done <"$2"
+  git diff-tree -r -z --no-renames "$TREE" "$1" >"$OUT.mend.raw" 2>>"$OUT.err" || return 1
+  : >"$OUT.mend.gone"
+  : >"$OUT.mend.come"
+  while IFS= read -r -d '' status && IFS= read -r -d '' path; do
+    [ -n "${moving[$path]-}" ] || continue
+    read -r _ mode _ id status <<<"$status"
+    if [ "$status" = D ]; then
+      printf '0 %s\t%s\0' "$id" "$path" >>"$OUT.mend.gone"
+    else
+      printf '%s %s\t%s\0' "$mode" "$id" "$path" >>"$OUT.mend.come"
+    fi
+  done <"$OUT.mend.raw"
+  rm -f -- "$index"
+  GIT_INDEX_FILE=$index git read-tree "$TREE" 2>>"$OUT.err" || return 1
+  # What goes is out of the way of what comes.
+  cat -- "$OUT.mend.gone" "$OUT.mend.come" >"$OUT.mend.info" && GIT_INDEX_FILE=$index git update-index -z --index-info <"$OUT.mend.info" 2>>"$OUT.err" || return 1
+  GOAL=$(GIT_INDEX_FILE=$index git write-tree 2>>"$OUT.err")
+}
+
+# mend_meta END OTHER TREE: META is the host state as it is now, but for what is on its way, which is as in END.
+mend_meta() {
+  local end=$1 other=$2 name group entry parents='' tree
+  : >"$OUT.mend.entries"
+  git ls-tree "$META" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
+  local -A replaced=([modes]=1 [empty]=1)
+  while IFS= read -r group; do for name in $group; do replaced[$name]=1; done; done <"$OUT.groups"
+  while IFS= read -r entry; do [ -n "${replaced[${entry##*$'\t'}]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"; done <"$OUT.mend.meta"
+  if [ -n "$end" ]; then
+    git ls-tree "$end" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
+    while IFS= read -r entry; do
+      name=${entry##*$'\t'}
+      case $name in modes | empty) continue ;; esac
+      [ -z "${replaced[$name]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"
+    done <"$OUT.mend.meta"
+  elif [ -n "${replaced[host]-}" ]; then
+    # Files that somebody added stay in a directory that is no repository any more.
+    printf '100644 blob %s\thost\n' "$(printf 'head none\n' | git hash-object -w --stdin)" >>"$OUT.mend.entries"
+  fi
+  for name in modes empty; do
+    mend_sidecar "$name" "$end" "$other" "$3" || return 1
+    entry=$(git hash-object -w --no-filters -- "$OUT.mend.$name") && printf '100644 blob %s\t%s\n' "$entry" "$name" >>"$OUT.mend.entries" || return 1
+  done
+  tree=$(git mktree --missing <"$OUT.mend.entries") || return 1
+  for name in "$META" ${end:+"$end"}; do
+    git cat-file commit "$name" >"$OUT.mend.commit" 2>>"$OUT.err" || return
+    while IFS= read -r entry && [ -n "$entry" ]; do
+      [[ $entry != 'parent '* || $parents == *"$entry"$'\n'* ]] || parents+=$entry$'\n'
+    done <"$OUT.mend.commit"
+  done
+  META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
+    | git hash-object -t commit -w --stdin)
+}
+
+# mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, but for lines in which the ends differ.
+# Those of paths that somebody worked on stay, and no empty directory is made where the tree has a file.
+mend_sidecar() {
+  local name=$1 line path
+  local -A kept=()
+  part "$2" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.end" || return
+  part "$3" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.other" || return
+  part "$META" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.now" || return
+  comm -z -13 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.drop" && comm -z -23 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.add" || return 1
+  comm -z -23 "$OUT.mend.now" "$OUT.mend.drop" >"$OUT.mend.left" || return 1
+  while IFS= read -r -d '' path; do kept[$path]=1; done <"$OUT.worked"
+  while IFS= read -r -d '' line; do
+    path=$line
+    [ "$name" = empty ] || path=${line#*/}
+    [ -z "$path" ] || [ -z "${kept[$path]-}" ] || continue
+    [ "$name" = modes ] || ! under_file "$4" "$path" || continue
+    printf '%s\0' "$line"
+  done <"$OUT.mend.add" >"$OUT.mend.added"
+  sort -zu "$OUT.mend.left" "$OUT.mend.added" >"$OUT.mend.$name"
+}
+
+# under_file TREE PATH: whether a tree has a file at a path or above it.
+under_file() {
+  local path=$2
+  while :; do
+    [ "$(git cat-file -t "$1:$path" 2>/dev/null)" != blob ] || return 0
+    [[ $path == */* ]] || return 1
+    path=${path%/*}
+  done
+}

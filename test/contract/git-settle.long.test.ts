@@ -1,0 +1,9 @@
+/** Every kind of death of a restore, settled: the whole of what git-settle.test.ts takes a sample of. */
+import { expect, test } from 'vitest';
+import { settleKilled } from '../support/settle-killed.ts';
+
+test('killed at any call of git, with work done since: settled at one end, and the work stays', async () => {
+  const { deaths, ends } = await settleKilled(5, 0);
+  expect(deaths).toBeGreaterThan(20);
+  expect(ends).toEqual(new Set(['none', 'undo', 'target']));
+}, 1_200_000);

@@ -1,0 +1,127 @@
+/** A restore that broke off and that nobody finishes: what it left goes to one end, and what was made since stays. */
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createHarness, type Harness } from '../support/git-harness.ts';
+import { world } from '../support/git-repositories.ts';
+import { settleKilled } from '../support/settle-killed.ts';
+
+const NAMES = ['app', 'web'];
+
+const twoStates = async (harness: Harness) => {
+  for (const name of NAMES) {
+    harness.sh(`mkdir -p ${name}`);
+    harness.sh(
+      'git init -q -b main .; for n in a b c d; do echo $n > $n; done; chmod 600 d; mkdir hollow; git add a b; git commit -qm one',
+      name,
+    );
+  }
+  const target = await harness.capture();
+  const atTarget = world(harness, NAMES);
+  for (const name of NAMES) {
+    harness.sh(
+      'git switch -qc topic; for n in a b c; do echo $n 2 > $n; done; rm d; rmdir hollow; echo new > e; mkdir void; git add a e; git commit -qm two; echo staged > a; git add a',
+      name,
+    );
+  }
+  const undo = await harness.capture();
+  return { target, undo, atTarget, atUndo: world(harness, NAMES) };
+};
+
+test('of which nothing was written: nothing is written, whatever was made since', async () => {
+  await using harness = await createHarness();
+  const { target, undo } = await twoStates(harness);
+  harness.sh('echo mine > app/a; echo mine > web/other; rm web/c');
+  const before = world(harness, NAMES);
+  const { report } = await harness.settle(undo, target);
+  expect(report).toMatchObject({ outcome: 'applied', settled: { end: 'none', reached: 0 } });
+  expect(report.settled?.kept.toSorted()).toEqual(['app/a', 'web/c']);
+  expect(world(harness, NAMES)).toEqual(before);
+});
+
+test.each([
+  ['undo', 'echo a > app/a'],
+  [
+    'target',
+    'for n in a b c d; do for r in app web; do echo $n > $r/$n; done; done; rm app/e web/e; chmod 600 */d',
+  ],
+] as const)(
+  'that is nearer to its %s goes there, files, modes, empty directories and host state',
+  async (end, mix) => {
+    await using harness = await createHarness();
+    const { target, undo, atTarget, atUndo } = await twoStates(harness);
+    harness.sh(mix);
+    const { report } = await harness.settle(undo, target);
+    expect(report.problems).toEqual([]);
+    expect(report).toMatchObject({ outcome: 'applied', settled: { end, kept: [] } });
+    expect(world(harness, NAMES)).toEqual(end === 'undo' ? atUndo : atTarget);
+  },
+);
+
+test.each(['undo', 'target'] as const)(
+  'with work done since: it stays, the rest goes to the %s',
+  async (end) => {
+    await using harness = await createHarness();
+    const { target, undo, atTarget, atUndo } = await twoStates(harness);
+    // Half of the rollback, then an agent that worked on: on a planned path, beside it, and in new places.
+    harness.sh(
+      'echo a > app/a; echo b > app/b; echo mine > app/c; chmod 755 app/c; echo mine > app/f; mkdir -p app/hollow; echo in > app/hollow/in; mkdir app/mine; echo a > web/a; echo more >> web/e',
+    );
+    const { report } = await harness.settle(undo, target, end);
+    expect(report.problems).toEqual([]);
+    expect(report).toMatchObject({ outcome: 'applied', settled: { end } });
+    expect(report.settled?.kept.toSorted()).toEqual(['app/c', 'web/e']);
+    const mine = (line: string): boolean =>
+      / (app\/(c|f|hollow|mine)|web\/e)/.test(line) || /^(app|web): status/.test(line);
+    const others = (lines: string[]): string[] =>
+      lines.filter((line) => !mine(line) && !/\?\?| M /.test(line));
+    expect(others(world(harness, NAMES))).toEqual(others(end === 'undo' ? atUndo : atTarget));
+    expect(readFileSync(`${harness.root}/app/c`, 'utf8')).toBe('mine\n');
+    expect(harness.sh('stat -c %a c', 'app')).toBe('755\n');
+    expect(readFileSync(`${harness.root}/app/hollow/in`, 'utf8')).toBe('in\n');
+    expect(existsSync(`${harness.root}/app/mine`)).toBe(true);
+    expect(readFileSync(`${harness.root}/web/e`, 'utf8')).toBe('new\nmore\n');
+  },
+);
+
+test('a commit made since stays, with its branch and its index; the files it did not touch go to the end', async () => {
+  await using harness = await createHarness();
+  const { target, undo } = await twoStates(harness);
+  harness.sh(
+    'echo a > a; git switch -qc since; echo mine > mine; git add mine; git commit -qm mine -- mine',
+    'app',
+  );
+  const head = harness.sh('git rev-parse HEAD; git symbolic-ref HEAD', 'app');
+  const { report } = await harness.settle(undo, target, 'undo');
+  expect(report).toMatchObject({ outcome: 'applied', problems: [] });
+  expect(report.settled?.kept).toContain('app/.git (host)');
+  expect(harness.sh('git rev-parse HEAD; git symbolic-ref HEAD', 'app')).toBe(head);
+  expect(readFileSync(`${harness.root}/app/a`, 'utf8')).toBe('staged\n');
+  expect(readFileSync(`${harness.root}/app/mine`, 'utf8')).toBe('mine\n');
+});
+
+test('a file that git had written half is nobody’s work', async () => {
+  await using harness = await createHarness();
+  harness.sh('mkdir app; cd app; git init -q -b main .; seq 1 9999 > big; echo x > x');
+  const target = await harness.capture();
+  harness.sh('seq 5 50000 > app/big; echo y > app/x; echo z > app/z');
+  const undo = await harness.capture();
+  const atUndo = world(harness, ['app']);
+  harness.sh('seq 1 100 > app/big');
+  const { report } = await harness.settle(undo, target);
+  expect(report).toMatchObject({ outcome: 'applied', settled: { end: 'undo', kept: [] } });
+  expect(world(harness, ['app'])).toEqual(atUndo);
+});
+
+test('objects that the sandbox lost since are brought again', async () => {
+  await using harness = await createHarness();
+  const { target, undo, atUndo } = await twoStates(harness);
+  harness.sh('echo a > app/a; rm -rf app/.agent-shadow web/.agent-shadow');
+  const { report } = await harness.settle(undo, target);
+  expect(report).toMatchObject({ outcome: 'applied', problems: [], settled: { end: 'undo' } });
+  expect(world(harness, NAMES)).toEqual(atUndo);
+});
+
+test('killed at some calls of git, with work done since: settled at one end, and the work stays', async () => {
+  const { deaths } = await settleKilled(71, 60);
+  expect(deaths).toBeGreaterThan(0);
+}, 600_000);

@@ -1,0 +1,68 @@
+/** Settling a broken-off rollback, over the model of a repository: which end each file and HEAD hold, and the way there. */
+import type { SettleReport } from '../../../core/checkpoint/ports/restore.ts';
+
+/** A repository as the model has it; null: it is not there. */
+export type Contents = { files: Record<string, string>; head?: string } | null;
+
+/** One repository at the rollback's undo, at its target, and as it is now. */
+export interface Ends {
+  path: string;
+  undo: Contents;
+  target: Contents;
+  now: Contents;
+}
+
+const HEAD = 'HEAD and branches';
+
+const valuesOf = (contents: Contents): Map<string, string> =>
+  new Map([
+    ...Object.entries(contents?.files ?? {}),
+    [HEAD, contents === null ? 'not there' : (contents.head ?? 'no commit')],
+  ]);
+
+type Place = 'same' | 'reached' | 'unreached' | 'kept';
+
+const placeOf = (undo?: string, target?: string, now?: string): Place => {
+  if (undo === target) return 'same';
+  if (now === target) return 'reached';
+  return now === undo ? 'unreached' : 'kept';
+};
+
+const placesIn = ({ undo, target, now }: Ends): Map<string, Place> => {
+  const [from, to, at] = [valuesOf(undo), valuesOf(target), valuesOf(now)];
+  return new Map(
+    [...new Set([...from.keys(), ...to.keys(), ...at.keys()])].map((name) => [
+      name,
+      placeOf(from.get(name), to.get(name), at.get(name)),
+    ]),
+  );
+};
+
+export const decideEnd = (all: readonly Ends[], asked: 'nearer' | 'target' | 'undo'): SettleReport => {
+  const places = all.flatMap((ends) => [...placesIn(ends)].map(([name, place]) => ({ ends, name, place })));
+  const count = (wanted: Place) => places.filter(({ place }) => place === wanted).length;
+  const [reached, unreached] = [count('reached'), count('unreached')];
+  const kept = places.filter(({ place }) => place === 'kept').map(({ ends, name }) => `${ends.path}/${name}`);
+  const nearer = reached > unreached ? 'target' : 'undo';
+  const end = reached === 0 ? 'none' : asked === 'nearer' ? nearer : asked;
+  return { end, reached, unreached, kept };
+};
+
+/** What one repository holds at that end: what was on its way goes there, the rest stays. */
+export const settledContents = (ends: Ends, end: 'target' | 'undo'): Contents => {
+  const goal = ends[end];
+  const values = valuesOf(ends.now);
+  const wanted = valuesOf(goal);
+  for (const [name, place] of placesIn(ends)) {
+    if (place !== 'reached' && place !== 'unreached') continue;
+    const value = wanted.get(name);
+    if (value === undefined) values.delete(name);
+    else values.set(name, value);
+  }
+  const files = Object.fromEntries([...values].filter(([name]) => name !== HEAD));
+  if (Object.keys(files).length === 0 && (goal === null || ends.now === null)) return goal;
+  const keepsHead = placesIn(ends).get(HEAD) === 'kept' || goal === null || ends.now !== null;
+  const head = values.get(HEAD);
+  const isNone = head === 'no commit' || head === 'not there' || head === undefined;
+  return { files, ...(isNone ? {} : { head: keepsHead ? head : goal?.head }) };
+};

@@ -1,0 +1,58 @@
+/** Kills a restore at calls of git, works on, settles what it left, and compares with the two states it may end at. */
+import { expect } from 'vitest';
+import { files, gitState } from './fingerprint.ts';
+import { createHarness } from './git-harness.ts';
+import { mortalGit } from './mortal-git.ts';
+
+const NAMES = ['app', 'app/pkg', 'other'];
+
+/** A repository that moves, with one inside it that goes, and one beside it that goes. */
+const FIRST = `mkdir app; cd app; git init -q -b main .; mkdir pkg; echo p > pkg/p; echo q > pkg/q; echo f > f; seq 900 > long; git add -A; git commit -qm one; chmod 600 f`;
+const SECOND = `cd app; cd pkg; git init -q -b main .; echo r > r; rm q; echo 2 > p; git add -A; git commit -qm in; cd ..
+echo 2 > f; chmod 644 f; seq 5 999 > long; git switch -qc topic; git commit -qam two; echo new > new; git add new; mkdir hollow
+git init -q ../other; echo o > ../other/o`;
+
+/** Every how many calls of git it is killed once. Answers at which ends it was found. */
+export const settleKilled = async (
+  every: number,
+  offset: number,
+): Promise<{ deaths: number; ends: Set<string> }> => {
+  using mortal = mortalGit();
+  await using harness = await createHarness({ env: mortal.env });
+  const world = (): string[] =>
+    [
+      ...files(harness.root),
+      ...NAMES.flatMap((name) => gitState(`${harness.root}/${name}`).map((line) => `${name}: ${line}`)),
+    ].filter((line) => !/mine/.test(line));
+  harness.sh(FIRST);
+  const target = await harness.capture();
+  const atTarget = world();
+  harness.sh(SECOND);
+  const undo = await harness.capture();
+  const atUndo = world();
+  const ends = new Set<string>();
+  let deaths = 0;
+  for (let call = 1 + offset; ; call += every) {
+    mortal.dieAt(call);
+    const finished = await harness.rollback(target).then(
+      () => true,
+      () => false,
+    );
+    mortal.live();
+    if (finished) return { deaths, ends };
+    deaths += 1;
+    harness.sh(`echo ${call} > app/mine`);
+    const { report } = await harness.settle(undo, target);
+    const name = `killed at call ${call}`;
+    expect([report.outcome, report.problems], name).toEqual(['applied', []]);
+    const end = report.settled?.end ?? '';
+    ends.add(end);
+    expect(world(), `${name}, ${JSON.stringify(report.settled)}`).toEqual(
+      end === 'target' ? atTarget : atUndo,
+    );
+    expect(harness.sh('cat app/mine', '.'), name).toBe(`${call}\n`);
+    const back = await harness.rollback(undo);
+    expect([back.report.outcome, back.report.problems], `back after ${call}`).toEqual(['applied', []]);
+    expect(world(), `back after ${call}`).toEqual(atUndo);
+  }
+};

@@ -1,0 +1,22 @@
+/** A rollback its caller gave up on, broken off everywhere, met by every kind of call, with and without work in between. */
+import { expect, test } from 'vitest';
+import { abandonedCases, everyBreak, runAbandoned, settleCases } from '../support/fakes/abandoned.ts';
+import { sampled } from '../support/sampling.ts';
+
+test('whoever comes next loses nothing, begins no writing of its own, and tells what it settled', async () => {
+  const breaks = await everyBreak();
+  expect(breaks.filter(({ where }) => where === 'at file').length).toBeGreaterThanOrEqual(8);
+  const cases = abandonedCases(breaks);
+  expect(cases.length).toBeGreaterThan(1000);
+  // A number that shares no factor with the cases of one break, so that all kinds of calls are met.
+  let count = 0;
+  for (const one of sampled(cases, { every: 11, minimum: 90 })) if (await runAbandoned(one)) count += 1;
+  expect(count).toBeGreaterThanOrEqual(90);
+}, 240_000);
+
+test('a call that dies while it settles is finished by the same call again', async () => {
+  const cases = await settleCases();
+  let count = 0;
+  for (const one of sampled(cases, { every: 5, minimum: 20 })) if (await one.run()) count += 1;
+  expect(count).toBeGreaterThanOrEqual(20);
+}, 240_000);
