@@ -1,6 +1,6 @@
 /** What each function of sagas answers. Answers are extended, never changed: a caller ignores what it does not know. */
 import * as z from 'zod';
-import { jsonObject } from './json.ts';
+import { jsonObject, jsonValue } from './json.ts';
 
 export const SAGA_STATUSES = [
   'RUNNING',
@@ -47,11 +47,30 @@ const awaitedApproval = () =>
   });
 export type AwaitedApproval = z.infer<ReturnType<typeof awaitedApproval>>;
 
+const namedError = () => z.object({ name: z.string(), message: z.string() });
+
+const doing = () =>
+  z.object({
+    what: z.enum(['calling', 'asking', 'compensating', 'pausing', 'deciding']),
+    until: z.string().optional().describe('at the latest'),
+    reason: z.string().optional().describe('of a pause'),
+    step: z.string().optional(),
+    tool: z.string().optional(),
+    attempt: z.int().optional(),
+    idempotencyKey: z.string().optional().describe('what the call is known by at the provider'),
+    error: namedError().optional().describe('of the attempt before'),
+  });
+
 /** What the model and people are told of a saga (S12). */
 export const observation = () =>
   z.object({
     sagaId: z.string(),
     status,
+    definition: z.string().optional().describe('the template, NAME@VERSION'),
+    requestedBy: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    doing: doing().optional().describe('absent when it has ended or waits for a person'),
     committed: z.array(observedStep()).describe('took effect and stands'),
     compensated: z
       .array(
@@ -63,14 +82,36 @@ export const observation = () =>
       )
       .describe('taken back'),
     notCompensated: z
-      .array(z.object({ ...observedStep().shape, reason: z.string() }))
+      .array(
+        z.object({
+          ...observedStep().shape,
+          reason: z.string(),
+          idempotencyKey: z
+            .string()
+            .optional()
+            .describe('what the call is known by at the provider, also when its answer was lost'),
+          error: namedError().optional().describe('of the last compensator that did not work'),
+          nextAttempt: z.string().optional().describe('when a delayed compensator is called again'),
+        }),
+      )
       .describe('not taken back'),
+    results: z
+      .array(
+        z.object({
+          step: z.string(),
+          seq: z.int().describe('of the ledger entry that holds it'),
+          result: jsonValue.optional().describe('left out when it is large, or there are many'),
+        }),
+      )
+      .describe('what tools answered'),
     failed: z
       .object({
         step: z.string().nullable(),
         tool: z.string().nullable(),
-        error: z.object({ name: z.string(), message: z.string() }),
+        error: namedError(),
         outcome: z.string(),
+        by: z.string().optional().describe('who declined or cancelled'),
+        reason: z.string().optional().describe('why, in their words'),
       })
       .optional(),
     awaiting: awaitedApproval().optional(),

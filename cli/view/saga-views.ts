@@ -70,6 +70,45 @@ export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: nu
   ];
 };
 
+const DOING = {
+  calling: 'calls',
+  asking: 'asks what became of',
+  compensating: 'takes back',
+  pausing: 'pauses',
+  deciding: 'decides what is next',
+} as const;
+
+/** What it does now, until when, and what the last attempt said. */
+const doingText = ({
+  what,
+  step,
+  until,
+  reason,
+  attempt,
+  error,
+}: NonNullable<Observation['doing']>): string =>
+  [
+    DOING[what],
+    ...(step === undefined ? [] : [`${step}${attempt === undefined ? '' : `, attempt ${attempt}`}`]),
+    ...(until === undefined ? [] : [`until ${until}`]),
+    ...(reason === undefined ? [] : [reason]),
+    ...(error === undefined ? [] : [`${error.name}: ${error.message}`]),
+  ].join(' · ');
+
+const aboutText = ({ definition, requestedBy, createdAt }: Observation): string =>
+  `${definition ?? 'a plan of its own'}, for ${requestedBy}, since ${createdAt}`;
+
+const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, width: number): string[] => [
+  ...block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red),
+  ...(failed.by === undefined
+    ? []
+    : block(`by ${failed.by}: ${failed.reason ?? 'no reason given'}`, width, paint.red)),
+];
+
+/** A call without a reference is found at its provider by its key. */
+const keyText = ({ externalRef, idempotencyKey }: Observation['notCompensated'][number]): string[] =>
+  externalRef !== null || idempotencyKey === undefined ? [] : [`its key at the provider: ${idempotencyKey}`];
+
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const left = new Set(seen.notCompensated.map(({ step }) => step));
@@ -78,9 +117,9 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
   const about = (text: string): string[] => block(text, width, paint.dim);
   const lines = [
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
-    ...(failed === undefined
-      ? []
-      : block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red)),
+    ...about(aboutText(seen)),
+    ...(failed === undefined ? [] : failureLines(failed, paint, width)),
+    ...(seen.doing === undefined ? [] : block(doingText(seen.doing), width, paint.cyan)),
     ...(awaiting === undefined
       ? []
       : [
@@ -93,7 +132,11 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
       ...(one.residue === undefined ? [] : about(one.residue)),
     ]),
-    ...seen.notCompensated.flatMap((one) => [effect(paint.red('✖'), one, paint), ...about(one.reason)]),
+    ...seen.notCompensated.flatMap((one) => [
+      effect(paint.red('✖'), one, paint),
+      ...about(one.reason),
+      ...keyText(one).flatMap(about),
+    ]),
     ...about(seen.advice),
   ];
   return `${lines.join('\n')}\n`;

@@ -25,6 +25,11 @@ describe('the queue of failed compensations (S7)', () => {
         tool: 'post_ledger_adjustment',
         externalRef: 'je-9001',
         reason: expect.stringContaining('The accounting period is closed'),
+        idempotencyKey: `${SAGA_ID}:3`,
+        error: {
+          name: expect.any(String),
+          message: expect.stringContaining('The accounting period is closed'),
+        },
       },
     ]);
     expect(saga.machine.alerts[0]?.message).toContain('je-9001');

@@ -1,48 +1,45 @@
 /** What the model and people are told of a saga (S12): derived from the ledger, nothing else. */
 import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
 import { isResidue } from '../decide/decide-undo.ts';
-import type { EffectRecord, LedgerEntry, SagaHead } from '../model.ts';
-
-type StepEntry = Extract<LedgerEntry, { step: string }>;
-
-interface Story extends ObservedStep {
-  effect: EffectRecord;
-  residue?: string;
-  undoError?: string;
-  evidence?: string;
-}
-
-const tell = (effect: EffectRecord, entries: readonly LedgerEntry[]): Story => {
-  const mine = entries.filter(
-    (entry): entry is StepEntry =>
-      'step' in entry && entry.stepIndex === effect.step && entry.epoch === effect.epoch,
-  );
-  const story: Story = { step: mine[0]?.step ?? '?', tool: mine[0]?.tool ?? '?', externalRef: null, effect };
-  for (const entry of mine) {
-    if (entry.direction !== 'undo' && 'externalRef' in entry && entry.externalRef !== undefined) {
-      story.externalRef = entry.externalRef;
-    }
-    if (entry.direction === 'undo' && entry.status === 'committed' && entry.residue !== undefined) {
-      story.residue = entry.residue;
-    }
-    if (entry.direction === 'undo' && (entry.status === 'failed' || entry.status === 'blocked')) {
-      story.undoError = `${entry.error.name}: ${entry.error.message}`;
-    }
-    if (entry.direction === 'operator' && entry.evidence !== undefined) story.evidence = entry.evidence;
-  }
-  return story;
-};
+import { clip } from '../ledger/text.ts';
+import type { LedgerEntry, SagaHead } from '../model.ts';
+import { doingOf, failedOf } from './doing.ts';
+import { type Story, storiesOf } from './stories.ts';
 
 const observed = ({ step, tool, externalRef }: Story): ObservedStep => ({ step, tool, externalRef });
 
 /** A reason is for reading; the whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
 
+const MAX_ERROR_LENGTH = 200;
+
+/** The model is told results as long as they are small; all of them are in the ledger, at `seq`. */
+const MAX_RESULT_BYTES = 2 * 1024;
+const MAX_RESULTS_BYTES = 32 * 1024;
+
+const resultsOf = (stories: readonly Story[]): Observation['results'] => {
+  let roomBytes = MAX_RESULTS_BYTES;
+  return stories.flatMap(({ step, result }) => {
+    if (result === undefined) return [];
+    const sizeBytes = Buffer.byteLength(JSON.stringify(result.value));
+    const fits = sizeBytes <= Math.min(MAX_RESULT_BYTES, roomBytes);
+    if (fits) roomBytes -= sizeBytes;
+    return [{ step, seq: result.seq, ...(fits ? { result: result.value } : {}) }];
+  });
+};
+
+const undoErrorOf = ({ undoError }: Story): string =>
+  undoError === undefined ? '' : `${undoError.name}: ${undoError.message}`;
+
 const reasonOf = (story: Story): string => {
-  const { status, kind } = story.effect;
+  const { status, kind, undo } = story.effect;
+  if (status === 'undo_delayed') {
+    const again = undo === undefined ? '' : `; tried again at ${new Date(undo.untilMs).toISOString()}`;
+    return `compensation delayed${again}: ${undoErrorOf(story)}`;
+  }
   if (status === 'skipped') return `skipped by an operator: ${story.evidence ?? 'no reason given'}`;
-  if (status === 'blocked') return `blocked: ${story.undoError ?? ''}`;
-  if (status === 'undo_failed') return `compensation failed: ${story.undoError ?? ''}`;
+  if (status === 'blocked') return `blocked: ${undoErrorOf(story)}`;
+  if (status === 'undo_failed') return `compensation failed: ${undoErrorOf(story)}`;
   if (kind === 'irreversible') {
     return status === 'committed' ? 'irreversible' : 'irreversible, and it is not known whether it happened';
   }
@@ -89,26 +86,47 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   };
 };
 
-/** The observation of a saga: `entries` is its whole ledger, oldest first; arguments and results are not looked at. */
+const notCompensatedOf = (story: Story): Observation['notCompensated'][number] => {
+  const { undoError, idempotencyKey, effect } = story;
+  const failed =
+    effect.status === 'undo_delayed' || effect.status === 'undo_failed' || effect.status === 'blocked';
+  return {
+    ...observed(story),
+    reason: clip(reasonOf(story), MAX_REASON_LENGTH),
+    ...(idempotencyKey === null ? {} : { idempotencyKey }),
+    ...(failed && undoError !== undefined
+      ? { error: { name: undoError.name, message: clip(undoError.message, MAX_ERROR_LENGTH) } }
+      : {}),
+    ...(effect.status === 'undo_delayed' && effect.undo !== undefined
+      ? { nextAttempt: new Date(effect.undo.untilMs).toISOString() }
+      : {}),
+  };
+};
+
+/** The one place where an observation is made: of the folded state, and the whole ledger, oldest first. */
 export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observation => {
   const unwound =
     head.state.phase === 'undo' ||
     head.state.status === 'COMPENSATED' ||
     head.state.status === 'COMPENSATION_FAILED';
-  const stories = head.state.effects.map((effect) => tell(effect, entries));
+  const stories = storiesOf(head, entries);
   const committed = stories.filter(({ effect }) => effect.status === 'committed' && effect.kind !== 'read');
   const compensated = stories.filter(
     ({ effect }) => effect.status === 'undone' || effect.status === 'resolved',
   );
   const left = stories.filter(({ effect }) => effect.status === 'skipped' || (unwound && isResidue(effect)));
-  const notCompensated = left.map((story) => ({
-    ...observed(story),
-    reason: reasonOf(story).slice(0, MAX_REASON_LENGTH),
-  }));
+  const notCompensated = left.map(notCompensatedOf);
   const awaiting = awaitingOf(head, entries);
+  const doing = doingOf(head, entries, stories);
+  const failed = failedOf(head, entries);
   return {
     sagaId: head.sagaId,
     status: head.state.status,
+    ...(head.definition === undefined ? {} : { definition: head.definition }),
+    requestedBy: head.requestedBy,
+    createdAt: head.createdAt,
+    updatedAt: head.updatedAt,
+    ...(doing === undefined ? {} : { doing }),
     committed: committed.map(observed),
     compensated: compensated.map((story) => ({
       ...observed(story),
@@ -116,7 +134,8 @@ export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observ
       ...(story.effect.status === 'resolved' ? { byHand: story.evidence ?? '' } : {}),
     })),
     notCompensated,
-    ...(head.state.failure === null ? {} : { failed: head.state.failure }),
+    results: resultsOf(stories),
+    ...(failed === undefined ? {} : { failed }),
     ...(awaiting === undefined ? {} : { awaiting }),
     advice: adviceOf(
       head,

@@ -1,0 +1,65 @@
+/** What a saga that moves is doing, until when, and who turned it round. */
+import type { Observation } from '../../../contract/saga-answers.ts';
+import { clip } from '../ledger/text.ts';
+import type { LedgerEntry, Operation, SagaHead } from '../model.ts';
+import type { Story } from './stories.ts';
+
+const MAX_REASON = 1000;
+
+const CALLS = { forward: 'calling', probe: 'asking', undo: 'compensating' } as const;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const operationOf = (operation: Operation, stories: readonly Story[]) => {
+  const story = stories[operation.effect];
+  const { error } = operation;
+  return {
+    step: story?.step ?? '?',
+    tool: story?.tool ?? '?',
+    attempt: operation.attempt,
+    ...(story?.idempotencyKey == null ? {} : { idempotencyKey: story.idempotencyKey }),
+    ...(error === null ? {} : { error: { name: error.name, message: clip(error.message, MAX_REASON) } }),
+  };
+};
+
+const pauseReason = (entries: readonly LedgerEntry[]): string => {
+  const last = entries.findLast((entry) => entry.direction === 'saga' && entry.status === 'paused');
+  return last?.status === 'paused' ? last.reason : '';
+};
+
+/** Undefined when nothing moves by itself: it has ended, or waits for a person (`awaiting`). */
+export const doingOf = (
+  { state }: SagaHead,
+  entries: readonly LedgerEntry[],
+  stories: readonly Story[],
+): Observation['doing'] => {
+  if (state.phase === 'done' || state.wait !== null) return undefined;
+  const call = state.operation === null ? {} : operationOf(state.operation, stories);
+  if (state.pauseUntilMs !== null) {
+    return { what: 'pausing', until: iso(state.pauseUntilMs), reason: pauseReason(entries), ...call };
+  }
+  if (state.operation === null || state.operation.stage !== 'invoking') return { what: 'deciding', ...call };
+  return { what: CALLS[state.operation.direction], until: iso(state.operation.deadlineMs), ...call };
+};
+
+/** Who turned the saga round, and why, when it was a person. */
+const personIn = (entries: readonly LedgerEntry[]): { by?: string; reason?: string } => {
+  const turned = entries.findLastIndex((entry) => entry.direction === 'saga' && entry.status === 'unwinding');
+  const asked = entries
+    .slice(0, turned)
+    .findLast(
+      (entry) =>
+        (entry.direction === 'approval' && entry.status === 'declined') ||
+        (entry.direction === 'saga' && entry.status === 'cancel_requested'),
+    );
+  if (asked === undefined) return {};
+  const reason = 'note' in asked ? asked.note : 'evidence' in asked ? asked.evidence : undefined;
+  return { by: asked.actor, ...(reason === undefined ? {} : { reason: clip(reason, MAX_REASON) }) };
+};
+
+export const failedOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observation['failed'] => {
+  const { failure } = head.state;
+  if (failure === null) return undefined;
+  const byPerson = failure.outcome === 'cancelled' || failure.error.name === 'ApprovalDeclined';
+  return { ...failure, ...(byPerson ? personIn(entries) : {}) };
+};

@@ -1,0 +1,57 @@
+/** What the ledger tells of each step, gathered in one pass. */
+import type { Json } from '../../../contract/json.ts';
+import type { EffectRecord, LedgerEntry, SagaError, SagaHead } from '../model.ts';
+
+export interface Story {
+  effect: EffectRecord;
+  step: string;
+  tool: string;
+  /** The forward key: what a call is known by at the provider, also one whose answer was lost. */
+  idempotencyKey: string | null;
+  externalRef: string | null;
+  residue?: string;
+  /** Of the last compensator that did not work. */
+  undoError?: SagaError;
+  evidence?: string;
+  /** Where its result is in the ledger, and the result. */
+  result?: { seq: number; value: Json };
+}
+
+type StepEntry = Extract<LedgerEntry, { step: string }>;
+
+const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
+
+const told = (story: Story, entry: StepEntry): void => {
+  if (entry.direction !== 'undo' && 'externalRef' in entry && entry.externalRef !== undefined) {
+    story.externalRef = entry.externalRef;
+  }
+  if (entry.direction === 'forward' && entry.status === 'started') {
+    story.idempotencyKey = entry.idempotencyKey;
+  }
+  if (entry.direction === 'undo' && entry.status === 'committed' && entry.residue !== undefined) {
+    story.residue = entry.residue;
+  }
+  if (entry.direction === 'undo' && 'error' in entry) story.undoError = entry.error;
+  if (entry.direction === 'operator' && entry.evidence !== undefined) story.evidence = entry.evidence;
+  if (entry.status === 'committed' && 'result' in entry && entry.error === undefined) {
+    story.result = { seq: entry.seq, value: entry.result };
+  }
+};
+
+/** One story for each effect, in order of start. */
+export const storiesOf = ({ state }: SagaHead, entries: readonly LedgerEntry[]): Story[] => {
+  const stories = new Map<string, Story>();
+  for (const effect of state.effects) {
+    const unknown = { step: '?', tool: '?', idempotencyKey: null, externalRef: null };
+    stories.set(placeOf(effect.step, effect.epoch), { effect, ...unknown });
+  }
+  for (const entry of entries) {
+    if (!('step' in entry)) continue;
+    const story = stories.get(placeOf(entry.stepIndex, entry.epoch));
+    if (story === undefined) continue;
+    story.step = entry.step;
+    story.tool = entry.tool;
+    told(story, entry);
+  }
+  return [...stories.values()];
+};
