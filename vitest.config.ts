@@ -31,8 +31,9 @@ export default defineConfig({
         test: { name: 'real', include: ['test/{contract,scenario,infra}/**/*.test.ts'], exclude: LONG },
       },
     ],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Time-outs find what hangs, not what is slow: the machine may be busy with other work.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Two cores, and a third file for while others wait for time-outs and back-offs.
     maxWorkers: 3,
   },

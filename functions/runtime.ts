@@ -32,7 +32,14 @@ export const createRuntime = (env: Environment, log: Log, telemetry: Telemetry =
   env,
   log,
   telemetry,
-  clock: { now: () => new Date(), sleep: (ms) => sleep(ms) },
+  clock: {
+    now: () => new Date(),
+    sleep: (ms) => sleep(ms),
+    every: (ms, act) => {
+      const timer = setInterval(act, ms);
+      return () => clearInterval(timer);
+    },
+  },
   random: () => randomUUID().replaceAll('-', ''),
 });
 

@@ -217,6 +217,8 @@ export interface RehydrateJournal {
   targetSeq: number;
   /** Counts the invocations that worked on it; only the newest may finish it or kill its sandbox. */
   attempt: number;
+  /** Unix milliseconds until which the newest attempt has it to itself; absent when nobody works on it. */
+  heldUntilMs?: number;
   template?: string;
   sandboxTimeoutMs: number;
   sandboxId?: string;

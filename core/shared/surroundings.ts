@@ -10,6 +10,8 @@ export interface Clock {
   now(): Date;
   /** Waits before a lost race is tried again. */
   sleep(ms: number): Promise<void>;
+  /** Does it again and again, until what it answers is called. A clock without it never does. */
+  every?(ms: number, act: () => void): () => void;
 }
 
 /** Structured log of what a use case did; no secrets, no file contents. */

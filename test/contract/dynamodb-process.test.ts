@@ -52,7 +52,7 @@ describe('the DynamoDB process', () => {
     await once(parent.stdout, 'data');
     expect(processesUsing(directory.path)).not.toEqual([]);
     parent.kill('SIGKILL');
-    await expect.poll(() => processesUsing(directory.path), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => processesUsing(directory.path), { timeout: 60_000 }).toEqual([]);
   });
 
   test('refuses a taken port by its number', async () => {

@@ -55,7 +55,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<WalkbackError> => {
 
 const inside = (path: string): string => e2b.rootfs(sandbox.sandboxId, path);
 const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+  vi.waitFor(check, { timeout: 60_000, interval: 20 });
 const run = (command: string, more: object = {}) => sandbox.run(command, { timeoutMs: 20_000, ...more });
 
 describe('running a command', () => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+  vi.waitFor(check, { timeout: 60_000, interval: 20 });
 const inside = (path: string): string => e2b.rootfs(sandbox.sandboxId, path);
 
 /** The process writes its id there; that it runs is the signal. */

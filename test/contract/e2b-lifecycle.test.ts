@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+  vi.waitFor(check, { timeout: 60_000, interval: 20 });
 
 describe('the life of a local sandbox, through the real SDK', () => {
   test('is created, described, found by its tags and killed', async () => {

@@ -262,7 +262,6 @@ const state = (harness: Harness, ignore?: RegExp, standalone = false): string[] 
 describe('capture and restore', () => {
   test.concurrent.for(CASES)(
     '$name',
-    { timeout: 120_000 },
     async ({ setup, damage, options, notRehydrated, standalone, survives }) => {
       await using harness = await createHarness(options);
       mkdirSync(`${harness.root}/app`);

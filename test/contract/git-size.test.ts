@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { withTwoFiles } from '../support/git-repositories.ts';
 
 describe('size', () => {
-  test('50,000 files, and a 20 MiB file that is read as a file of its own', {
-    timeout: 120_000,
-  }, async () => {
+  test('50,000 files, and a 20 MiB file that is read as a file of its own', async () => {
     await using harness = await withTwoFiles(['app'], { maxInlineBytes: 64 << 20 });
     harness.sh(
       'mkdir -p many; cd many; seq 1 50000 | split -l 1 -a 5 -d - f; cd ..; head -c 20971520 /dev/urandom > big.bin',

@@ -188,7 +188,7 @@ describe('Step Functions on loopback, through the SDK', () => {
       ['h', 'hangs'],
     ] as const) {
       await start(name, { ...input, fn, limit: 1 });
-      await expect.poll(async () => (await token()).length, { timeout: 5000 }).toBeGreaterThan(0);
+      await expect.poll(async () => (await token()).length, { timeout: 60_000 }).toBeGreaterThan(0);
       await executions.idle();
       errors.push(JSON.parse((await look(name)).output ?? '').outcome.Error);
     }

@@ -80,7 +80,7 @@ test('a checkpoint is counted as it is: units and objects of 5 repositories with
     reads: counted('RRU'),
     objects: counted('object'),
   });
-}, 120_000);
+});
 
 test('alarms are as many as the template has, and read as many metrics', async () => {
   const template = await loadTemplate();

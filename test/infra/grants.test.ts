@@ -171,7 +171,7 @@ beforeAll(async () => {
   // Functions fetch the key as deployed ones do.
   await workSagas(sagas);
   await workSessions(sagas);
-}, 240_000);
+});
 afterAll(() => sagas.close());
 
 describe.each(FUNCTIONS.map(({ name }) => name))('%s', (name) => {

@@ -5,7 +5,7 @@ import { openCliScene } from '../support/cli.ts';
 import { createWork } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
-describe('walkback on the directory of a newcomer', { timeout: 180_000 }, () => {
+describe('walkback on the directory of a newcomer', () => {
   test('works without walkback up, one command after the other, and keeps everything in between', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;

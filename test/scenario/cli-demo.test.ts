@@ -7,7 +7,7 @@ import { openCliScene } from '../support/cli.ts';
 const leftovers = async (): Promise<string[]> =>
   (await readdir(tmpdir())).filter((name) => name.startsWith('walkback-demo-'));
 
-describe('walkback demo', { timeout: 180_000 }, () => {
+describe('walkback demo', () => {
   test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
     await using scene = await openCliScene();
     const before = await leftovers();

@@ -6,7 +6,7 @@ import { openCliScene } from '../support/cli.ts';
 import { createWork, git } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
-describe('walkback beside walkback up', { timeout: 180_000 }, () => {
+describe('walkback beside walkback up', () => {
   test('starts a session, takes checkpoints, shows them, rolls back and undoes that', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;

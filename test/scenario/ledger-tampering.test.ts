@@ -26,7 +26,7 @@ beforeAll(async () => {
   await sagas.start('failed');
   expect((await sagas.observe('failed')).status).toBe('COMPENSATION_FAILED');
   for (const sagaId of ['done', 'failed']) stored.set(sagaId, await tables.of(sagaId));
-}, 120_000);
+});
 afterEach(async () => {
   for (const [sagaId, items] of stored) await tables.restore(sagaId, items);
 });

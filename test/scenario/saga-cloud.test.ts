@@ -68,7 +68,7 @@ describe('a saga on the embedded cloud', () => {
     expect(seen.compensated.map(({ step }) => step)).toEqual(['refund', 'ticket']);
 
     await expect
-      .poll(async () => (await sagas.execution('stuck')).status, { timeout: 10_000 })
+      .poll(async () => (await sagas.execution('stuck')).status, { timeout: 60_000 })
       .toBe('FAILED');
     const alert = sagas.cloud
       .events()
@@ -153,7 +153,7 @@ describe('approvals', () => {
     };
     await invoke('start-saga', { sagaId: 'late', plan, input: {}, requestedBy: 'agent-7' });
     await expect
-      .poll(async () => (await sagas.observe('late', 0)).status, { timeout: 10_000 })
+      .poll(async () => (await sagas.observe('late', 0)).status, { timeout: 60_000 })
       .toBe('COMPENSATED');
     await expect(answer('late', 'approve')).rejects.toMatchObject({ errorType: 'ApprovalExpired' });
     expect(await sagas.isSound('late')).toBe(true);
@@ -176,7 +176,7 @@ describe('executions that die', () => {
     await sagas.observe('stopped');
     await sagas.stop('stopped');
     await expect
-      .poll(async () => (await sagas.execution('stopped', 2)).status, { timeout: 10_000 })
+      .poll(async () => (await sagas.execution('stopped', 2)).status, { timeout: 60_000 })
       .toBe('RUNNING');
     await invoke('answer', { sagaId: 'stopped', stepId: 'refund', decision: 'approve', by: 'ada' });
     expect(await sagas.observe('stopped')).toMatchObject({ status: 'COMPLETED' });
@@ -189,7 +189,7 @@ describe('executions that die', () => {
     await sagas.observe(sagaId);
     for (const generation of [1, 2, 3, 4]) {
       await expect
-        .poll(async () => (await sagas.execution(sagaId, generation)).status, { timeout: 10_000 })
+        .poll(async () => (await sagas.execution(sagaId, generation)).status, { timeout: 60_000 })
         .toBe('RUNNING');
       await sagas.stop(sagaId, generation);
     }

@@ -294,7 +294,7 @@ describe('500 effects that nothing takes back, with the largest references, and 
 
   test('are alerted with a message and a subject that SNS takes, which says how many more there are', async () => {
     const alerts = () => cloud.events().filter(({ kind }) => kind === 'notification');
-    await expect.poll(() => alerts().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => alerts().length, { timeout: 60_000 }).toBe(1);
     const [alert] = alerts();
     expect(alert?.type).toBe(`Walkback: compensation failed: ${sagaId}`);
     const message = String(alert?.body);

@@ -43,7 +43,7 @@ test('an alert that nobody takes: the saga ends as failed all the same, and an o
   const seen = await sagas.observe('unheard');
   expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', notCompensated: [{ step: 'booking' }] });
   await expect
-    .poll(async () => await sagas.execution('unheard'), { timeout: 10_000 })
+    .poll(async () => await sagas.execution('unheard'), { timeout: 60_000 })
     .toMatchObject({ status: 'FAILED', error: 'CompensationFailed' });
   const tries = (await sagas.history('unheard')).filter(({ taskFailedEventDetails }) =>
     taskFailedEventDetails?.error?.startsWith('SNS.'),

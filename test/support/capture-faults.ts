@@ -136,7 +136,7 @@ export const readFaults = async (extent: Extent): Promise<number> => {
   const one = await harness.capture();
   harness.sh(CHANGE, 'app');
   const two = await harness.capture();
-  const place = { projectsRoot: harness.root, timeoutMs: 60_000 };
+  const place = { projectsRoot: harness.root, timeoutMs: 240_000 };
   const pairs = one.repositories.map(({ path, tree }) => ({
     path,
     from: tree ?? null,

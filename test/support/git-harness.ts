@@ -54,7 +54,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     exclude: options.exclude ?? [],
     maxFileBytes: options.maxFileBytes ?? 256 * 1024 * 1024,
     maxDepth: options.maxDepth ?? 3,
-    timeoutMs: 60_000,
+    timeoutMs: 240_000,
   };
   let executions = 0;
   let last: Snapshot | undefined;

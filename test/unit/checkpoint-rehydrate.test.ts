@@ -1,5 +1,6 @@
 /** Rebuilding a session elsewhere, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
+import type { RehydrateJournal } from '../../core/checkpoint/model.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createCounter, Death } from '../support/fakes/faults.ts';
 import { failCapturesOf } from '../support/fakes/rollbacks.ts';
@@ -127,6 +128,22 @@ describe('rehydrate', () => {
       .catch(() => stage.instance().rehydrate({ requestId: 'h1' }));
     expect(older.sandboxId).toBe((await newer)?.sandboxId);
     expect(running(stage)).toEqual([older.sandboxId]);
+  });
+
+  test('a call whose request another one works on waits, but no longer than it has, and makes nothing', async () => {
+    const { stage } = await createLostStage();
+    await stage.instance().rehydrate({ requestId: 'h1' });
+    const [[name, done]] = [...stage.store.tables.rehydrates] as [[string, RehydrateJournal]];
+    const { result: _result, ...open } = done;
+    const heldUntilMs = stage.clock.now().getTime() + 3_600_000;
+    stage.store.tables.rehydrates.set(name, { ...open, phase: 'created', heldUntilMs });
+    const before = stage.clock.now().getTime();
+    const told = await failing(stage.instance().rehydrate({ requestId: 'h1' }), 'RequestConflict');
+    expect(told.retryable).toBe(true);
+    const waitedMs = stage.clock.now().getTime() - before;
+    expect(waitedMs).toBeGreaterThan(890_000);
+    expect(waitedMs).toBeLessThan(900_000);
+    expect(running(stage)).toEqual([done.sandboxId]);
   });
 
   test('leftovers of a request that died twice are cleaned up', async () => {

@@ -1,4 +1,7 @@
-/** Begins a rehydrate: what is meant, and for a resume the session held for it. */
+/**
+ * Begins a rehydrate: what is meant, and for a resume the session held for it. Undefined when another call has just
+ * begun the same request.
+ */
 import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
@@ -13,6 +16,7 @@ import { settledBy } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
+import { heldFromNow } from './rehydrate-hold.ts';
 
 const MAX_ATTEMPTS = 6;
 
@@ -44,7 +48,7 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
     input: RehydrateInput,
     requestId: string,
     invocation: Invocation,
-  ): Promise<RehydrateJournal> => {
+  ): Promise<RehydrateJournal | undefined> => {
     const mode = input.mode ?? 'review';
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = await requireSession(store, input.sessionId);
@@ -63,6 +67,7 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
         mode,
         targetSeq: target.seq,
         attempt: 1,
+        heldUntilMs: heldFromNow(clock),
         template: input.template ?? session.template,
         sandboxTimeoutMs: input.timeoutMs ?? DEFAULTS.sandboxTimeoutMs,
         startedAt: now,
@@ -77,13 +82,7 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
           : undefined,
       );
       if (outcome.written) return journal;
-      if ((await store.getRehydrate(session.sessionId, requestId)) !== undefined) {
-        throw new WalkbackError(
-          'RequestConflict',
-          `Another call has just begun rehydrate "${requestId}". Call again with the same requestId for its answer.`,
-          { retryable: true, details: { requestId } },
-        );
-      }
+      if ((await store.getRehydrate(session.sessionId, requestId)) !== undefined) return undefined;
       await clock.sleep(20 * 2 ** attempt);
     }
     throw new WalkbackError('Throttled', 'The session is being written by others all the time. Call again.', {

@@ -11,6 +11,7 @@ import type { RehydrateJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireSession } from '../session/session-rules.ts';
+import { heldFromNow } from './rehydrate-hold.ts';
 
 const MAX_ATTEMPTS = 6;
 
@@ -75,9 +76,17 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
   const now = () => clock.now().toISOString();
 
   return {
-    /** Takes the request over from whoever worked on it. */
-    takeOver: async (journal: RehydrateJournal, invocation: Invocation): Promise<RehydrateJournal> => {
-      const taken: RehydrateJournal = { ...journal, attempt: journal.attempt + 1, updatedAt: now() };
+    /** Takes the request over from whoever worked on it; undefined when somebody else was faster. */
+    takeOver: async (
+      journal: RehydrateJournal,
+      invocation: Invocation,
+    ): Promise<RehydrateJournal | undefined> => {
+      const taken: RehydrateJournal = {
+        ...journal,
+        attempt: journal.attempt + 1,
+        heldUntilMs: heldFromNow(clock),
+        updatedAt: now(),
+      };
       const session = journal.mode === 'resume' ? await requireSession(store, journal.sessionId) : undefined;
       const busy = session?.busy;
       const held =
@@ -88,12 +97,17 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
             }
           : undefined;
       const outcome = await store.moveRehydrate(taken, journal.attempt, held);
-      if (!outcome.written) throw superseded(journal.requestId);
-      return taken;
+      return outcome.written ? taken : undefined;
     },
 
     noteSandbox: async (journal: RehydrateJournal, sandboxId: string): Promise<RehydrateJournal> => {
-      const noted: RehydrateJournal = { ...journal, phase: 'created', sandboxId, updatedAt: now() };
+      const noted: RehydrateJournal = {
+        ...journal,
+        phase: 'created',
+        sandboxId,
+        heldUntilMs: heldFromNow(clock),
+        updatedAt: now(),
+      };
       const outcome = await store.moveRehydrate(noted, journal.attempt);
       if (!outcome.written) throw superseded(journal.requestId);
       return noted;
@@ -139,7 +153,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
             error: { name: error.name, message: error.message },
             updatedAt: now(),
           }
-        : { ...journal, phase: 'started', sandboxId: undefined, updatedAt: now() };
+        : { ...journal, phase: 'started', sandboxId: undefined, heldUntilMs: undefined, updatedAt: now() };
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const outcome = await store.moveRehydrate(
           failed,

@@ -18,6 +18,7 @@ import { keepCheckpoint } from '../session/retention.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
+import { createRehydrateHold } from './rehydrate-hold.ts';
 import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';
 import { createTwins } from './rehydrate-twins.ts';
@@ -38,6 +39,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
   const bundleSources = createBundleSources(deps);
   const begin = createBeginRehydrate(deps);
   const writes = createRehydrateJournal(deps);
+  const hold = createRehydrateHold(deps);
   const twinSandboxes = createTwins(deps);
 
   const create = ({ sessionId, requestId, template, sandboxTimeoutMs }: RehydrateJournal) =>
@@ -151,14 +153,31 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
-  return async (input: RehydrateInput, invocation: Invocation): Promise<RehydrateAnswer> => {
-    const requestId = input.requestId ?? timeSortableId('rh', clock.now(), random());
+  /** One look at the request: its answer, or undefined when it has moved meanwhile and is to be looked at again. */
+  const attempt = async (
+    input: RehydrateInput,
+    requestId: string,
+    invocation: Invocation,
+  ): Promise<RehydrateAnswer | undefined> => {
     const known =
       input.requestId === undefined ? undefined : await store.getRehydrate(input.sessionId, requestId);
-    if (known === undefined) return work(await begin(input, requestId, invocation), invocation);
-    if (known.requestHash !== rehydrateHash(input)) throw conflictingRequest(requestId);
-    const ended = endedRehydrate(known);
+    if (known !== undefined && known.requestHash !== rehydrateHash(input))
+      throw conflictingRequest(requestId);
+    const ended = known && endedRehydrate(known);
     if (ended !== undefined) return requireRunning(ended, requestId);
-    return work(await writes.takeOver(known, invocation), invocation);
+    if (known !== undefined && (await hold.waited(known, invocation))) return undefined;
+    const journal =
+      known === undefined
+        ? await begin(input, requestId, invocation)
+        : await writes.takeOver(known, invocation);
+    return journal && hold.renewing(journal, () => work(journal, invocation));
+  };
+
+  return async (input: RehydrateInput, invocation: Invocation): Promise<RehydrateAnswer> => {
+    const requestId = input.requestId ?? timeSortableId('rh', clock.now(), random());
+    for (;;) {
+      const answer = await attempt(input, requestId, invocation);
+      if (answer !== undefined) return answer;
+    }
   };
 };

@@ -23,7 +23,12 @@ export const createStage = () => {
   const world = createFakeWorld(bucket);
   let nowMs = Date.UTC(2026, 0, 1);
   let randoms = 0;
-  const clock = { now: () => new Date(nowMs), sleep: async () => undefined };
+  const clock = {
+    now: () => new Date(nowMs),
+    sleep: async (ms: number) => {
+      nowMs += ms;
+    },
+  };
   const log = { info: () => undefined, warn: () => undefined };
 
   /** The use cases of one function instance; `counter` may kill it. */
