@@ -18,6 +18,7 @@ export const SETTING_NAMES = [
   'logRetentionDays',
   'supersededObjectDays',
   'eventArchiveDays',
+  'anchorRetentionDays',
   'deletionProtection',
   'tracing',
   'toolFunctions',
@@ -92,6 +93,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   const topicArn = optionalText('alarmTopicArn');
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
+  const anchorDays = days('anchorRetentionDays');
   return {
     namePrefix: optionalText('namePrefix'),
     e2bApiKeySecret: Secret.fromSecretNameV2(
@@ -108,6 +110,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     alarmTopic: topicArn === undefined ? undefined : Topic.fromTopicArn(stack, 'AlarmTopic', topicArn),
     logRetention: logRetention(),
     supersededObjectRetention: versionDays === undefined ? undefined : Duration.days(versionDays),
+    anchorRetention: anchorDays === undefined ? undefined : Duration.days(anchorDays),
     eventArchiveRetention: archiveDays === undefined ? undefined : Duration.days(archiveDays),
     removalPolicy: flag('deletionProtection', true) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),

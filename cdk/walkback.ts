@@ -14,6 +14,7 @@ import { createAlertTopic } from './constructs/alert-topic.ts';
 import { BundleBucket } from './constructs/bundle-bucket.ts';
 import { letServicesUse } from './constructs/encryption-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
+import { LedgerAnchors } from './constructs/ledger-anchors.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { checkNamePrefix, checkToolFunction } from './constructs/names.ts';
 import { anyVersionOfOneFunction, bindEngine, SagaMachine } from './constructs/saga-machine.ts';
@@ -57,6 +58,8 @@ export interface WalkbackProps {
   logRetention?: RetentionDays;
   /** How long deleted bundles can be brought back. Default: 30 days. */
   supersededObjectRetention?: Duration;
+  /** How long nobody may delete a digest of the ledger. Default: 400 days. */
+  anchorRetention?: Duration;
   /** How long events can be replayed. Default: 30 days. */
   eventArchiveRetention?: Duration;
   /** Of tables, bucket and logs; anything but DESTROY also protects tables from deletion. Default: RETAIN. */
@@ -101,6 +104,7 @@ const bindLook = (fn: WalkbackFunction, functionArn: string): void => {
 export class Walkback extends Construct {
   readonly tables: Tables;
   readonly bundles: BundleBucket;
+  readonly anchors: LedgerAnchors;
   readonly events: WalkbackEventBus;
   readonly alarmTopic: ITopic;
   readonly sagaMachine: SagaMachine;
@@ -131,6 +135,12 @@ export class Walkback extends Construct {
       encryptionKey,
       accessLogsBucket,
       supersededObjectRetention: props.supersededObjectRetention ?? Duration.days(30),
+    });
+    this.anchors = new LedgerAnchors(this, 'Anchors', {
+      removalPolicy,
+      encryptionKey,
+      accessLogsBucket,
+      retention: props.anchorRetention ?? Duration.days(400),
     });
     // Under the same key it would refuse exactly what it is for.
     const unencrypted = encryptionKey && new DeadLetterQueue(this, 'EventDeadLetters', {});
@@ -165,6 +175,7 @@ export class Walkback extends Construct {
       alerts: this.alarmTopic,
       deadLetters: deadLetters.Sweeper,
     });
+    this.anchors.writeByClock(named('anchor-ledger'), deadLetters.Sweeper);
     this.#catalogKeepers = functions.filter(({ row }) => row.grants.looksAtTools).map(({ fn }) => fn);
     for (const { row, fn } of functions) {
       if (row.tool === true) this.addTool(fn.fn);
@@ -243,6 +254,8 @@ export class Walkback extends Construct {
     if (grants.bucket === 'restore') this.bundles.bindRestore(fn);
     if (grants.bucket === 'capture') this.bundles.bindCapture(fn);
     if (grants.bucket === 'delete') this.bundles.bindDelete(fn);
+    if (grants.anchors === 'read') this.anchors.bindRead(fn);
+    if (grants.anchors === 'write') this.anchors.bindWrite(fn);
     if (grants.publishesEvents) this.events.bindPublish(fn);
     if (grants.engine !== undefined) bindEngine(fn, this.#namePrefix, grants.engine);
     if (grants.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
@@ -269,6 +282,8 @@ export class Walkback extends Construct {
       SagasTable: this.tables.sagas.tableName,
       LedgerTable: this.tables.ledger.tableName,
       BundleBucket: this.bundles.bucket.bucketName,
+      AnchorBucket: this.anchors.bucket.bucketName,
+      AnchorKey: this.anchors.key.keyArn,
       EventBus: this.events.bus.eventBusName,
       StateMachine: this.sagaMachine.machine.stateMachineArn,
       StateMachineRole: this.sagaMachine.machine.role.roleArn,

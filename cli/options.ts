@@ -36,6 +36,9 @@ export const parseBytes = (text: string): number => {
   return Math.floor(Number(match[1]) * 1024 ** power);
 };
 
+/** An option that may be given several times. */
+export const collectTexts = (text: string, before: string[] = []): string[] => [...before, text];
+
 /** Collects `--metadata key=value` given several times. */
 export const collectMetadata = (
   text: string,

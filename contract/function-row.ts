@@ -15,8 +15,8 @@ export interface Grants {
   sagas?: readonly TableAction[];
   /** On the Ledger table: never anything that changes or deletes an entry (S10). */
   ledger?: readonly ('GetItem' | 'Query' | 'PutItem')[];
-  /** Queries these indexes too. */
-  indexes?: readonly ('sagas' | 'ledger')[];
+  /** Queries these indexes too; `days`: of the ledger only the one by day. */
+  indexes?: readonly ('sagas' | 'ledger' | 'days')[];
   bucket?: 'restore' | 'capture' | 'delete';
   /** Talks to E2B, so it may read the API key. */
   sandbox?: true;
@@ -25,6 +25,8 @@ export interface Grants {
   engine?: readonly EngineAction[];
   /** The table whose stream feeds it. */
   stream?: 'sessions' | 'sagas';
+  /** `write`: keeps digests of the ledger and signs them; `read`: checks them. */
+  anchors?: 'write' | 'read';
   /** Looks at the timeouts of the functions that serve tools. */
   looksAtTools?: true;
   /** Calls tools over HTTP: sagas may call it, and it may read what calls are signed with. */

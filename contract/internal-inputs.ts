@@ -33,20 +33,35 @@ export const announceAwaitInput = () =>
     token: z.string().min(1).max(2048),
   });
 
-/** By the clock: nothing of interest. By a dead execution: its input names the saga. Fields are EventBridge's. */
+/** What EventBridge says of itself, by the clock and of an execution; nothing of interest. */
+const eventFields = () => ({
+  version: z.string().optional(),
+  id: z.string().optional(),
+  'detail-type': z.string().optional(),
+  source: z.string().optional(),
+  account: z.string().optional(),
+  time: z.string().optional(),
+  region: z.string().optional(),
+  resources: z.array(z.string()).optional(),
+});
+
+/** By the clock, or by a dead execution: its input names the saga. */
 export const sweepInput = () =>
   z.strictObject({
     sagaId: id.optional(),
     detail: z.looseObject({ input: z.string().nullish() }).optional(),
-    version: z.string().optional(),
-    id: z.string().optional(),
-    'detail-type': z.string().optional(),
-    source: z.string().optional(),
-    account: z.string().optional(),
-    time: z.string().optional(),
-    region: z.string().optional(),
-    resources: z.array(z.string()).optional(),
+    ...eventFields(),
   });
+
+export const anchorLedgerInput = () =>
+  z.strictObject({ detail: z.looseObject({}).optional(), ...eventFields() });
+
+export const anchorAnswer = () =>
+  z.object({
+    written: z.array(z.string()).describe('names of the digests that were written'),
+    until: z.string().nullable().describe('everything before is anchored'),
+  });
+export type AnchorReport = z.infer<ReturnType<typeof anchorAnswer>>;
 
 export const sweepAnswer = () =>
   z.object({

@@ -141,6 +141,25 @@ const ledgerRow = () =>
   });
 export type LedgerRow = z.infer<ReturnType<typeof ledgerRow>>;
 
+/** A digest as it is stored (docs/sagas.md, Anchors). */
+const storedAnchor = () =>
+  z.object({
+    name: z.string(),
+    text: z.string().optional().describe('absent when it was deleted'),
+    versions: z.int().describe('1, unless somebody did what nobody may'),
+  });
+export type StoredAnchor = z.infer<ReturnType<typeof storedAnchor>>;
+
+const anchorsOfDay = () =>
+  z.object({
+    day: z.string(),
+    anchors: z.array(storedAnchor()),
+    before: storedAnchor().optional().describe('the last one of the days before'),
+    firstDay: z.string().nullable(),
+    publicKey: z.string().describe('PEM of the key that signs now'),
+  });
+export type AnchorsAnswer = z.infer<ReturnType<typeof anchorsOfDay>>;
+
 export const ledgerAnswer = () =>
   z.object({
     entries: z.array(ledgerRow()).optional().describe('oldest first'),
@@ -159,6 +178,7 @@ export const ledgerAnswer = () =>
           .describe('what is not as it was written'),
       })
       .optional(),
+    anchors: anchorsOfDay().optional().describe('the digests of the day that `anchorsOf` named'),
   });
 export type LedgerAnswer = z.infer<ReturnType<typeof ledgerAnswer>>;
 

@@ -2,6 +2,8 @@
 import { type FunctionRow, LONGEST_SECONDS } from './function-row.ts';
 import {
   advanceInput,
+  anchorAnswer,
+  anchorLedgerInput,
   announceAwaitInput,
   httpToolInput,
   sweepAnswer,
@@ -78,7 +80,15 @@ export const SAGA_FUNCTIONS = {
     answer: ledgerAnswer,
     callers: ['reviewer', 'operator'],
     timeoutSeconds: 60,
-    grants: { sagas: ['GetItem'], ledger: ['Query'], indexes: ['sagas', 'ledger'] },
+    grants: { sagas: ['GetItem'], ledger: ['Query'], indexes: ['sagas', 'ledger'], anchors: 'read' },
+  },
+  'anchor-ledger': {
+    description: 'Signs where ledgers ended, and keeps it where nobody changes it',
+    input: anchorLedgerInput,
+    answer: anchorAnswer,
+    callers: ['internal', 'operator'],
+    timeoutSeconds: 300,
+    grants: { indexes: ['days'], anchors: 'write' },
   },
   'list-sagas': {
     description: 'Lists sagas',

@@ -74,6 +74,7 @@ export const queryLedgerInput = () =>
       .boolean()
       .optional()
       .describe('with sagaId or day: also what is stored beside the entries, for verifying'),
+    anchorsOf: day.optional().describe('the digests of this day, instead of entries'),
     limit: limit.optional().describe('default 200'),
     cursor,
   });

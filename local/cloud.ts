@@ -74,6 +74,7 @@ const describeEnvironment = (
   AWS_ENDPOINT_URL_SNS: endpoints.events,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secrets,
   AWS_ENDPOINT_URL_SFN: endpoints.stepfunctions,
+  AWS_ENDPOINT_URL_KMS: endpoints.kms,
   E2B_API_URL: endpoints.e2b,
   E2B_SANDBOX_URL: endpoints.e2b,
   E2B_API_KEY: credentials.e2bApiKey,

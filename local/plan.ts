@@ -82,6 +82,10 @@ type RulePlan =
 export interface CloudPlan {
   tables: TablePlan[];
   buckets: string[];
+  /** Those with object lock, and for how many days what is written there is locked. */
+  locks: { bucket: string; days: number }[];
+  /** ARNs of keys that sign. */
+  signingKeys: string[];
   eventBuses: string[];
   /** ARNs. */
   topics: string[];
@@ -159,10 +163,28 @@ const planMachine = (logicalId: string, resource: Resource, resolver: Resolver):
   };
 };
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** What is written to such a bucket is locked by itself. */
+const lockSchema = z.object({
+  ObjectLockConfiguration: z.object({
+    Rule: z.object({
+      DefaultRetention: z.object({ Mode: z.literal('GOVERNANCE'), Days: z.number().int().positive() }),
+    }),
+  }),
+});
+
+const planLock = (bucket: string, { Properties }: Resource): CloudPlan['locks'] => {
+  if (Properties['ObjectLockEnabled'] !== true) return [];
+  const { Rule } = lockSchema.parse(Properties).ObjectLockConfiguration;
+  return [{ bucket, days: Rule.DefaultRetention.Days }];
+};
+
 const ruleSchema = z.object({
   ScheduleExpression: z
     .string()
-    .regex(/^rate\(\d+ minutes?\)$/)
+    .regex(/^rate\(\d+ (?:minute|hour)s?\)$/)
     .optional(),
   EventPattern: z.object({ detail: z.object({ status: z.array(z.string()) }) }).optional(),
   Targets: z.array(z.object({ Arn: z.string() })),
@@ -175,8 +197,12 @@ const planRule = (resource: Resource, resolver: Resolver): RulePlan => {
   if (rule.EventPattern !== undefined) {
     return { kind: 'execution-status', statuses: rule.EventPattern.detail.status, functionNames };
   }
-  const minutes = Number(/\d+/.exec(rule.ScheduleExpression ?? '')?.[0] ?? 1);
-  return { kind: 'schedule', everyMs: minutes * 60_000, functionNames };
+  const [, number = '1', unit] = /(\d+) (minute|hour)/.exec(rule.ScheduleExpression ?? '') ?? [];
+  return {
+    kind: 'schedule',
+    everyMs: Number(number) * (unit === 'hour' ? HOUR_MS : MINUTE_MS),
+    functionNames,
+  };
 };
 
 /** `ConfigurationError` when the template uses something the embedded cloud does not know. */
@@ -194,6 +220,12 @@ export const planCloud = (template: Template): CloudPlan => {
       ...tableSchema.parse(Properties),
     })),
     buckets: names('AWS::S3::Bucket'),
+    locks: of('AWS::S3::Bucket').flatMap(([logicalId, bucket]) =>
+      planLock(resolver.nameOf(logicalId), bucket),
+    ),
+    signingKeys: of('AWS::KMS::Key')
+      .filter(([, { Properties }]) => Properties['KeyUsage'] === 'SIGN_VERIFY')
+      .map(([logicalId]) => resolver.arnOf(logicalId)),
     eventBuses: names('AWS::Events::EventBus'),
     topics: of('AWS::SNS::Topic').map(([logicalId]) => resolver.arnOf(logicalId)),
     functions,

@@ -11,7 +11,13 @@ import {
   type TableDescription,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { CreateBucketCommand, HeadBucketCommand, NotFound, type S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  HeadBucketCommand,
+  NotFound,
+  PutObjectLockConfigurationCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { WalkbackError } from '../core/shared/errors.ts';
 import type { CloudPlan, TablePlan } from './plan.ts';
 
@@ -93,13 +99,29 @@ const enableTimeToLive = async (dynamodb: DynamoDBClient, table: TablePlan): Pro
   await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification: ttl }));
 };
 
-const provisionBucket = async (s3: S3Client, name: string): Promise<void> => {
+const provisionBucket = async (
+  s3: S3Client,
+  name: string,
+  lock: CloudPlan['locks'][number] | undefined,
+): Promise<void> => {
   try {
     await s3.send(new HeadBucketCommand({ Bucket: name }));
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
-    await s3.send(new CreateBucketCommand({ Bucket: name }));
+    await s3.send(
+      new CreateBucketCommand({ Bucket: name, ...(lock && { ObjectLockEnabledForBucket: true }) }),
+    );
   }
+  if (lock === undefined) return;
+  await s3.send(
+    new PutObjectLockConfigurationCommand({
+      Bucket: name,
+      ObjectLockConfiguration: {
+        ObjectLockEnabled: 'Enabled',
+        Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: lock.days } },
+      },
+    }),
+  );
 };
 
 /** Idempotent. `ConfigurationError` when a table on disk has another shape; then nothing was made. */
@@ -113,6 +135,12 @@ export const provision = async (
       if (!existing.has(table.name)) await createTable(clients.dynamodb, table);
       await enableTimeToLive(clients.dynamodb, table);
     }),
-    ...plan.buckets.map((bucket) => provisionBucket(clients.s3, bucket)),
+    ...plan.buckets.map((bucket) =>
+      provisionBucket(
+        clients.s3,
+        bucket,
+        plan.locks.find((lock) => lock.bucket === bucket),
+      ),
+    ),
   ]);
 };

@@ -28,6 +28,8 @@ const KINDS: Record<string, Kind> = {
   'AWS::S3::Bucket': { nameProperty: 'BucketName', arn: (name) => `arn:aws:s3:::${name}` },
   'AWS::Lambda::Function': { nameProperty: 'FunctionName', arn: (name) => arn('lambda', `function:${name}`) },
   'AWS::Events::EventBus': { nameProperty: 'Name', arn: (name) => arn('events', `event-bus/${name}`) },
+  // Keys have no name of their own.
+  'AWS::KMS::Key': { nameProperty: 'KeyName', arn: (name) => arn('kms', `key/${name}`) },
   'AWS::SQS::Queue': { nameProperty: 'QueueName', arn: (name) => arn('sqs', name) },
   'AWS::SNS::Topic': { nameProperty: 'TopicName', arn: (name) => arn('sns', name), refIsArn: true },
   'AWS::StepFunctions::StateMachine': {

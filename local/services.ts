@@ -7,6 +7,7 @@ import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';
 import { createEventsApi } from './events/api.ts';
 import type { EventJournal } from './events/journal.ts';
+import { createKmsApi, loadSigningKeys } from './kms.ts';
 import { createLambdaApi } from './lambda/api.ts';
 import type { LocalFunctions } from './lambda/functions.ts';
 import { claimPort, type Endpoint, listenApp } from './listen.ts';
@@ -17,7 +18,7 @@ import { createSecretsApi, secretsOf } from './secrets.ts';
 import { startStepFunctions } from './stepfunctions/start.ts';
 
 /** In the order of their ports: `--port N` gives the first one N. */
-const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets', 'stepfunctions'] as const;
+const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets', 'stepfunctions', 'kms'] as const;
 export type Service = (typeof SERVICES)[number];
 export type Endpoints = Record<Service, string>;
 
@@ -51,6 +52,8 @@ const START: Record<Service, Start> = {
   secrets: ({ plan, credentials }, port) =>
     listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), port),
   stepfunctions: (parts, port) => startStepFunctions(parts, port),
+  kms: async ({ dataDir, plan, credentials }, port) =>
+    listenApp(createKmsApi({ keys: await loadSigningKeys(dataDir, plan.signingKeys), credentials }), port),
 };
 
 const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
@@ -78,6 +81,7 @@ export const startServices = async (
     events: await start('events'),
     secrets: await start('secrets'),
     stepfunctions: await start('stepfunctions'),
+    kms: await start('kms'),
   };
   const running = starting.move();
   return { endpoints, close: () => running.disposeAsync() };

@@ -145,9 +145,10 @@ export class Tables extends Construct {
     );
   }
 
-  bindIndexes(fn: WalkbackFunction, tables: readonly ('sagas' | 'ledger')[]): void {
+  bindIndexes(fn: WalkbackFunction, tables: readonly ('sagas' | 'ledger' | 'days')[]): void {
     this.#nameSagaTables(fn);
-    const arns = { sagas: this.#sagaIndexArns, ledger: this.ledgerIndexArns };
+    const days = indexArns(this.ledger, ['gsi_day']);
+    const arns = { sagas: this.#sagaIndexArns, ledger: this.ledgerIndexArns, days };
     fn.allow(
       ['dynamodb:Query'],
       tables.flatMap((table) => arns[table]),

@@ -7,7 +7,7 @@ import { CliError } from '../failure.ts';
 
 const PAGE = 500;
 
-const wrongRelease = () =>
+export const wrongRelease = () =>
   new CliError(
     'InvalidInput',
     'The functions deployed here are of an older release, which cannot be verified by this one.',

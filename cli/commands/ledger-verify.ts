@@ -1,76 +1,116 @@
 import type { Command } from 'commander';
 import type { Finding } from '../../core/saga/ledger/audit.ts';
+import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
+import type { DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
+import type { LedgerEntry } from '../../core/saga/model.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';
-import { parseDay, parseId } from '../options.ts';
+import { collectTexts, parseDay, parseId } from '../options.ts';
+import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 
 const SHOWN = 50;
+const DAY_MS = 86_400_000;
+/** A saga waits for a person for 20 days at a time: how far behind its last entry a cut tail is looked for. */
+const DAYS_BEHIND = 35;
 
-const lineOf = ({ sagaId, where, message }: Finding): string => `Saga ${sagaId}, ${where}: ${message}.`;
+type Found = Finding | DigestFinding;
 
-const brokenBy = (findings: readonly Finding[], details: Record<string, unknown>): CliError => {
+const lineOf = (finding: Found): string =>
+  'digest' in finding
+    ? `Digest ${finding.digest}: ${finding.message}.`
+    : `Saga ${finding.sagaId}, ${finding.where}: ${finding.message}.`;
+
+const brokenBy = (findings: readonly Found[], details: Record<string, unknown>): CliError => {
   const lines = findings.slice(0, SHOWN).map(lineOf);
   const more = findings.length - lines.length;
-  return new CliError(
-    'LedgerBroken',
-    [...lines, ...(more > 0 ? [`And ${more} more; --json has all.`] : [])].join('\n'),
-    {
-      hint: 'docs/operations.md, "When the ledger does not verify"',
-      details: { ...details, findings },
-    },
-  );
+  if (more > 0) lines.push(`And ${more} more; --json has all.`);
+  return new CliError('LedgerBroken', lines.join('\n'), {
+    hint: 'docs/operations.md, "When the ledger does not verify"',
+    details: { ...details, findings },
+  });
 };
 
-const verifyOne = async (run: Run, sagaId: string): Promise<Answer> => {
-  const stored = await run.progress('Reading the ledger', () => readSaga(run, sagaId));
-  const value = { sagaId, entries: stored.entries.length, hash: stored.entries.at(-1)?.hash ?? null };
+const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
+
+/** The days on which the saga may have been anchored. */
+const daysOf = (run: Run, entries: readonly LedgerEntry[]): string[] => {
+  const times = entries.map(({ at }) => Date.parse(at)).filter((time) => !Number.isNaN(time));
+  if (times.length === 0) return [];
+  const last = Math.min(run.terminal.now().getTime(), Math.max(...times) + DAYS_BEHIND * DAY_MS);
+  const days: string[] = [];
+  for (let at = Date.parse(dayOf(Math.min(...times))); at <= last; at += DAY_MS) days.push(dayOf(at));
+  return days;
+};
+
+const verifyStored = async (run: Run, sagaId: string, digests: Digests, days?: readonly string[]) => {
+  const stored = await readSaga(run, sagaId);
   const findings = verifySaga(stored);
+  const named = [];
+  for (const day of days ?? daysOf(run, stored.entries)) {
+    named.push(...(await run.progress(`Reading the digests of ${day}`, () => digests.of(day))).digests);
+  }
+  const { anchored, findings: unanchored } = checkAnchors(sagaId, stored.entries, named);
+  return { entries: stored.entries, findings: [...findings, ...unanchored], anchored };
+};
+
+const verifyOne = async (run: Run, sagaId: string, keys: readonly string[]): Promise<Answer> => {
+  const digests = await openDigests(run, keys);
+  const seen = await run.progress('Verifying', () => verifyStored(run, sagaId, digests));
+  const { entries, anchored } = seen;
+  const value = { sagaId, entries: entries.length, hash: entries.at(-1)?.hash ?? null, anchored };
+  const findings = [...seen.findings, ...digests.findings()];
   if (findings.length > 0) throw brokenBy(findings, value);
+  const { green, dim } = run.paint;
+  const where =
+    anchored === null ? 'not anchored yet, the next digests hold it' : `anchored up to entry ${anchored}`;
   return {
     value,
     text: () =>
-      `${run.paint.green('✔')} ${value.entries} entries, the chain holds ${run.paint.dim(value.hash ?? '')}\n`,
+      `${green('✔')} ${value.entries} entries, the chain holds ${dim(value.hash ?? '')}\n  ${where}\n`,
   };
 };
 
-const verifyStored = async (run: Run, sagaId: string) => {
+const verifyOfDay = async (run: Run, sagaId: string, digests: Digests, day: string) => {
   try {
-    const stored = await readSaga(run, sagaId);
-    return { entries: stored.entries.length, findings: verifySaga(stored) };
+    return await verifyStored(run, sagaId, digests, [day]);
   } catch (error) {
     if (!isCliError(error, 'SagaNotFound')) throw error;
-    return { entries: 0, findings: [{ sagaId, where: 'ledger', message: 'is gone, with its head' }] };
+    return { entries: [], findings: [{ sagaId, where: 'ledger', message: 'is gone, with its head' }] };
   }
 };
 
-const verifyDay = async (run: Run, day: string): Promise<Answer> => {
+const verifyDay = async (run: Run, day: string, keys: readonly string[]): Promise<Answer> => {
+  const digests = await openDigests(run, keys);
   const { sagas, findings } = await run.progress(`Reading the ledger of ${day}`, () => readDay(run, day));
+  const { digests: named } = await run.progress(`Reading the digests of ${day}`, () => digests.of(day));
+  for (const { digest } of named) for (const sagaId of Object.keys(digest.tips)) sagas.add(sagaId);
   let entries = 0;
   let done = 0;
   for (const sagaId of sagas) {
     done += 1;
-    const seen = await run.progress(`Verifying saga ${done} of ${sagas.size}`, () =>
-      verifyStored(run, sagaId),
-    );
-    entries += seen.entries;
+    const label = `Verifying saga ${done} of ${sagas.size}`;
+    const seen = await run.progress(label, () => verifyOfDay(run, sagaId, digests, day));
+    entries += seen.entries.length;
     findings.push(...seen.findings);
   }
-  const unique = [...new Map(findings.map((finding) => [lineOf(finding), finding])).values()];
-  const value = { day, sagas: sagas.size, entries };
+  const all = [...findings, ...digests.findings()];
+  const unique = [...new Map(all.map((finding) => [lineOf(finding), finding])).values()];
+  const value = { day, sagas: sagas.size, entries, digests: named.length };
   if (unique.length > 0) throw brokenBy(unique, value);
+  const what = `${sagas.size} sagas, ${entries} entries, ${named.length} digests`;
   return {
     value: { ...value, findings: [] },
-    text: () =>
-      `${run.paint.green('✔')} ${day}: ${sagas.size} sagas, ${entries} entries, all as they were written\n`,
+    text: () => `${run.paint.green('✔')} ${day}: ${what}, all as they were written\n`,
   };
 };
 
 interface Which {
   all?: boolean;
   day?: string;
+  publicKey?: string[];
 }
 
 export const addLedgerVerify = (parent: Command, app: App): void => {
@@ -79,13 +119,18 @@ export const addLedgerVerify = (parent: Command, app: App): void => {
     .argument('[saga]', 'saga id', parseId)
     .option('--all', 'every saga that moved on --day')
     .option('--day <day>', 'YYYY-MM-DD in UTC', parseDay)
+    .option(
+      '--public-key <file>',
+      'PEM of a key that may have signed digests, and no other; may be repeated',
+      collectTexts,
+    )
     .description('check that what is stored of a saga is what was written; exit code 1 when it is not')
-    .action((sagaId: string | undefined, { all, day }: Which, command: Command) => {
+    .action((sagaId: string | undefined, { all, day, publicKey = [] }: Which, command: Command) => {
       if (sagaId !== undefined && all === undefined && day === undefined) {
-        return withConnection(app, command, (run) => verifyOne(run, sagaId));
+        return withConnection(app, command, (run) => verifyOne(run, sagaId, publicKey));
       }
       if (sagaId === undefined && all === true && day !== undefined) {
-        return withConnection(app, command, (run) => verifyDay(run, day));
+        return withConnection(app, command, (run) => verifyDay(run, day, publicKey));
       }
       throw new CliError(
         'InvalidInput',

@@ -11,6 +11,7 @@ const STATUS = {
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
   InvalidBucketName: 400,
+  InvalidBucketState: 409,
   InvalidDigest: 400,
   InvalidRange: 416,
   InvalidRequest: 400,

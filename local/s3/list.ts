@@ -87,3 +87,30 @@ export const listPage = (bucket: string, objects: ObjectInfo[], request: ListReq
     CommonPrefixes: page.flatMap((entry) => (entry.kind === 'prefix' ? [{ Prefix: name(entry.name) }] : [])),
   };
 };
+
+/** The `ListVersionsResult` document of one page. There is one version of each object here, and no delete marker. */
+export const versionsPage = (
+  bucket: string,
+  objects: ObjectInfo[],
+  query: (name: string) => string | undefined,
+): XmlNode => {
+  const marker = query('key-marker') ?? '';
+  const request = { ...parseListRequest(query), startAfter: marker, continuationToken: undefined };
+  const {
+    NextContinuationToken,
+    Contents,
+    KeyCount: _,
+    StartAfter: __,
+    ...page
+  } = listPage(bucket, objects, request);
+  const next = typeof NextContinuationToken === 'string' ? decodeToken(NextContinuationToken) : undefined;
+  const versions = Array.isArray(Contents) ? Contents : [];
+  return {
+    ...page,
+    KeyMarker: marker,
+    NextKeyMarker: next,
+    Version: versions.flatMap((one) =>
+      typeof one === 'object' && !Array.isArray(one) ? [{ ...one, VersionId: 'null', IsLatest: true }] : [],
+    ),
+  };
+};

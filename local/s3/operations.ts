@@ -2,12 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { S3Error } from './errors.ts';
-import { listPage, parseListRequest } from './list.ts';
+import { listPage, parseListRequest, versionsPage } from './list.ts';
 import { parseRange } from './range.ts';
 import type { S3Request } from './request.ts';
 import type { ObjectInfo, ObjectStore } from './store.ts';
-import { parseExpectation, receiveUpload } from './upload.ts';
-import { parseDelete, type XmlNode, xmlDocument } from './xml.ts';
+import { parseExpectation, parseRetention, receiveUpload } from './upload.ts';
+import { parseDelete, parseLock, type XmlNode, xmlDocument } from './xml.ts';
 
 interface Exchange {
   request: S3Request;
@@ -47,6 +47,12 @@ const objectHeaders = (info: ObjectInfo): Record<string, string> => ({
   ...info.headers,
   etag: `"${info.etag}"`,
   'last-modified': new Date(info.lastModified).toUTCString(),
+  ...(info.retainUntil === undefined
+    ? {}
+    : {
+        'x-amz-object-lock-mode': 'GOVERNANCE',
+        'x-amz-object-lock-retain-until-date': info.retainUntil,
+      }),
   'accept-ranges': 'bytes',
 });
 
@@ -59,11 +65,25 @@ const checksumHeaders = (info: ObjectInfo): Record<string, string> => ({
 
 const createBucket: Operation = async ({ request, response, store }) => {
   await store.createBucket(request.bucket);
+  if (request.header('x-amz-bucket-object-lock-enabled') === 'true') await store.lockBucket(request.bucket);
   response.writeHead(200, { location: `/${request.bucket}`, 'content-length': 0 }).end();
 };
 
 const headBucket: Operation = async ({ request, response, store }) => {
   await store.requireBucket(request.bucket);
+  response.writeHead(200, { 'content-length': 0 }).end();
+};
+
+/** Whatever is written from now on stays locked for so long. */
+const putObjectLock: Operation = async (exchange) => {
+  const { request, response, store } = exchange;
+  const document = await readDocument(exchange);
+  if (!(await store.isLocking(request.bucket)))
+    throw new S3Error(
+      'InvalidBucketState',
+      'Object Lock configuration cannot be enabled on existing buckets.',
+    );
+  await store.lockBucket(request.bucket, parseLock(document));
   response.writeHead(200, { 'content-length': 0 }).end();
 };
 
@@ -77,11 +97,20 @@ const putObject: Operation = async (exchange) => {
     throw new S3Error('NotImplemented', 'If-None-Match supports only *.');
   const expected = parseExpectation(request.header, payloadHash);
   await store.requireBucket(request.bucket);
+  const retention = parseRetention(request.header);
+  if (retention.retainUntil !== undefined && !(await store.isLocking(request.bucket)))
+    throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
   if (condition === '*') await refuseExisting(store, request);
   const { body, describe } = receiveUpload(openBody(exchange), expected, request.headers);
-  const info = await store.put(request.bucket, request.key, body, (size) => describe(request.key, size), {
-    createOnly: condition === '*',
-  });
+  const info = await store.put(
+    request.bucket,
+    request.key,
+    body,
+    (size) => ({ ...describe(request.key, size), ...retention }),
+    {
+      createOnly: condition === '*',
+    },
+  );
   response.writeHead(200, { etag: `"${info.etag}"`, ...checksumHeaders(info), 'content-length': 0 }).end();
 };
 
@@ -139,6 +168,11 @@ const listObjects: Operation = async ({ request, response, store }) => {
   sendXml(response, 200, 'ListBucketResult', page);
 };
 
+const listVersions: Operation = async ({ request, response, store }) => {
+  const objects = await store.list(request.bucket);
+  sendXml(response, 200, 'ListVersionsResult', versionsPage(request.bucket, objects, request.parameter));
+};
+
 const LIST_PARAMETERS = [
   'prefix',
   'delimiter',
@@ -147,6 +181,8 @@ const LIST_PARAMETERS = [
   'continuation-token',
   'encoding-type',
   'fetch-owner',
+  'key-marker',
+  'version-id-marker',
 ];
 
 /** Query parameters that change what a request means must be known, or the request is refused. */
@@ -166,6 +202,10 @@ export const operationOf = (request: S3Request): Operation => {
       return headBucket;
     case 'GET bucket list-type':
       return listObjects;
+    case 'GET bucket versions':
+      return listVersions;
+    case 'PUT bucket object-lock':
+      return putObjectLock;
     case 'POST bucket delete':
       return deleteObjects;
     case 'PUT object':

@@ -11,6 +11,7 @@ import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { readJson, writePrivately } from '../private-file.ts';
 import { S3Error } from './errors.ts';
 
 const objectInfo = z.object({
@@ -23,6 +24,8 @@ const objectInfo = z.object({
   /** Headers given back with the object: content-type, x-amz-meta-* and the like. */
   headers: z.record(z.string(), z.string()),
   lastModified: z.string(),
+  /** Until then nobody writes over it or deletes it (object lock). */
+  retainUntil: z.string().optional(),
 });
 
 export type ObjectInfo = z.infer<typeof objectInfo>;
@@ -48,6 +51,14 @@ const fsyncDirectory = async (path: string): Promise<void> => {
   } finally {
     await handle.close();
   }
+};
+
+/** Days for which what is written is locked, by itself; of buckets with object lock. */
+const lockSchema = z.object({ days: z.int().positive().optional() });
+
+const refuseLocked = (info: ObjectInfo | undefined): void => {
+  if (info?.retainUntil === undefined || info.retainUntil <= new Date().toISOString()) return;
+  throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
 };
 
 const encodeFooter = (info: ObjectInfo): Buffer => {
@@ -110,6 +121,10 @@ export const openObjectStore = async (dataDir: string) => {
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true });
   await mkdir(buckets, { recursive: true });
+  const locks = join(dataDir, 'locks');
+  const lockFile = (bucket: string): string => join(locks, `${bucket}.json`);
+  /** Undefined for a bucket without object lock. */
+  const lockOf = (bucket: string) => readJson(lockFile(bucket), lockSchema);
 
   const bucketDirectory = async (bucket: string): Promise<string> => {
     const directory = join(buckets, bucket);
@@ -152,6 +167,15 @@ export const openObjectStore = async (dataDir: string) => {
       await fsyncDirectory(buckets);
     },
 
+    /** Object lock: `days` is how long what is written stays locked by itself. */
+    async lockBucket(bucket: string, days?: number): Promise<void> {
+      await bucketDirectory(bucket);
+      await mkdir(locks, { recursive: true });
+      await writePrivately(lockFile(bucket), days === undefined ? {} : { days });
+    },
+
+    isLocking: async (bucket: string): Promise<boolean> => (await lockOf(bucket)) !== undefined,
+
     async requireBucket(bucket: string): Promise<void> {
       await bucketDirectory(bucket);
     },
@@ -167,8 +191,13 @@ export const openObjectStore = async (dataDir: string) => {
       const { directory, path } = await fileOf(bucket, key);
       const unfinished = join(temporary, randomUUID());
       try {
-        const info = await writeObjectFile(unfinished, body, describe);
+        const days = (await lockOf(bucket))?.days;
+        const until =
+          days === undefined ? {} : { retainUntil: new Date(Date.now() + days * 86_400_000).toISOString() };
+        const info = await writeObjectFile(unfinished, body, (size) => ({ ...until, ...describe(size) }));
         await mkdir(directory, { recursive: true });
+        // S3 keeps both as versions. There is one of each here, so the one that is locked stays.
+        if (!options.createOnly) refuseLocked(await infoOf(path));
         await publish(unfinished, path, options.createOnly);
         await fsyncDirectory(directory);
         return info;
@@ -200,6 +229,7 @@ export const openObjectStore = async (dataDir: string) => {
     /** Deleting what is not there is a success, as in S3. */
     async remove(bucket: string, key: string): Promise<void> {
       const { directory, path } = await fileOf(bucket, key);
+      refuseLocked(await infoOf(path));
       await rm(path, { force: true });
       await fsyncDirectory(directory).catch((error: unknown) => {
         if (!isErrno(error, 'ENOENT')) throw error;

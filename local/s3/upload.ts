@@ -60,6 +60,21 @@ const parseChecksums = (header: Header): Expectation['checksums'] => {
   return checksums;
 };
 
+/** When a PUT says itself until when nobody may write over it. Governance only: nothing here could lift the other kind. */
+export const parseRetention = (header: Header): { retainUntil?: string } => {
+  const mode = header('x-amz-object-lock-mode');
+  const until = header('x-amz-object-lock-retain-until-date');
+  if (mode === undefined && until === undefined) return {};
+  const time = Date.parse(until ?? '');
+  if (mode === undefined || Number.isNaN(time))
+    throw new S3Error('InvalidArgument', 'Object lock takes a mode and a date together.');
+  if (mode !== 'GOVERNANCE')
+    throw new S3Error('NotImplemented', 'Object lock supports only GOVERNANCE here.');
+  if (time <= Date.now())
+    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
+  return { retainUntil: new Date(time).toISOString() };
+};
+
 const parseTrailer = (header: Header): ChecksumAlgorithm | undefined => {
   const trailer = header('x-amz-trailer');
   if (trailer === undefined) return undefined;

@@ -48,3 +48,15 @@ export const parseDelete = (document: string): { keys: string[]; quiet: boolean 
     throw new S3Error('MalformedXML', 'Send a Delete document with 1 to 1000 keys.');
   return { keys, quiet: /<Quiet>\s*true\s*<\/Quiet>/.test(document) };
 };
+
+/** Days of the default retention of an `<ObjectLockConfiguration>` document. */
+export const parseLock = (document: string): number | undefined => {
+  const days = /<Days>(\d{1,6})<\/Days>/.exec(document)?.[1];
+  const isKnown = /<Mode>GOVERNANCE<\/Mode>/.test(document) && days !== undefined && Number(days) > 0;
+  if (isKnown) return Number(days);
+  if (!document.includes('<DefaultRetention>')) return undefined;
+  throw new S3Error(
+    'NotImplemented',
+    'Object lock supports a default retention of days in GOVERNANCE mode here.',
+  );
+};

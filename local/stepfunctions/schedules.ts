@@ -1,9 +1,11 @@
-/** Rules of the default bus that go by the clock. Unlike deployed, each also fires when the cloud starts: what its last
- * run left behind is picked up at once. */
+/** Rules of the default bus that go by the clock. Unlike deployed, frequent ones also fire when the cloud starts: what its
+ * last run left behind is picked up at once. A rare one is for who needs it to ask for. */
 import type { Log } from '../../core/shared/surroundings.ts';
 import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan } from '../plan.ts';
+
+const FREQUENT_MS = 5 * 60_000;
 
 export const startSchedules = ({
   plan,
@@ -25,7 +27,7 @@ export const startSchedules = ({
   const timers = plan.rules.flatMap((rule) => {
     if (rule.kind !== 'schedule') return [];
     const tick = () => inBackground(log, 'a scheduled rule', () => fire(rule.functionNames));
-    tick();
+    if (rule.everyMs <= FREQUENT_MS) tick();
     return [setInterval(tick, rule.everyMs)];
   });
   return {

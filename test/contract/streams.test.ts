@@ -50,6 +50,8 @@ beforeEach(async () => {
   const plan = {
     tables: [table],
     buckets: [],
+    locks: [],
+    signingKeys: [],
     eventBuses: [],
     topics: [],
     functions: [],

@@ -16,6 +16,7 @@ import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
 import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
 import {
   asArray,
+  encryptionKeysOf,
   entriesOf,
   machineStatements,
   managedPolicy,
@@ -35,7 +36,7 @@ let plain: Template;
 beforeAll(async () => {
   plain = await loadTemplate();
   ({ stack, template } = synthesise(withKey));
-  [[keyId = ''] = []] = entriesOf(template, 'AWS::KMS::Key');
+  [[keyId = ''] = []] = encryptionKeysOf(template);
 }, SYNTH_TIMEOUT_MS);
 
 /** Where each kind of resource names the key it is encrypted with. */
@@ -88,7 +89,7 @@ describe('the rights on the key', () => {
   };
   type KeyStatement = Statement & { Principal: { Service?: string } };
   const policy = (): KeyStatement[] =>
-    entriesOf(template, 'AWS::KMS::Key').flatMap(
+    encryptionKeysOf(template).flatMap(
       ([, { Properties }]) => (Properties['KeyPolicy'] as { Statement: KeyStatement[] }).Statement,
     );
 
@@ -146,7 +147,7 @@ test(
       ...readSettings(inStack),
       e2bApiKeySecret: new Secret(inStack, 'Theirs', { encryptionKey: new Key(inStack, 'TheirKey') }),
     })).template;
-    const [[theirs] = ['']] = entriesOf(given, 'AWS::KMS::Key');
+    const [[theirs] = ['']] = encryptionKeysOf(given);
     const reading = FUNCTIONS.filter(({ name, tool }) => {
       if (tool === true) return false;
       const rights = statementsOf(given, `walkback-${name}`);
@@ -167,7 +168,7 @@ test(
   () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';
     const imported = synthesise(readSettings, { 'walkback:kmsKeyArn': keyArn }).template;
-    expect(entriesOf(imported, 'AWS::KMS::Key')).toEqual([]);
+    expect(encryptionKeysOf(imported)).toEqual([]);
     for (const [id, { Properties }] of entriesOf(imported, 'AWS::Logs::LogGroup')) {
       expect(Properties['KmsKeyId'], id).toBe(keyArn);
     }

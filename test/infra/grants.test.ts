@@ -60,7 +60,7 @@ const grantsOf = (functionName: string): Set<Permission> => {
   // ListBucket is no call: it makes S3 answer 404 for an object that is not there.
   const isCall = (action: string): boolean =>
     action !== 's3:ListBucket' &&
-    /^(?:dynamodb|s3|states|events|lambda|secretsmanager):/.test(action) &&
+    /^(?:dynamodb|s3|states|events|kms|lambda|secretsmanager):/.test(action) &&
     !/Stream|GetRecords|ShardIterator/.test(action);
   return new Set(
     statementsOf(template, functionName).flatMap(({ Action, Resource }) =>
@@ -143,6 +143,11 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   await cloud.invoke('query-ledger', { externalRef });
   await cloud.invoke('query-ledger', { status: 'COMPLETED' });
   await cloud.invoke('query-ledger', { day: new Date().toISOString().slice(0, 10) });
+  await cloud.invoke('query-ledger', { sagaId: 'done', evidence: true });
+  // The second one reads what the first wrote.
+  await cloud.invoke('anchor-ledger', {});
+  await cloud.invoke('anchor-ledger', {});
+  await cloud.invoke('query-ledger', { anchorsOf: new Date().toISOString().slice(0, 10) });
   await cloud.invoke('list-sagas', {});
   // Nobody listens there: the secret is read and the tombstones are asked all the same.
   for (const operation of ['execute', 'compensate']) {

@@ -65,8 +65,9 @@ const KNOWN: Record<string, { local: string[]; deployed: string[] }> = {
     local: ['EventPattern', 'ScheduleExpression', 'State', 'Targets'],
     deployed: ['Tags'],
   },
+  'AWS::KMS::Key': { local: ['KeySpec', 'KeyUsage'], deployed: ['Description', 'KeyPolicy', 'Tags'] },
   'AWS::S3::Bucket': {
-    local: [],
+    local: ['ObjectLockConfiguration', 'ObjectLockEnabled'],
     deployed: [
       'BucketEncryption',
       'LifecycleConfiguration',
@@ -121,8 +122,9 @@ test('the machine, the functions, the tables and the rules of the plan are the t
   expect(plan.tables).toHaveLength(entriesOf(template, 'AWS::DynamoDB::Table').length);
   expect(plan.rules).toHaveLength(entriesOf(template, 'AWS::Events::Rule').length);
   expect(plan.streams).toHaveLength(entriesOf(template, 'AWS::Lambda::EventSourceMapping').length);
-  // The same targets as deployed: the sweeper twice, the measuring once.
+  // The same targets as deployed: the sweeper twice, the others once.
   expect(plan.rules.flatMap(({ functionNames }) => functionNames).sort()).toEqual([
+    'walkback-anchor-ledger',
     'walkback-measure-sagas',
     'walkback-sweep',
     'walkback-sweep',

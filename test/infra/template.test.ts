@@ -12,6 +12,7 @@ import {
   logicalIdOf,
   machineStatements,
   managedPolicy,
+  type Statement,
   statementsOf,
 } from '../support/template.ts';
 
@@ -20,15 +21,15 @@ beforeAll(async () => {
   template = await loadTemplate();
 });
 
-const only = (type: string): Resource => {
-  const [[, resource] = [], ...more] = entriesOf(template, type);
-  if (resource === undefined || more.length > 0) throw new Error(`not exactly one ${type}`);
-  return resource;
-};
 const tableId = (part: string): string => {
   const found = entriesOf(template, 'AWS::DynamoDB::Table').find(([id]) => id.includes(part));
   if (found === undefined) throw new Error(`no table ${part}`);
   return found[0];
+};
+const bucketOf = (part: string): Resource => {
+  const found = entriesOf(template, 'AWS::S3::Bucket').find(([id]) => id.includes(part));
+  if (found === undefined) throw new Error(`no bucket ${part}`);
+  return found[1];
 };
 const actionsOf = (name: string): string[] =>
   statementsOf(template, `walkback-${name}`).flatMap(({ Action }) => asArray(Action));
@@ -147,7 +148,7 @@ describe('the ledger', () => {
 
 describe('the bucket', () => {
   test('is private, encrypted, versioned and cleans up after itself', () => {
-    const bucket = only('AWS::S3::Bucket');
+    const bucket = bucketOf('Bundles');
     expect(bucket).toMatchObject({ DeletionPolicy: 'Retain' });
     expect(bucket.Properties).toMatchObject({
       PublicAccessBlockConfiguration: {
@@ -183,6 +184,84 @@ describe('the bucket', () => {
         });
       }
     }
+  });
+});
+
+describe('the anchors of the ledger', () => {
+  const policyOf = (part: string) =>
+    entriesOf(template, 'AWS::S3::BucketPolicy')
+      .filter(([id]) => id.includes(part))
+      .flatMap(
+        ([, { Properties }]) => (Properties['PolicyDocument'] as { Statement: Statement[] }).Statement,
+      );
+  const signing = () => entriesOf(template, 'AWS::KMS::Key').map(([, key]) => key);
+
+  test('are locked for 400 days by the bucket itself, in governance mode', () => {
+    expect(bucketOf('Anchors')).toMatchObject({
+      DeletionPolicy: 'Retain',
+      Properties: {
+        ObjectLockEnabled: true,
+        ObjectLockConfiguration: { Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: 400 } } },
+        VersioningConfiguration: { Status: 'Enabled' },
+        PublicAccessBlockConfiguration: { BlockPublicPolicy: true, RestrictPublicBuckets: true },
+      },
+    });
+  });
+
+  test('are deleted and written over by nobody, also not by who may bypass the lock', () => {
+    const denied = policyOf('Anchors').filter(({ Effect }) => Effect === 'Deny');
+    expect(denied).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          Principal: { AWS: '*' },
+          Action: [
+            's3:BypassGovernanceRetention',
+            's3:DeleteObject',
+            's3:DeleteObjectVersion',
+            's3:PutObjectRetention',
+          ],
+        }),
+        expect.objectContaining({
+          Principal: { AWS: '*' },
+          Action: 's3:PutObject',
+          Condition: { Null: { 's3:if-none-match': 'true' } },
+        }),
+      ]),
+    );
+  });
+
+  test('are signed by one function alone, which writes no table', () => {
+    const [key, ...more] = signing();
+    expect(more).toEqual([]);
+    expect(key?.Properties).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' });
+    const signers = FUNCTIONS.filter(({ name }) => actionsOf(name).includes('kms:Sign'));
+    expect(signers.map(({ name }) => name)).toEqual(['anchor-ledger']);
+    expect(actionsOf('anchor-ledger').filter((action) => action.startsWith('dynamodb:'))).toEqual([
+      'dynamodb:Query',
+    ]);
+    const role = template.Resources[logicalIdOf(template, 'walkback-anchor-ledger')]?.Properties['Role'];
+    expect(key?.Properties['KeyPolicy']).toMatchObject({
+      Statement: expect.arrayContaining([
+        expect.objectContaining({
+          Effect: 'Deny',
+          Principal: { AWS: '*' },
+          Action: 'kms:Sign',
+          Condition: { ArnNotEquals: { 'aws:PrincipalArn': role } },
+        }),
+      ]),
+    });
+  });
+
+  test('are written by that function alone: what writes tables reaches neither bucket nor key', () => {
+    const id = entriesOf(template, 'AWS::S3::Bucket').find(([one]) => one.includes('Anchors'))?.[0] ?? '';
+    const touching = FUNCTIONS.filter(({ name }) =>
+      statementsOf(template, `walkback-${name}`).some(({ Resource }) =>
+        JSON.stringify(Resource).includes(`"${id}"`),
+      ),
+    );
+    expect(touching.map(({ name }) => name)).toEqual(['query-ledger', 'anchor-ledger']);
+    expect(actionsOf('query-ledger')).not.toContain('s3:PutObject');
+    for (const { name } of touching) expect(actionsOf(name)).not.toContain('dynamodb:PutItem');
   });
 });
 
@@ -222,7 +301,8 @@ describe('the functions', () => {
       const may = statementsOf(template, fn.name).flatMap(({ Action }) => asArray(Action));
       const uses = (service: string) => may.some((action) => action.startsWith(`${service}:`));
       const told = (name: string) => name in fn.environment;
-      expect(uses('s3'), fn.name).toBe(told('WALKBACK_BUCKET'));
+      expect(uses('s3'), fn.name).toBe(told('WALKBACK_BUCKET') || told('WALKBACK_ANCHOR_BUCKET'));
+      expect(uses('kms'), fn.name).toBe(told('WALKBACK_ANCHOR_KEY_ARN'));
       expect(uses('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
       expect(uses('states'), fn.name).toBe(told('WALKBACK_STATE_MACHINE_ARN'));
       expect(uses('secretsmanager'), fn.name).toBe(
@@ -243,7 +323,7 @@ describe('the functions', () => {
   });
 
   test('that run asynchronously have somewhere to leave what failed', () => {
-    expect(entriesOf(template, 'AWS::Lambda::EventInvokeConfig')).toHaveLength(2);
+    expect(entriesOf(template, 'AWS::Lambda::EventInvokeConfig')).toHaveLength(3);
     for (const [, { Properties }] of entriesOf(template, 'AWS::Lambda::EventInvokeConfig')) {
       expect(Properties).toMatchObject({ DestinationConfig: { OnFailure: {} } });
     }

@@ -38,6 +38,7 @@ const VARIABLES: Record<Exclude<Service, 'lambda'>, string[]> = {
   events: ['AWS_ENDPOINT_URL_EVENTBRIDGE', 'AWS_ENDPOINT_URL_SNS'],
   secrets: ['AWS_ENDPOINT_URL_SECRETS_MANAGER'],
   stepfunctions: ['AWS_ENDPOINT_URL_SFN'],
+  kms: ['AWS_ENDPOINT_URL_KMS'],
 };
 
 const createInvoke =

@@ -17,6 +17,7 @@ interface Input {
 const ACTIONS: Record<string, string> = {
   's3:HeadObject': 's3:GetObject',
   's3:DeleteObjects': 's3:DeleteObject',
+  's3:ListObjectVersions': 's3:ListBucketVersions',
 };
 const SERVICES: Record<string, string> = {
   DynamoDB: 'dynamodb',
@@ -24,6 +25,7 @@ const SERVICES: Record<string, string> = {
   SFN: 'states',
   EventBridge: 'events',
   Lambda: 'lambda',
+  KMS: 'kms',
   'Secrets Manager': 'secretsmanager',
 };
 const IN_TRANSACTION = {

@@ -1,4 +1,7 @@
 /** The hand of somebody with rights in the account: reads and writes items of sagas past the functions. */
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AttributeValue,
@@ -7,6 +10,7 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
 import { createInvoke } from '../../cli/target/invoke.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
@@ -51,6 +55,7 @@ export const openTables = ({ environment, endpoints }: Pick<Cloud, 'environment'
     ...(await partition(ledger, `SAGA#${sagaId}`)),
   ];
   return {
+    client,
     sagas,
     ledger,
     of,
@@ -70,6 +75,22 @@ export const openTables = ({ environment, endpoints }: Pick<Cloud, 'environment'
   };
 };
 
+/** What somebody does who may bypass the lock: an object is gone from the embedded S3's disk. */
+export const deleteLocked = async (
+  { dataDir }: Pick<Cloud, 'dataDir'>,
+  bucket: string,
+  key: string,
+): Promise<void> => {
+  const name = createHash('sha256').update(key).digest('hex');
+  await rm(join(dataDir, 's3', 'buckets', bucket, name.slice(0, 2), name));
+};
+
+export const s3Of = ({ environment, endpoints }: Pick<Cloud, 'environment' | 'endpoints'>): S3Client => {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = environment;
+  const credentials = { accessKeyId, secretAccessKey };
+  return new S3Client({ region: 'us-east-1', endpoint: endpoints.s3, credentials, forcePathStyle: true });
+};
+
 /** The real command, in this process, over the functions of a running cloud. */
 export const commandOn = (
   cloud: Pick<Cloud, 'environment' | 'endpoints'>,
@@ -84,6 +105,7 @@ export const commandOn = (
   });
   const answers = {
     'walkback-query-ledger': (input: object) => invoke('walkback-query-ledger', input),
+    'walkback-anchor-ledger': () => invoke('walkback-anchor-ledger', {}),
   };
   return { run: (argv: string[]) => runCommand(argv, { answers, now }), close };
 };

@@ -13,6 +13,12 @@ export const asArray = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value
 export const entriesOf = (template: Template, type: string): [string, Resource][] =>
   Object.entries(template.Resources).filter(([, resource]) => resource.Type === type);
 
+/** Keys that encrypt; the one that signs digests of the ledger stores nothing. */
+export const encryptionKeysOf = (template: Template): [string, Resource][] =>
+  entriesOf(template, 'AWS::KMS::Key').filter(
+    ([, { Properties }]) => Properties['KeyUsage'] !== 'SIGN_VERIFY',
+  );
+
 export const logicalIdOf = (template: Template, functionName: string): string => {
   const found = entriesOf(template, 'AWS::Lambda::Function').find(
     ([, resource]) => resource.Properties['FunctionName'] === functionName,

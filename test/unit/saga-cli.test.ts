@@ -144,11 +144,10 @@ describe('walkback saga', () => {
 describe('walkback ledger', () => {
   test('verify accepts a whole chain, and names the entry that was changed or cut off', async () => {
     const answer = (some: typeof rows) => ({
-      'walkback-query-ledger': {
-        entries: some,
-        tip: { seq: tip.seq, hash: tip.tip },
-        evidence: { head, findings: [] },
-      },
+      'walkback-query-ledger': (input: { anchorsOf?: string }) =>
+        input.anchorsOf === undefined
+          ? { entries: some, tip: { seq: tip.seq, hash: tip.tip }, evidence: { head, findings: [] } }
+          : { anchors: { day: input.anchorsOf, anchors: [], firstDay: '2026-01-03', publicKey: '' } },
     });
     expect((await runCommand(['ledger', 'verify', 'r1'], { answers: answer(rows), env })).stdout).toContain(
       '✔ 2 entries',

@@ -4,6 +4,7 @@
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
+import type { ReadOutcomes } from '../../../core/saga/ledger/anchor.ts';
 import type { AuditedEntry, LedgerAudit } from '../../../core/saga/ledger/audit.ts';
 import type { LedgerEntry, SagaHead } from '../../../core/saga/model.ts';
 import { hashJson } from '../../../core/saga/plan/json.ts';
@@ -107,6 +108,25 @@ export interface SagaAuditOptions {
   ledgerTable: string;
   client?: DynamoDBClient;
 }
+
+/** What anchors are made of. An item that pretends to be another's is anchored under the place it really has. */
+export const createReadOutcomes = ({
+  ledgerTable,
+  client,
+}: Pick<SagaAuditOptions, 'ledgerTable' | 'client'>): ReadOutcomes => {
+  const tables = createSagaTables(documentClient(client));
+  return async (day, since, limit, cursor) => {
+    const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day', since };
+    const { items, ...rest } = await tables.index(by, day, limit, cursor);
+    const outcomes = items.map(({ pk, sk, hash: entryHash, at }) => ({
+      sagaId: String(pk).replace(/^SAGA#/, ''),
+      seq: Number(sk),
+      hash: String(entryHash),
+      at: String(at),
+    }));
+    return { items: outcomes, ...rest };
+  };
+};
 
 export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOptions): LedgerAudit => {
   const tables = createSagaTables(documentClient(client));

@@ -1,11 +1,12 @@
 /** Sagas and ledger entries as items, and back (docs/sagas.md, Data). Pure. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
-import { fromRow, toRow } from '../../../core/saga/ledger/ledger-row.ts';
+import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.ts';
 import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core/saga/model.ts';
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
 import { PLAIN_SAGA_FORMAT, SAGA_FORMAT } from '../item-format.ts';
 
 export interface Key {
@@ -67,7 +68,20 @@ const bytesOf = (value: unknown): Uint8Array => {
 
 export const inflateEffects = (value: unknown): string => inflateRawSync(bytesOf(value)).toString();
 
-export const readHead = (item: Record<string, unknown>): SagaHead => {
+/** Written by us, so what cannot be read was changed since; `walkback ledger verify` says where. */
+const reading = <T>({ pk, sk }: Record<string, unknown>, read: () => T): T => {
+  try {
+    return read();
+  } catch (cause) {
+    throw new WalkbackError(
+      'LedgerBroken',
+      `${String(pk)} ${String(sk)} cannot be read: it is not what was written. An operator runs \`walkback ledger verify\` for that saga.`,
+      { cause },
+    );
+  }
+};
+
+const toHead = (item: Record<string, unknown>): SagaHead => {
   const { pk, sk: _, format: _format, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
   const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
   const unpacked = unpackEffects(inflateEffects(effects));
@@ -76,6 +90,8 @@ export const readHead = (item: Record<string, unknown>): SagaHead => {
   return head as SagaHead;
 };
 
+export const readHead = (item: Record<string, unknown>): SagaHead => reading(item, () => toHead(item));
+
 /** From the index by status. */
 export const readOutline = ({ pk, statusSince, waitUntilMs }: Record<string, unknown>): SagaOutline => ({
   sagaId: String(pk).slice('SAGA#'.length),
@@ -83,9 +99,8 @@ export const readOutline = ({ pk, statusSince, waitUntilMs }: Record<string, unk
   waitUntilMs: typeof waitUntilMs === 'number' ? waitUntilMs : null,
 });
 
-/** Only outcomes are found by day: a start of a call says nothing that its outcome does not. */
 const dayOf = (entry: LedgerEntry): { day?: string } =>
-  entry.status === 'started' && entry.direction !== 'saga' ? {} : { day: entry.at.slice(0, 10) };
+  isOutcome(entry) ? { day: entry.at.slice(0, 10) } : {};
 
 export const entryItem = (entry: LedgerEntry): Item => {
   const columns = Object.entries(toRow(entry)).filter(([, value]) => value !== null);
@@ -95,7 +110,7 @@ export const entryItem = (entry: LedgerEntry): Item => {
 export const readEntry = (item: Record<string, unknown>): LedgerEntry => {
   const { pk: _, sk: __, day: ___, ...row } = item;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by entryItem
-  return fromRow(row as unknown as LedgerRow);
+  return reading(item, () => fromRow(row as unknown as LedgerRow));
 };
 
 export const stepItems = (sagaId: string, planHash: string, steps: readonly PinnedStep[]): Item[] =>

@@ -84,19 +84,21 @@ export const createSagaTables = (client: DynamoDBDocumentClient) => {
     return { items: answer.Items ?? [], hasMore: answer.LastEvaluatedKey !== undefined };
   };
 
-  /** One page of an index, oldest first. */
+  /** One page of an index, oldest first; from a time on, where one is given and the index goes by `at`. */
   const index = async (
-    table: { name: string; index: string; attribute: string },
+    table: { name: string; index: string; attribute: string; since?: string },
     value: string,
     limit: number,
     cursor?: string,
   ): Promise<Page<Record<string, unknown>>> => {
+    const { since } = table;
+    const isSince = since === undefined ? '' : ' AND #at >= :since';
     const command = new QueryCommand({
       TableName: table.name,
       IndexName: table.index,
-      KeyConditionExpression: '#attribute = :value',
-      ExpressionAttributeNames: { '#attribute': table.attribute },
-      ExpressionAttributeValues: { ':value': value },
+      KeyConditionExpression: `#attribute = :value${isSince}`,
+      ExpressionAttributeNames: { '#attribute': table.attribute, ...(since && { '#at': 'at' }) },
+      ExpressionAttributeValues: { ':value': value, ...(since && { ':since': since }) },
       Limit: limit,
       ...(cursor === undefined ? {} : { ExclusiveStartKey: keyOf(cursor) }),
     });

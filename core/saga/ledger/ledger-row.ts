@@ -3,6 +3,10 @@ import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../model.ts';
 import { canonicalJson } from '../plan/json.ts';
 
+/** What the index by day has: a start of a call says nothing that its outcome does not. */
+export const isOutcome = (entry: LedgerEntry): boolean =>
+  entry.status !== 'started' || entry.direction === 'saga';
+
 /** Column order of tables and CSV. */
 export const LEDGER_COLUMNS = [
   'saga_id',

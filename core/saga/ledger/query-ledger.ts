@@ -10,6 +10,7 @@ import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { toCsv } from './csv.ts';
 import { toRow } from './ledger-row.ts';
+import type { ReadAnchors } from './read-anchors.ts';
 
 const DAYS_BACK = 7;
 const DEFAULT_LIMIT = 200;
@@ -118,19 +119,30 @@ const select = async (
   return ofDays(store, rows, days, status, cursor);
 };
 
-/** Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`, `externalRef`, `day`; `status` and `day` go together. */
+interface QueryDependencies {
+  store: SagaStore;
+  audit: LedgerAudit;
+  readAnchors: ReadAnchors;
+  clock: Clock;
+}
+
+/**
+ * Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`,
+ * `externalRef`, `day`; `status` and `day` go together. Or the digests of `anchorsOf`.
+ */
 export const createQueryLedger =
-  ({ store, audit, clock }: { store: SagaStore; audit: LedgerAudit; clock: Clock }) =>
+  ({ store, audit, readAnchors, clock }: QueryDependencies) =>
   async (query: QueryLedgerInput): Promise<LedgerAnswer> => {
-    const chosen = [query.sagaId, query.externalRef, query.status ?? query.day].filter(
+    const chosen = [query.sagaId, query.externalRef, query.anchorsOf, query.status ?? query.day].filter(
       (one) => one !== undefined,
     );
     if (chosen.length !== 1) {
       throw new WalkbackError(
         'InvalidInput',
-        'Give one of sagaId, externalRef, status or day (status and day go together).',
+        'Give one of sagaId, externalRef, anchorsOf, status or day (status and day go together).',
       );
     }
+    if (query.anchorsOf !== undefined) return readAnchors(query.anchorsOf, query.cursor);
     const today = clock.now().toISOString().slice(0, 10);
     const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
     const told = query.evidence

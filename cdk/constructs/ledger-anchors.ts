@@ -1,0 +1,157 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type IBucket,
+  ObjectLockRetention,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { NagSuppressions } from 'cdk-nag';
+import { Construct } from 'constructs';
+import type { DeadLetterQueue } from './stream-consumer.ts';
+import type { WalkbackFunction } from './walkback-function.ts';
+
+export interface LedgerAnchorsProps {
+  removalPolicy: RemovalPolicy;
+  /** How long nobody may delete or replace a digest. */
+  retention: Duration;
+  encryptionKey?: IKey;
+  accessLogsBucket?: IBucket;
+}
+
+/** A digest is written once: not over another, not without the condition that says so. */
+const PREFIX = 'anchors/*';
+
+/**
+ * Where digests of the ledger are kept, and the key that signs them: out of reach of whoever writes the tables. The bucket locks
+ * what is written; its policy and the key's bind the account's administrators too, until one lifts them, which CloudTrail shows.
+ */
+export class LedgerAnchors extends Construct {
+  readonly bucket: Bucket;
+  readonly key: Key;
+
+  constructor(scope: Construct, id: string, props: LedgerAnchorsProps) {
+    super(scope, id);
+    this.key = new Key(this, 'Key', {
+      description: 'Signs digests of the Walkback ledger',
+      keySpec: KeySpec.ECC_NIST_P256,
+      keyUsage: KeyUsage.SIGN_VERIFY,
+      removalPolicy: props.removalPolicy,
+    });
+    this.bucket = new Bucket(this, 'Bucket', {
+      encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
+      encryptionKey: props.encryptionKey,
+      bucketKeyEnabled: props.encryptionKey === undefined ? undefined : true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      versioned: true,
+      objectLockEnabled: true,
+      objectLockDefaultRetention: ObjectLockRetention.governance(props.retention),
+      serverAccessLogsBucket: props.accessLogsBucket,
+      removalPolicy: props.removalPolicy,
+    });
+    this.#nobodyChanges();
+    if (props.accessLogsBucket === undefined) {
+      NagSuppressions.addResourceSuppressions(this.bucket, [
+        {
+          id: 'AwsSolutions-S1',
+          reason:
+            "Who read which digest is in CloudTrail's data events, where the account records them; the prop accessLogsBucket adds server access logs.",
+        },
+      ]);
+    }
+  }
+
+  #nobodyChanges(): void {
+    const everybody = { effect: Effect.DENY, principals: [new AnyPrincipal()] };
+    const objects = [this.bucket.arnForObjects('*')];
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        ...everybody,
+        sid: 'NobodyChangesADigest',
+        actions: [
+          's3:DeleteObject',
+          's3:DeleteObjectVersion',
+          's3:PutObjectRetention',
+          's3:BypassGovernanceRetention',
+        ],
+        resources: objects,
+      }),
+    );
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        ...everybody,
+        sid: 'NobodyWritesOverADigest',
+        actions: ['s3:PutObject'],
+        resources: objects,
+        conditions: { Null: { 's3:if-none-match': 'true' } },
+      }),
+    );
+  }
+
+  /** Writes digests and signs them, alone. */
+  bindWrite(fn: WalkbackFunction): void {
+    this.#bindList(fn);
+    fn.allow(['s3:GetObject', 's3:PutObject'], [this.bucket.arnForObjects(PREFIX)]);
+    fn.allow(['kms:Sign'], [this.key.keyArn]);
+    this.key.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'OnlyTheAnchorSigns',
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['kms:Sign'],
+        resources: ['*'],
+        conditions: { ArnNotEquals: { 'aws:PrincipalArn': fn.role.roleArn } },
+      }),
+    );
+    this.#justify(fn);
+  }
+
+  /** Reads digests, and the key they are checked by. */
+  bindRead(fn: WalkbackFunction): void {
+    this.#bindList(fn);
+    fn.allow(['s3:GetObject'], [this.bucket.arnForObjects(PREFIX)]);
+    fn.allow(['kms:GetPublicKey'], [this.key.keyArn]);
+    this.#justify(fn);
+  }
+
+  /** Each hour. A run that fails is tried again; what was missed the next one makes good. */
+  writeByClock(fn: WalkbackFunction, deadLetters: DeadLetterQueue): void {
+    fn.fn.configureAsyncInvoke({ onFailure: new SqsDestination(deadLetters.queue), retryAttempts: 2 });
+    new Rule(this, 'ByClock', {
+      schedule: Schedule.rate(Duration.hours(1)),
+      targets: [
+        new LambdaFunction(fn.fn, { deadLetterQueue: deadLetters.queue, maxEventAge: Duration.hours(2) }),
+      ],
+    });
+  }
+
+  /** Versions too: a name that was deleted shows in no other list. Without the first, S3 answers 403 for what is not there. */
+  #bindList(fn: WalkbackFunction): void {
+    fn.fn.addEnvironment('WALKBACK_ANCHOR_BUCKET', this.bucket.bucketName);
+    fn.fn.addEnvironment('WALKBACK_ANCHOR_KEY_ARN', this.key.keyArn);
+    fn.allow(['s3:ListBucket', 's3:ListBucketVersions'], [this.bucket.bucketArn]);
+  }
+
+  #justify(fn: WalkbackFunction): void {
+    NagSuppressions.addResourceSuppressions(
+      fn.role,
+      [
+        {
+          id: 'AwsSolutions-IAM5',
+          reason: 'Digests are named by day and number; this prefix is all the bucket has.',
+          appliesTo: [{ regex: '/^Resource::<.*Bucket.*\\.Arn>\\/anchors\\/\\*$/' }],
+        },
+      ],
+      true,
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import type { AnchorsAnswer, StoredAnchor } from '../../contract/saga-answers.ts';
+import { type CheckedDay, checkDigests, type DigestFinding } from '../../core/saga/ledger/check-digests.ts';
+import type { Run } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { wrongRelease } from './ledger-evidence.ts';
+
+/** Digests of days, each read and checked once. */
+export interface Digests {
+  of(day: string): Promise<CheckedDay>;
+  /** What is wrong with all that were looked at. */
+  findings(): DigestFinding[];
+}
+
+const readAnchors = async (run: Run, day: string): Promise<AnchorsAnswer> => {
+  const anchors: StoredAnchor[] = [];
+  let cursor: string | undefined;
+  let last: AnchorsAnswer;
+  do {
+    const answer = await run.invoke('walkback-query-ledger', {
+      anchorsOf: day,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    if (answer.anchors === undefined) throw wrongRelease();
+    last = answer.anchors;
+    anchors.push(...last.anchors);
+    cursor = answer.cursor;
+  } while (cursor !== undefined);
+  return { ...last, anchors };
+};
+
+const readKey = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new CliError('InvalidInput', `${file} cannot be read: ${String(cause)}`, { cause });
+  }
+};
+
+const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
+  digest: day,
+  message: `its digests end at ${digests.at(-1)?.digest.until ?? 'its beginning'}; later ones are missing`,
+});
+
+/** `keyFiles`: PEM files of the keys that may have signed, and no other; without any, the one that signs now. */
+export const openDigests = async (run: Run, keyFiles: readonly string[]): Promise<Digests> => {
+  const pinned = await Promise.all(keyFiles.map(readKey));
+  const checked = new Map<string, CheckedDay>();
+  let isAsked = false;
+  const check = async (day: string): Promise<CheckedDay> => {
+    const { publicKey, ...stored } = await readAnchors(run, day);
+    return checkDigests(stored, pinned.length > 0 ? pinned : [publicKey], run.terminal.now().getTime());
+  };
+  /** Where functions run only with a command, nobody anchored by the clock; and an operator may always. */
+  const anchorNow = async (): Promise<void> => {
+    isAsked = true;
+    await run.invoke('walkback-anchor-ledger', {}).catch(() => undefined);
+  };
+  return {
+    of: async (day) => {
+      const known = checked.get(day);
+      if (known !== undefined) return known;
+      let seen = await check(day);
+      if (seen.isBehind && !isAsked) {
+        await anchorNow();
+        seen = await check(day);
+      }
+      checked.set(day, seen);
+      return seen;
+    },
+    findings: () =>
+      [...checked.values()].flatMap((day) => [...day.findings, ...(day.isBehind ? [behind(day)] : [])]),
+  };
+};

@@ -1,0 +1,90 @@
+/**
+ * Anchors: where the ledgers of sagas ended, written down outside the reach of who can write the tables. A digest holds, of one
+ * stretch of one day, the last outcome of every saga that moved then; it names the digest before it and is signed by a key
+ * that only signs digests. Stretches follow each other without a gap, so a digest that is missing is missed.
+ */
+import * as z from 'zod';
+import type { StoredAnchor } from '../../../contract/saga-answers.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { Page } from '../ports.ts';
+
+const time = z.iso.datetime();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().min(0);
+
+const digestSchema = z.strictObject({
+  format: z.literal(1),
+  /** From 0, without gaps. */
+  number: count,
+  /** Outcomes whose `at` is from here on, and before `until`; both on one day, `until` at most its end. */
+  from: time,
+  until: time,
+  /** Hash of the body of the digest before it; zeros for the first. */
+  previous: hash,
+  /** By saga: the last outcome of this stretch. */
+  tips: z.record(z.string(), z.strictObject({ seq: count, hash })),
+});
+export type Digest = z.infer<typeof digestSchema>;
+
+const signedSchema = z.strictObject({
+  /** The digest as JSON: its hash is signed, and named by the next. */
+  body: z.string(),
+  /** Base64 of an ECDSA signature (P-256, SHA-256, DER) over `signedText`. */
+  signature: z.string(),
+  /** ARN of the key. */
+  key: z.string(),
+});
+export type SignedDigest = z.infer<typeof signedSchema>;
+
+export const FIRST_PREVIOUS = '0'.repeat(64);
+
+export const digestHash = ({ body }: Pick<SignedDigest, 'body'>): string => sha256Hex(body);
+
+/** Short, because KMS signs no message over 4 KiB; and it says what it is, because the key signs nothing else. */
+export const signedText = (signed: Pick<SignedDigest, 'body'>): string =>
+  `walkback ledger digest ${digestHash(signed)}`;
+
+/** `anchors/<day>/<number>.json`: in the order of the numbers, and by day. */
+export const anchorName = ({ from, number }: Pick<Digest, 'from' | 'number'>): string =>
+  `${from.slice(0, 10)}/${String(number).padStart(10, '0')}`;
+
+/** Undefined for what is no signed digest. */
+export const readDigest = (text: string): { signed: SignedDigest; digest: Digest } | undefined => {
+  try {
+    const signed = signedSchema.parse(JSON.parse(text));
+    return { signed, digest: digestSchema.parse(JSON.parse(signed.body)) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Where digests are: nobody changes or deletes one. */
+export interface AnchorStore {
+  /** Days that have digests, oldest first. */
+  days(): Promise<string[]>;
+  /** Names of the digests of a day, oldest first, with how often each was written. */
+  list(day: string): Promise<Omit<StoredAnchor, 'text'>[]>;
+  get(name: string): Promise<string | undefined>;
+  /** Create-only; false when there is one of this name. */
+  put(name: string, text: string): Promise<boolean>;
+}
+
+export interface LedgerSigner {
+  sign(text: string): Promise<Omit<SignedDigest, 'body'>>;
+}
+
+/** An outcome as the index by day has it. */
+export interface IndexedOutcome {
+  sagaId: string;
+  seq: number;
+  hash: string;
+  at: string;
+}
+
+/** Outcomes of a day from a moment on, oldest first. */
+export type ReadOutcomes = (
+  day: string,
+  since: string,
+  limit: number,
+  cursor?: string,
+) => Promise<Page<IndexedOutcome>>;
