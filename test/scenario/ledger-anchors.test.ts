@@ -20,7 +20,7 @@ import { readDigest, type SignedDigest, signedText } from '../../core/saga/ledge
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createAnchorLedger } from '../../core/saga/ledger/write-anchors.ts';
-import type { Fact, LedgerEntry, SagaHead } from '../../core/saga/model.ts';
+import type { LedgerEntry, SagaHead } from '../../core/saga/model.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { commandOn, deleteLocked, openTables, type StoredItem, s3Of } from '../support/tampering.ts';
 
@@ -122,7 +122,7 @@ const rewrite = async (sagaId: string, facts: readonly LedgerEntry[], head: Saga
   const entries: LedgerEntry[] = [];
   let tip = { seq: 0, tip: GENESIS_HASH };
   for (const { sagaId: _, seq: __, at, actor, prevHash: ___, hash: ____, ...fact } of facts) {
-    const chained = chain(sagaId, tip, [fact as Fact], { at, actor });
+    const chained = chain(sagaId, tip, [fact], { at, actor });
     entries.push(...chained.entries);
     tip = chained.tip;
   }

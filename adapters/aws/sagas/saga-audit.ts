@@ -94,7 +94,8 @@ const differing = (one: Stored, other: Stored): string[] =>
   unique([...Object.keys(one), ...Object.keys(other)]).filter((name) => one[name] !== other[name]);
 
 const auditEntryItem = (item: Stored): AuditedEntry => {
-  const sagaId = String(item['saga_id'] ?? String(item['pk']).replace(/^SAGA#/, ''));
+  const named = item['saga_id'];
+  const sagaId = typeof named === 'string' ? named : String(item['pk']).replace(/^SAGA#/, '');
   const place = { sagaId, place: String(item['sk']) };
   const entry: LedgerEntry | undefined = orUndefined(() => readEntry(item));
   const derived = entry && orUndefined(() => entryItem(entry));
