@@ -140,4 +140,57 @@ describe('a rollback that can not be applied', () => {
     expect(stage.session().busy).toBeUndefined();
     expect(journalOf(stage, 'r1')?.phase).toBe('failed');
   });
+
+  const DAMAGES = [
+    ['BundleMissing', (stage: Stage) => stage.bucket.objects.clear()],
+    [
+      'BundleCorrupt',
+      (stage: Stage) => {
+        for (const key of stage.bucket.objects.keys()) stage.bucket.objects.set(key, Buffer.alloc(0));
+      },
+    ],
+    ['BundleMissing', (stage: Stage) => stage.store.tables.bases.clear()],
+    ['BundleMissing', (stage: Stage) => stage.store.tables.links.clear()],
+  ] as const;
+
+  test.each(DAMAGES)('%s is found before anything is begun (damage %#)', async (name, damage) => {
+    const stage = await createWorkingStage();
+    stage.world.running.get(SANDBOX)?.commits.clear();
+    stage.world.running.get(SANDBOX)?.snapshots.clear();
+    damage(stage);
+    const before = { files: stage.world.filesOf(SANDBOX), session: stage.session() };
+    await failing(stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }), name);
+    expect({ files: stage.world.filesOf(SANDBOX), session: stage.session() }).toEqual(before);
+    expect(journalOf(stage, 'r1')).toBeUndefined();
+  });
+
+  test.each(DAMAGES)(
+    '%s in the store does not stop a sandbox that has everything (damage %#)',
+    async (_name, damage) => {
+      const stage = await createWorkingStage();
+      damage(stage);
+      const done = await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+      expect(done.status).toBe('APPLIED');
+      expect(stage.world.filesOf(SANDBOX)['api']).toEqual({ 'a.txt': 'two' });
+    },
+  );
+
+  test('a bundle that is lost after a run was killed ends it where it began, and the session is free', async () => {
+    const stage = await createWorkingStage();
+    const before = stage.world.filesOf(SANDBOX);
+    stage.world.duringRestore = (index) => {
+      if (index > 0) throw new Death('killed');
+    };
+    const { rollback } = stage.instance();
+    await rollback({ messageId: 'm1', requestId: 'r1' }).catch(() => undefined);
+    stage.world.duringRestore = () => undefined;
+    const target = stage.checkpoints().find(({ messageId }) => messageId === 'm1');
+    for (const { path, commit } of target?.repositories ?? [])
+      stage.world.running.get(SANDBOX)?.commits.delete(`${path}\n${commit}`);
+    stage.bucket.objects.clear();
+    await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'BundleMissing');
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+    expect(stage.session().busy).toBeUndefined();
+    expect(journalOf(stage, 'r1')?.phase).toBe('failed');
+  });
 });

@@ -7,6 +7,7 @@ import type { RestoreReport } from '../ports/restore.ts';
 import { findPlace, settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { isInterrupted, onlyChanged, restoreError, unfinished } from './restore-errors.ts';
+import { bringMissing } from './restore-plan.ts';
 import { createRollbackAttempt, type Noted, type RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
 import { copyOf } from './rollback-phase.ts';
@@ -21,8 +22,9 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   const refuse = async (attempt: Noted, why: WalkbackError): Promise<RollbackAnswer> => {
     const { journal, now, undo } = attempt;
     if (!attempt.mixed) return fail(journal, why, now.seq);
-    const all = undo.repositories.filter(({ state }) => state === 'captured');
-    const back = await restoreTo(undo, attempt, all).catch((error: unknown) => {
+    // The sandbox was captured there: mostly it has every object, and what the store lost meanwhile is not asked for.
+    const goBack = bringMissing(undo.repositories, [], (states) => restoreTo(undo, attempt, states));
+    const back = await goBack.catch((error: unknown) => {
       if (!isWalkbackError(error) || error.retryable) throw error;
       log.warn('rollback not put back', { requestId: journal.requestId, reason: error.message });
     });

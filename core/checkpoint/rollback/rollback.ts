@@ -22,6 +22,7 @@ import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { createBundleSources } from './bundle-sources.ts';
+import { createNeededBundles } from './needed-bundles.ts';
 import { requestHash } from './request-hash.ts';
 import { restoreError } from './restore-errors.ts';
 import {
@@ -57,6 +58,7 @@ export const createRollback = (deps: RollbackDeps) => {
   const settleAbandoned = createRecovery(deps);
   const dryCapture = createDryCapture(deps);
   const bundleSources = createBundleSources(deps);
+  const { damageOf } = createNeededBundles(deps);
 
   const chooseTarget = async (input: RollbackInput): Promise<Checkpoint> => {
     const target = await findTarget(store, input.sessionId, input);
@@ -191,8 +193,13 @@ export const createRollback = (deps: RollbackDeps) => {
       return undefined;
     }
     const work = async () => {
-      // A sandbox that is gone is found out before the epoch moves.
-      await sandboxes.open(sandboxOf(place), { fresh: true });
+      // A sandbox that is gone, or a bundle, is found out before the epoch moves.
+      const [damage] = await Promise.all([
+        damageOf(sessionId, target.repositories),
+        sandboxes.open(sandboxOf(place), { fresh: true }),
+      ]);
+      // The sandbox may have what the store has lost: the plan throws what is in the way when it has not.
+      if (damage !== undefined) await plan(input, place, target, invocation);
       const begun = await begin(input, place, target, invocation);
       return begun.written ? run(sessionId, requestId, invocation) : undefined;
     };

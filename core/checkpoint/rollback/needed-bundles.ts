@@ -1,0 +1,79 @@
+/** The bundles that captures stand on, as the table names them, and whether the store still has them as they were stored. */
+import pLimit from 'p-limit';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { linksTo } from '../capture/chain.ts';
+import type { RepositoryState, StoredBundle } from '../model.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+
+/** Requests to the store at the same time. */
+export const PARALLEL = 32;
+
+export interface NeededBundle {
+  path: string;
+  kind: 'base' | 'link';
+  commit: string;
+  bundle: StoredBundle;
+}
+
+const damaged = (name: 'BundleMissing' | 'BundleCorrupt', key: string, why: string): WalkbackError =>
+  new WalkbackError(
+    name,
+    `The bundle ${key} ${why}, so the checkpoint cannot be restored. Nothing was changed. Choose another checkpoint.`,
+    { details: { key } },
+  );
+
+export const createNeededBundles = (deps: { store: SessionStore; bundles: BundleStore }) => {
+  const { store, bundles } = deps;
+
+  const listNeeded = async (sessionId: string, state: RepositoryState): Promise<NeededBundle[]> => {
+    const { path, commit, chainId, link: place = 0, base: name, baseOwner } = state;
+    if (commit === undefined || chainId === undefined) return [];
+    const [links, base] = await Promise.all([
+      store.listLinks(sessionId, chainId),
+      name === undefined ? undefined : store.getBase(name, baseOwner),
+    ]);
+    if (name !== undefined && base === undefined)
+      throw damaged('BundleMissing', `of base ${name}`, 'is not stored any more');
+    const below: NeededBundle[] =
+      base === undefined ? [] : [{ path, kind: 'base', commit: base.commit, bundle: base }];
+    return below.concat(
+      linksTo(links, chainId, { commit, link: place }).map((link) => ({
+        path,
+        kind: 'link' as const,
+        commit: link.commit,
+        bundle: link.bundle,
+      })),
+    );
+  };
+
+  const list = async (sessionId: string, states: readonly RepositoryState[]): Promise<NeededBundle[]> =>
+    (await Promise.all(states.map((state) => listNeeded(sessionId, state)))).flat();
+
+  /** As far as the store tells without handing it out: `BundleMissing`, `BundleCorrupt`. */
+  const prove = async ({ bundle: { key, sizeBytes, sha256 } }: NeededBundle): Promise<void> => {
+    const object = await bundles.head(key);
+    if (object === undefined) throw damaged('BundleMissing', key, 'is not in the bucket');
+    if (object.sizeBytes !== sizeBytes)
+      throw damaged('BundleCorrupt', key, 'has another size than was stored');
+    if (object.sha256 !== undefined && object.sha256 !== sha256)
+      throw damaged('BundleCorrupt', key, 'has another checksum than was stored');
+  };
+
+  /** What is wrong with what the store has of these states; undefined when all of it is there. */
+  const damageOf = async (
+    sessionId: string,
+    states: readonly RepositoryState[],
+  ): Promise<WalkbackError | undefined> => {
+    try {
+      const limit = pLimit(PARALLEL);
+      const needed = await list(sessionId, states);
+      await Promise.all(needed.map((one) => limit(() => prove(one))));
+      return undefined;
+    } catch (error) {
+      if (isWalkbackError(error, 'BundleMissing') || isWalkbackError(error, 'BundleCorrupt')) return error;
+      throw error;
+    }
+  };
+
+  return { list, prove, damageOf };
+};
