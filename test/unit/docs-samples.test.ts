@@ -1,0 +1,76 @@
+/** Code that the pages show: it stands in a file under examples/, so that it is compiled and run, and refusals are handled. */
+import { globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as z from 'zod';
+import { endpointKey, signatureHeader } from '../../core/saga/tools/http-signature.ts';
+import { serveTools } from '../../examples/backend/http-tool.ts';
+import { memoryTombstones } from '../../kit/conformance.ts';
+import { defineTool } from '../../kit/define-tool.ts';
+import { PROJECT } from '../../local/template.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
+import { requestOf } from '../support/tool-requests.ts';
+
+const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
+
+/** Lines without what sets them in; a block shows part of a file. */
+const flat = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
+
+const blocks = ['README.md', ...globSync('docs/*.md', { cwd: PROJECT })].flatMap((page) =>
+  [...read(page).matchAll(/^```(?:ts|typescript|js|javascript)\n(.*?)^```$/gms)].map(
+    ([, block = ''], index) => [page, index + 1, block] as const,
+  ),
+);
+
+test('there are such blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
+
+test.each(blocks)('%s, block %i, is code of an example', (_page, _number, block) => {
+  const examples = globSync('examples/**/*.ts', { cwd: PROJECT }).map((file) => flat(read(file)));
+  expect(examples.filter((source) => source.includes(flat(block))).length).toBeGreaterThan(0);
+});
+
+const ends: string[] = [];
+const KEY_OF = (url: string): string => endpointKey('a secret of this test', url);
+let url = '';
+const tool = defineTool({
+  name: 'note',
+  version: '1',
+  description: 'Notes a text',
+  effect: 'read',
+  input: z.strictObject({ text: z.string() }),
+  output: z.strictObject({ noted: z.string() }),
+  execute: async ({ text }) => {
+    ends.push(text);
+    return { noted: text };
+  },
+});
+const server = createServer((request, response) => {
+  void serveTools(
+    [tool],
+    { tombstones: memoryTombstones() },
+    { ENDPOINT: url, KEY: KEY_OF(url) },
+  )(request, response);
+});
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await listenOnLoopback(server)}/tools`;
+});
+afterAll(() => {
+  server.close();
+});
+
+test('the receiver of docs/sagas.md lets no call in without its signature', async () => {
+  const body = JSON.stringify(requestOf({ tool: 'note', arguments: { text: 'hello' } }));
+  const refused = await fetch(url, { method: 'POST', body });
+  expect(refused.status).toBe(401);
+  expect(ends).toEqual([]);
+  const header = signatureHeader(KEY_OF(url), { seconds: Math.floor(Date.now() / 1000), url, body });
+  const taken = await fetch(url, { method: 'POST', body, headers: { 'walkback-signature': header } });
+  expect(await taken.json()).toMatchObject({ outcome: 'committed', result: { noted: 'hello' } });
+  expect(ends).toEqual(['hello']);
+});
