@@ -47,11 +47,6 @@ export const addSagaOperations = (parent: Command, app: App): void => {
         by,
       ),
     );
-  operation(parent, 'retry', 'run failed compensators again')
-    .argument('[step]', 'only this step (default: every failed compensation)')
-    .action((sagaId: string, stepId: string | undefined, { by }: Options, command: Command) =>
-      act(app, command, { sagaId, action: 'retry', ...(stepId === undefined ? {} : { stepId }) }, by),
-    );
   operation(parent, 'resolve', 'record that a step was undone by hand')
     .argument('<step>', 'the step that was undone by hand')
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { addSagaAnswers } from './saga-answer.ts';
 import { addSagaList } from './saga-list.ts';
 import { addSagaOperations } from './saga-operate.ts';
+import { addSagaRetry } from './saga-retry.ts';
 import { addSagaShow } from './saga-show.ts';
 import { addSagaStart } from './saga-start.ts';
 
@@ -12,5 +13,6 @@ export const addSaga = (program: Command, app: App): void => {
   addSagaShow(saga, app);
   addSagaAnswers(saga, app);
   addSagaOperations(saga, app);
+  addSagaRetry(saga, app);
   addSagaList(saga, app);
 };

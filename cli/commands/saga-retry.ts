@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
+import type { Answer, App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { parseId } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { type RetryableSaga, retriedText, retryPlanText } from '../view/saga-retry-view.ts';
+import { statusWord } from '../view/saga-views.ts';
+
+interface Options {
+  by?: string;
+  all?: boolean;
+  error?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+/** Where compensations are that failed, or are delayed. */
+const STATUSES: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'PAUSED', 'COMPENSATING'];
+const PAGE = 100;
+const AT_ONCE = 8;
+
+/** What only waits for another step is tried with that one. */
+const BLOCKED = 'CompensationBlocked';
+
+const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {
+  const steps = notCompensated.flatMap(({ step, tool, externalRef, error }) => {
+    const isMeant =
+      error !== undefined && (name === undefined ? error.name !== BLOCKED : error.name === name);
+    return isMeant ? [{ step, tool, externalRef, error }] : [];
+  });
+  return steps.length === 0 ? [] : [{ sagaId, status, steps }];
+};
+
+/** Every page of every status, a few sagas looked at at once. */
+const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> => {
+  const found: RetryableSaga[] = [];
+  for (const status of STATUSES) {
+    let cursor: string | undefined;
+    do {
+      const page = await run.invoke('walkback-list-sagas', {
+        status,
+        limit: PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      const ids = page.sagas.map(({ sagaId }) => sagaId);
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        const some = ids.slice(at, at + AT_ONCE);
+        const seen = await Promise.all(
+          some.map((sagaId) => run.invoke('walkback-describe-saga', { sagaId })),
+        );
+        found.push(...seen.flatMap((one) => retryableIn(one, name)));
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+  return found;
+};
+
+/** Each saga by itself: one that moved on meanwhile, or could not be told, keeps no other from its turn. */
+const retryEach = async (run: Run, sagas: readonly RetryableSaga[], by: string, name?: string) => {
+  const retried: { sagaId: string; status: SagaStatus }[] = [];
+  const refused: { sagaId: string; reason: string }[] = [];
+  for (const { sagaId } of sagas) {
+    try {
+      const error = name === undefined ? {} : { error: name };
+      retried.push(await run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...error }));
+    } catch (error) {
+      refused.push({ sagaId, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { retried, refused };
+};
+
+const retryAll = async (run: Run, options: Options): Promise<Answer> => {
+  if (run.json && options.yes !== true && options.dryRun !== true) {
+    throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+  }
+  const by = operatorOf(run.terminal, options.by);
+  const sagas = await run.progress('Looking at failed compensations', () =>
+    findRetryable(run, options.error),
+  );
+  const plan = retryPlanText(sagas, run.paint, run.width);
+  if (options.dryRun === true || sagas.length === 0) return { value: { sagas }, text: () => plan };
+  if (options.yes !== true) {
+    run.note(plan);
+    if (!(await confirm(run.terminal, `Retry them in ${sagas.length} sagas?`))) {
+      throw new CliError('NotConfirmed', 'Nothing was changed.');
+    }
+  }
+  const done = await run.progress('Telling the sagas', () => retryEach(run, sagas, by, options.error));
+  return { value: { sagas, ...done }, text: () => retriedText(done, run.paint) };
+};
+
+const retryOne = async (
+  run: Run,
+  sagaId: string,
+  stepId: string | undefined,
+  options: Options,
+): Promise<Answer> => {
+  const step = stepId === undefined ? {} : { stepId };
+  const error = options.error === undefined ? {} : { error: options.error };
+  const by = operatorOf(run.terminal, options.by);
+  const answer = await run.progress('Telling the saga', () =>
+    run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...step, ...error }),
+  );
+  return {
+    value: answer,
+    text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+  };
+};
+
+const EXAMPLES = `
+Examples:
+  walkback saga retry s-1                            every failed or delayed compensation of one saga
+  walkback saga retry --all --error Http503 --dry-run   which ones failed so, in all sagas
+  walkback saga retry --all --error Http503          shows them, asks, does it`;
+
+export const addSagaRetry = (parent: Command, app: App): void => {
+  parent
+    .command('retry')
+    .argument('[saga]', 'saga id; with --all none', parseId)
+    .argument('[step]', 'only this step (default: every failed or delayed compensation)')
+    .description('run failed compensators again, and delayed ones now')
+    .option('--all', 'in all sagas')
+    .option('--error <name>', 'only what failed with an error of this name')
+    .option('--dry-run', 'with --all: show which ones only')
+    .option('-y, --yes', 'with --all: do not ask')
+    .option('--by <who>', 'who acts (default: you)')
+    .addHelpText('after', EXAMPLES)
+    .action((sagaId: string | undefined, stepId: string | undefined, options: Options, command: Command) =>
+      withConnection(app, command, (run) => {
+        if ((options.all === true) === (sagaId !== undefined)) {
+          throw new CliError('InvalidInput', 'Give a saga, or --all.');
+        }
+        return sagaId === undefined ? retryAll(run, options) : retryOne(run, sagaId, stepId, options);
+      }),
+    );
+};

@@ -1,0 +1,47 @@
+/** What `walkback saga retry --all` would try again, and what became of it. */
+import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { printableLine, truncate } from '../terminal/text.ts';
+import { statusWord } from './saga-views.ts';
+
+export interface RetryableSaga {
+  sagaId: string;
+  status: SagaStatus;
+  steps: {
+    step: string;
+    tool: string;
+    externalRef: string | null;
+    error: { name: string; message: string };
+  }[];
+}
+
+export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, width: number): string => {
+  if (sagas.length === 0) return 'No compensation that failed or is delayed like that.\n';
+  const count = sagas.reduce((sum, { steps }) => sum + steps.length, 0);
+  const lines = sagas.flatMap(({ sagaId, status, steps }) => [
+    `${paint.bold(printableLine(sagaId))}  ${statusWord(status, paint)}`,
+    ...steps.map(({ step, tool, externalRef, error }) =>
+      truncate(
+        printableLine(`  ${step} ${tool}  ${externalRef ?? 'no reference'}  ${error.name}: ${error.message}`),
+        width,
+      ),
+    ),
+  ]);
+  return `${lines.join('\n')}\n${count} compensations in ${sagas.length} sagas.\n`;
+};
+
+export const retriedText = (
+  done: {
+    retried: readonly { sagaId: string; status: SagaStatus }[];
+    refused: readonly { sagaId: string; reason: string }[];
+  },
+  paint: Paint,
+): string =>
+  [
+    ...done.retried.map(({ sagaId, status }) => `${printableLine(sagaId)}  ${statusWord(status, paint)}`),
+    ...done.refused.map(
+      ({ sagaId, reason }) => `${printableLine(sagaId)}  ${paint.red(printableLine(reason))}`,
+    ),
+    `${done.retried.length} retried, ${done.refused.length} not.`,
+    '',
+  ].join('\n');

@@ -1,0 +1,102 @@
+/** `walkback saga retry --all`: pages, the list before anything is told, and what becomes of each. */
+import { expect, test } from 'vitest';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { runCommand } from '../support/recording-app.ts';
+
+const env = { USER: 'ada' };
+const step = (name: string, error: string) => ({
+  step: name,
+  tool: 'pay',
+  externalRef: 're',
+  reason: 'compensation failed',
+  error: { name: error, message: 'away' },
+});
+const seen = (sagaId: string, steps: unknown[], status = 'COMPENSATION_FAILED') => ({
+  sagaId,
+  status,
+  committed: [],
+  compensated: [],
+  notCompensated: steps,
+  results: [],
+  advice: '',
+});
+const SAGAS: Record<string, ReturnType<typeof seen>> = {
+  a: seen('a', [step('x', 'Http503'), step('y', 'Refused')]),
+  b: seen('b', [step('x', 'Refused'), { ...step('z', 'CompensationBlocked') }]),
+  c: seen('c', [step('x', 'Http503')]),
+  d: seen('d', [step('x', 'Http503')], 'PAUSED'),
+  e: seen('e', [], 'PAUSED'),
+};
+const PAGES: Record<string, { ids: string[]; cursor?: string }> = {
+  COMPENSATION_FAILED: { ids: ['a', 'b'], cursor: '2' },
+  'COMPENSATION_FAILED 2': { ids: ['c'] },
+  PAUSED: { ids: ['d', 'e'] },
+  COMPENSATING: { ids: [] },
+};
+
+const retry = (
+  argv: string[],
+  operate: (input: { sagaId: string }) => unknown = ({ sagaId }) => ({
+    sagaId,
+    status: 'COMPENSATING',
+  }),
+) =>
+  runCommand(['saga', 'retry', ...argv], {
+    env,
+    answers: {
+      'walkback-list-sagas': ({ status, cursor }: { status: string; cursor?: string }) => {
+        const page = PAGES[cursor === undefined ? status : `${status} ${cursor}`];
+        return { sagas: (page?.ids ?? []).map((sagaId) => ({ sagaId })), cursor: page?.cursor };
+      },
+      'walkback-describe-saga': ({ sagaId }: { sagaId: string }) => SAGAS[sagaId],
+      'walkback-operate-saga': operate,
+    },
+  });
+
+const told = (calls: { name: string; input: unknown }[]) =>
+  calls.filter(({ name }) => name === 'walkback-operate-saga').map(({ input }) => input);
+
+test('lists what failed with one error, in all pages and statuses, and tells nobody', async () => {
+  const { calls, stdout, failure } = await retry(['--all', '--error', 'Http503', '--dry-run']);
+  expect(failure).toBeUndefined();
+  expect(told(calls)).toEqual([]);
+  for (const sagaId of ['a', 'c', 'd']) expect(stdout).toContain(`${sagaId}  `);
+  expect(stdout).toContain('3 compensations in 3 sagas.');
+  expect(stdout).not.toContain('Refused');
+});
+
+test('tells each of them, with the name', async () => {
+  const { calls, stdout } = await retry(['--all', '--error', 'Http503', '--yes']);
+  expect(told(calls)).toEqual(
+    ['a', 'c', 'd'].map((sagaId) => ({ sagaId, action: 'retry', by: 'ada', error: 'Http503' })),
+  );
+  expect(stdout).toContain('3 retried, 0 not.');
+});
+
+test('without a name takes all that failed, but not what waits for another step', async () => {
+  const { stdout } = await retry(['--all', '--dry-run']);
+  expect(stdout).toContain('5 compensations in 4 sagas.');
+  expect(stdout).not.toContain('CompensationBlocked');
+});
+
+test('one saga that moved on keeps no other from its turn', async () => {
+  const { stdout, calls } = await retry(['--all', '--error', 'Http503', '--yes', '--json'], ({ sagaId }) =>
+    sagaId === 'a' ? new WalkbackError('OperationRefused', 'moved on') : { sagaId, status: 'COMPENSATING' },
+  );
+  expect(told(calls)).toHaveLength(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    retried: [{ sagaId: 'c' }, { sagaId: 'd' }],
+    refused: [{ sagaId: 'a', reason: 'moved on' }],
+  });
+});
+
+test.each([
+  [['--all'], 'There is no terminal to ask'],
+  [['--all', '--json'], 'With --json nobody is asked'],
+  [[], 'Give a saga, or --all.'],
+  [['r1', '--all'], 'Give a saga, or --all.'],
+])('%j tells nobody and says why', async (argv, message) => {
+  const { calls, failure } = await retry(argv);
+  expect(failure?.message).toContain(message);
+  expect(told(calls)).toEqual([]);
+});
