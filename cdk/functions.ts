@@ -2,8 +2,6 @@
 import { FUNCTION_ROWS, type NamedRow } from '../contract/functions.ts';
 
 export interface DeployedRow extends NamedRow {
-  /** Where the handler is, when it is not `functions/<name>.ts`. */
-  entry?: string;
   /** A tool of the examples: only where they are wanted. */
   tool?: true;
 }

@@ -38,6 +38,8 @@ export interface FunctionRow {
   callers: readonly Caller[];
   timeoutSeconds: number;
   grants: Grants;
+  /** Where the handler is, when it is not `functions/<name>.ts`. */
+  entry?: string;
   /** Absent: it takes what AWS sends it. Made when it is needed: no function pays for the schemas of all. */
   input?: () => z.ZodType;
   /** Absent: nobody reads it. */

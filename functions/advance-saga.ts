@@ -1,19 +1,11 @@
-import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
-import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import { createAdvance } from '../core/saga/run/advance.ts';
 import { eventOf } from '../core/saga/run/engine-protocol.ts';
+import { advancePorts } from './execution-runtime.ts';
 import { createHandler } from './handler.ts';
-import { required } from './runtime.ts';
-import { sagaPorts } from './saga-runtime.ts';
 
 /** Internal: the state `Advance` of the machine. */
 export const handler = createHandler('advance-saga', async (runtime) => {
-  const advance = createAdvance({
-    ...sagaPorts(runtime),
-    evaluate: createEvaluator(),
-    executionLink,
-    httpToolFunction: required(runtime.env, 'WALKBACK_HTTP_TOOL_FUNCTION'),
-  });
+  const advance = createAdvance(advancePorts(runtime));
   return async ({ state, executionArn }) => {
     const next = await advance(state.sagaId, state.generation, eventOf(state), executionArn);
     const { annotate } = runtime.telemetry;

@@ -1,9 +1,8 @@
-import type { WalkbackEvent } from '../core/checkpoint/session/session-events.ts';
-import type { Events } from '../core/shared/surroundings.ts';
+import type { EventBus, WalkbackEvent } from '../core/shared/events.ts';
 import type { Telemetry } from './runtime.ts';
 
 /** Counts what was told, by the event's name; a checkpoint that misses something counts once more. */
-export const countingEvents = (events: Events, { measure }: Telemetry): Events => ({
+export const countingEvents = (events: EventBus, { measure }: Telemetry): EventBus => ({
   publish: async (told: WalkbackEvent[]) => {
     await events.publish(told);
     for (const { name, detail } of told) {

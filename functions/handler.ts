@@ -13,7 +13,7 @@ import { type AnswerOf, type CallableName, type InputOf, inputOf } from '../cont
 import type { Invocation } from '../core/shared/deadline.ts';
 import { isWalkbackError } from '../core/shared/errors.ts';
 import { parseInput } from '../core/shared/parse-input.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import { createRuntime, metricsNamespace, processEnvironment, type Runtime } from './runtime.ts';
 
 const SERVICE = 'walkback';
 
@@ -45,7 +45,7 @@ export const createEventHandler = <Input, Output>(
 ) => {
   const logger = new Logger({ serviceName: SERVICE });
   const metrics = new Metrics({
-    namespace: process.env['POWERTOOLS_METRICS_NAMESPACE'] ?? SERVICE,
+    namespace: metricsNamespace() ?? SERVICE,
     serviceName: SERVICE,
     defaultDimensions: { function: name },
   });
@@ -55,7 +55,7 @@ export const createEventHandler = <Input, Output>(
   const useCase = () => {
     wired ??= wire(
       createRuntime(
-        process.env,
+        processEnvironment(),
         {
           info: (message, facts = {}) => logger.info(message, { ...facts, function: name }),
           warn: (message, facts = {}) => logger.warn(message, { ...facts, function: name }),

@@ -18,6 +18,12 @@ const SILENT: Telemetry = { measure: () => undefined, annotate: () => undefined 
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of this process. Nothing else in functions/ looks at it. */
+export const processEnvironment = (): Environment => process.env;
+
+export const metricsNamespace = (): string | undefined =>
+  optional(processEnvironment(), 'POWERTOOLS_METRICS_NAMESPACE');
+
 /** What every function has, whatever it does. */
 export interface Runtime {
   readonly env: Environment;

@@ -4,7 +4,6 @@ import { createSagaEngine } from '../adapters/aws/sagas/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../adapters/aws/sagas/saga-tombstones.ts';
 import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
-import { createSecret } from '../adapters/aws/secret.ts';
 import type { LedgerAudit } from '../core/saga/ledger/audit.ts';
 import type { SagaEngine, SagaStore, Tombstones, ToolFunctions } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
@@ -28,10 +27,6 @@ export const sagaTombstones = ({ env }: Runtime): Tombstones =>
   createTombstones({ sagasTable: required(env, 'WALKBACK_SAGAS_TABLE') });
 
 export const toolFunctions = (): ToolFunctions => createToolFunctions();
-
-/** Read when it is first needed; a secret that was not there yet is looked for again. */
-export const httpToolSecret = ({ env, clock }: Runtime): (() => Promise<string>) =>
-  createSecret(required(env, 'WALKBACK_HTTP_TOOL_SECRET_ARN'), { now: () => clock.now().getTime() });
 
 /** The embedded cloud says so; what is deployed does not. */
 export const mayUseLoopbackTools = ({ env }: Runtime): boolean =>

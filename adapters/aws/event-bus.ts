@@ -1,8 +1,8 @@
 /** Events on an EventBridge bus: `source` walkback, `detail-type` the event's name. */
+
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import type { Events } from '../../core/shared/surroundings.ts';
+import type { EventBus, WalkbackEvent } from '../../core/shared/events.ts';
 import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { calling } from './errors.ts';
 
@@ -29,7 +29,7 @@ const callsOf = <Entry extends { Detail: string }>(entries: readonly Entry[]): E
   return calls;
 };
 
-export const createEventBus = (options: { busName: string; client?: EventBridgeClient }): Events => {
+export const createEventBus = (options: { busName: string; client?: EventBridgeClient }): EventBus => {
   const client = options.client ?? new EventBridgeClient(CLIENT_DEFAULTS);
 
   const entryOf = ({ id, name, at, detail }: WalkbackEvent) => ({

@@ -1,6 +1,10 @@
 /** Runs one command through the SDK and turns its events into lines and a result. */
 import { CommandExitError, type Sandbox } from 'e2b';
-import type { CommandOptions, CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
+import {
+  type CommandOptions,
+  type CommandResult,
+  MAX_COMMAND_BYTES,
+} from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 import { createLineSplitter } from './lines.ts';
@@ -9,8 +13,6 @@ import { createLineSplitter } from './lines.ts';
 const START_TIMEOUT_MS = 30_000;
 /** The SDK keeps all output in memory; a sandbox that never stops talking must not exhaust ours (C10). */
 const MAX_OUTPUT_CHARS = 32 * 1024 * 1024;
-/** One argument of a process is at most 128 KiB on Linux. */
-const MAX_COMMAND_BYTES = 120 * 1024;
 
 /**
  * The SDK always starts a login shell. In POSIX mode it reads neither /etc/profile nor ~/.bash_profile, which the

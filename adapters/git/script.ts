@@ -3,7 +3,9 @@
  * variables, and the command itself, in one string that runs with one round trip. Pure, but for reading the
  * scripts in the folder `sandbox`. Nothing secret may be among the values: the sandbox's daemon logs commands.
  */
+
 import { readFileSync } from 'node:fs';
+import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { scriptDeadline } from './script-deadline.ts';
 
@@ -77,9 +79,6 @@ export const assignments = (values: Record<string, Value>): string =>
   Object.entries(values)
     .map(([name, value]) => assignment(name, value))
     .join('\n');
-
-/** One argument of a Linux process is at most 128 KiB (MAX_ARG_STRLEN); the rest of the command needs a little. */
-export const MAX_COMMAND_BYTES = 120 * 1024;
 
 export interface Script {
   /** Ready for `bash -c`. */

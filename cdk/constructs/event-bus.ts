@@ -4,7 +4,8 @@ import { CfnRegistry, CfnSchema } from 'aws-cdk-lib/aws-eventschemas';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { EVENT_DETAILS, eventSchema } from '../event-schemas.ts';
+import { EVENT_DETAILS } from '../../contract/events.ts';
+import { eventSchema } from '../event-schemas.ts';
 import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type WalkbackFunction } from './walkback-function.ts';
 

@@ -1,11 +1,4 @@
 /** What everything has around it. */
-import type { WalkbackEvent } from '../checkpoint/session/session-events.ts';
-
-/** Where events go. Delivery is at least once; `id` lets a consumer drop the second. */
-export interface Events {
-  publish(events: WalkbackEvent[]): Promise<void>;
-}
-
 export interface Clock {
   now(): Date;
   /** Waits before a lost race is tried again. */

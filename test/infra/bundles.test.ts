@@ -94,7 +94,7 @@ test('a function imports the clients of the services it calls, and no others', a
     ];
   };
   expect(await clientsOf('functions/timeline.ts')).toEqual(['client-dynamodb']);
-  expect(await clientsOf('functions/publish-events.ts')).not.toContain('client-s3');
+  expect(await clientsOf('functions/publish-session-events.ts')).not.toContain('client-s3');
   expect(await clientsOf('functions/rollback.ts')).not.toContain('client-eventbridge');
 });
 

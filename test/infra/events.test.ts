@@ -1,14 +1,18 @@
-/** Events that really happen, against the schemas that subscribers are given. */
+/** EventBus that really happen, against the schemas that subscribers are given. */
+
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
-import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
-import { createPublishSagaChanges } from '../../core/saga/run/publish-saga.ts';
+import { eventSchema } from '../../cdk/event-schemas.ts';
+import { EVENT_DETAILS } from '../../contract/events.ts';
+import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import type { WalkbackEvent } from '../../core/shared/events.ts';
 import { plainTool } from '../support/outage-tools.ts';
 import { startSagaCloud } from '../support/saga-cloud.ts';
 import { committed, rejected, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { edit, openWorld } from '../support/world.ts';
+
+const DETAILS: Readonly<Record<string, z.ZodObject>> = EVENT_DETAILS;
 
 test('every event of a session and of sagas is as its schema says', async () => {
   await using disposal = new AsyncDisposableStack();
@@ -37,7 +41,7 @@ test('every event of a session and of sagas is as its schema says', async () => 
   const seen = new Set<string>();
   for (const { kind, type = '', body } of cloud.events()) {
     if (kind === 'notification') continue;
-    const schema = EVENT_DETAILS[type];
+    const schema = DETAILS[type];
     if (schema === undefined) throw new Error(`no schema of ${type}`);
     const parsed = schema.strict().safeParse(body);
     expect(parsed.success ? 'valid' : z.prettifyError(parsed.error), type).toBe('valid');
@@ -86,9 +90,7 @@ test('a compensation that is delayed is told once, as its schema says', async ()
     'saga.compensated',
   ]);
   const { name = '', detail } = told[1] ?? {};
-  const parsed = EVENT_DETAILS[name]
-    ?.strict()
-    .safeParse({ eventId: 'e', ...JSON.parse(JSON.stringify(detail)) });
+  const parsed = DETAILS[name]?.strict().safeParse({ eventId: 'e', ...JSON.parse(JSON.stringify(detail)) });
   expect(parsed?.error).toBeUndefined();
   expect(detail).toMatchObject({ code: 'COMPENSATION_DELAYED', delayed: 1 });
 });

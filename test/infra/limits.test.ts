@@ -1,8 +1,9 @@
 /** Limits of the services, held against what is deployed and what the code lets through. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EVENT_DETAILS, eventSchema } from '../../cdk/event-schemas.ts';
+import { eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { REQUEST_TIMEOUT_MS } from '../../cli/target/invoke.ts';
+import { EVENT_DETAILS } from '../../contract/events.ts';
 import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
 import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
 import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/advance.ts';

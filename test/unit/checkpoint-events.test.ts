@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createPublishChanges } from '../../core/checkpoint/session/publish-changes.ts';
-import type { WalkbackEvent } from '../../core/checkpoint/session/session-events.ts';
+import { createPublishSessionChanges } from '../../core/checkpoint/session/publish-session-changes.ts';
 import { eventsOf, type ItemChange, type StoredItem } from '../../core/checkpoint/session/session-events.ts';
+import type { WalkbackEvent } from '../../core/shared/events.ts';
 import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';
 
 const names = (change: Omit<ItemChange, 'id'>): string[] =>
@@ -86,7 +86,7 @@ describe('publish-events', () => {
     const published: WalkbackEvent[] = [];
     const log = { info: () => undefined, warn: () => undefined };
     const events = { publish: async (more: WalkbackEvent[]) => void published.push(...more) };
-    const publish = createPublishChanges({ store: stage.store, bundles: stage.bucket, events, log });
+    const publish = createPublishSessionChanges({ store: stage.store, bundles: stage.bucket, events, log });
     return { stage, published, events, publish };
   };
 

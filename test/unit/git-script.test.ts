@@ -5,14 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { findAnswer, parseAnswer, requireAnswer } from '../../adapters/git/answer.ts';
 import { captureAnswer, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
-import {
-  assignments,
-  buildScript,
-  COMMANDS,
-  MAX_COMMAND_BYTES,
-  shellQuote,
-  spillFor,
-} from '../../adapters/git/script.ts';
+import { assignments, buildScript, COMMANDS, shellQuote, spillFor } from '../../adapters/git/script.ts';
+import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
 

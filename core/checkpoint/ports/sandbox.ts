@@ -15,11 +15,14 @@ export interface CommandOptions {
   onLine?: (line: string) => void;
 }
 
+/** Of one command: an argument of a Linux process is at most 128 KiB (MAX_ARG_STRLEN), and what is around it needs a little. */
+export const MAX_COMMAND_BYTES = 120 * 1024;
+
 /** One sandbox. It is not trusted (C10): what it answers is verified by the caller. */
 export interface ExecutionAdapter {
   readonly sandboxId: string;
   /**
-   * Runs one bash command. A non-zero exit is a result, not an error. Nothing secret goes into `command`:
+   * Runs one bash command of at most `MAX_COMMAND_BYTES`. A non-zero exit is a result, not an error. Nothing secret goes into `command`:
    * the sandbox's daemon logs it.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;

@@ -1,4 +1,6 @@
 /** What the outside is told, derived from the table's changes alone: no event without its row, no row without its event. */
+import type { EventName } from '../../../contract/events.ts';
+import type { WalkbackEvent } from '../../shared/events.ts';
 import type {
   Checkpoint,
   RehydrateJournal,
@@ -7,30 +9,6 @@ import type {
   StoredBundle,
   StoredUpload,
 } from '../model.ts';
-
-export type EventName =
-  | 'session.started'
-  | 'session.ended'
-  | 'session.aborted'
-  | 'session.rehydrated'
-  | 'checkpoint.created'
-  | 'rollback.completed'
-  | 'rollback.failed'
-  | 'saga.started'
-  | 'saga.awaiting'
-  | 'saga.compensating'
-  | 'saga.completed'
-  | 'saga.compensated'
-  | 'saga.compensation_delayed'
-  | 'saga.compensation_failed';
-
-export interface WalkbackEvent {
-  /** Id of the change it comes from: the same on every delivery. */
-  id: string;
-  name: EventName;
-  at: string;
-  detail: Record<string, unknown>;
-}
 
 /** One item of the Sessions table, told apart by its key. */
 export type StoredItem =

@@ -1,7 +1,10 @@
 /** What the outside is told of sagas, derived from changes of their heads: no event without its row. */
+
+import type { EventName } from '../../../contract/events.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
-import type { EventName, WalkbackEvent } from '../../checkpoint/session/session-events.ts';
-import type { Events, Log } from '../../shared/surroundings.ts';
+import type { EventBus, WalkbackEvent } from '../../shared/events.ts';
+import { settleInOrder } from '../../shared/settle-in-order.ts';
+import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model.ts';
 
 /** One change of a head, as the table's stream tells it. */
@@ -54,19 +57,14 @@ const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
   return [{ id, name, at: after.updatedAt, detail }];
 };
 
-/** Index of the first change that could not be told: it and all after it are to be delivered again. */
 export const createPublishSagaChanges =
-  ({ events, log }: { events: Events; log: Log }) =>
-  async (changes: readonly HeadChange[]): Promise<number | undefined> => {
-    for (const [index, change] of changes.entries()) {
-      const told = sagaEventsOf(change);
-      if (told.length === 0) continue;
-      try {
-        await events.publish(told);
-      } catch (error) {
-        log.warn('change not published', { index, id: change.id, reason: String(error) });
-        return index;
-      }
-    }
-    return undefined;
-  };
+  ({ events, log }: { events: EventBus; log: Log }) =>
+  (changes: readonly HeadChange[]): Promise<number | undefined> =>
+    settleInOrder(
+      changes,
+      async (change) => {
+        const told = sagaEventsOf(change);
+        if (told.length > 0) await events.publish(told);
+      },
+      log,
+    );

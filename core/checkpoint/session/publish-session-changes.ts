@@ -1,13 +1,15 @@
 /** Works through changes of the table in their order: tells the outside, and deletes bundles nobody names any more. */
 
-import type { Events, Log } from '../../shared/surroundings.ts';
+import type { EventBus } from '../../shared/events.ts';
+import { settleInOrder } from '../../shared/settle-in-order.ts';
+import type { Log } from '../../shared/surroundings.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { eventsOf, type ItemChange, type RemovedObject, removedObject } from './session-events.ts';
 
-export const createPublishChanges = (deps: {
+export const createPublishSessionChanges = (deps: {
   store: SessionStore;
   bundles: BundleStore;
-  events: Events;
+  events: EventBus;
   log: Log;
 }) => {
   const { store, bundles, events, log } = deps;
@@ -32,16 +34,5 @@ export const createPublishChanges = (deps: {
     log.info('bundle deleted', { key: removed.key });
   };
 
-  /** Index of the first change that could not be settled: it and all after it are to be delivered again. */
-  return async (changes: readonly ItemChange[]): Promise<number | undefined> => {
-    for (const [index, change] of changes.entries()) {
-      try {
-        await settle(change);
-      } catch (error) {
-        log.warn('change not published', { index, id: change.id, reason: String(error) });
-        return index;
-      }
-    }
-    return undefined;
-  };
+  return (changes: readonly ItemChange[]): Promise<number | undefined> => settleInOrder(changes, settle, log);
 };

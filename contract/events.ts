@@ -1,0 +1,74 @@
+/** What subscribers of the bus may rely on: the `detail` of every event. test/infra/events.test.ts holds real events against it. */
+import * as z from 'zod';
+import { SAGA_STATUSES } from './saga-answers.ts';
+
+const id = z.string();
+const sagaDetail = z.object({
+  eventId: z.string().describe('The same on every delivery: what a subscriber deduplicates by'),
+  sagaId: id,
+  status: z.enum(SAGA_STATUSES),
+  requestedBy: z.string(),
+  definition: z.string().optional(),
+  sessionId: id.optional(),
+  failure: z.looseObject({}).optional(),
+});
+
+const sessionDetail = z.object({ eventId: z.string(), sessionId: id });
+const rollbackDetail = sessionDetail.extend({
+  requestId: id,
+  epoch: z.int(),
+  sandboxId: z.string(),
+  detached: z.boolean().optional(),
+});
+
+export const EVENT_DETAILS = {
+  'session.started': sessionDetail.extend({
+    epoch: z.int(),
+    sandboxId: z.string(),
+    projectsRoot: z.string(),
+  }),
+  'session.ended': sessionDetail.extend({ epoch: z.int(), expiresAt: z.int() }),
+  'session.aborted': sessionDetail.extend({
+    epoch: z.int(),
+    previousEpoch: z.int(),
+    sandboxId: z.string().describe('Where the work of the older epoch runs'),
+    requestId: id.optional(),
+  }),
+  'session.rehydrated': sessionDetail.extend({
+    requestId: id,
+    mode: z.enum(['review', 'resume']),
+    sandboxId: z.string().optional(),
+    checkpointId: id.optional(),
+    epoch: z.int().optional(),
+  }),
+  'checkpoint.created': sessionDetail.extend({
+    checkpointId: id,
+    seq: z.int(),
+    epoch: z.int(),
+    messageId: id.nullable(),
+    toolExecutionId: id.optional(),
+    reason: z.string(),
+    complete: z.boolean().describe('False: the checkpoint names what it misses'),
+    detached: z.boolean().optional(),
+    changedRepositories: z.array(z.string()),
+  }),
+  'rollback.completed': rollbackDetail.extend({
+    checkpointId: id.optional(),
+    undoCheckpointId: id.optional(),
+    discardedMessageIds: z.array(id).optional(),
+    trimAfterMessageId: id.nullish(),
+  }),
+  'rollback.failed': rollbackDetail.extend({ error: z.unknown().optional() }),
+  'saga.started': sagaDetail,
+  'saga.awaiting': sagaDetail,
+  'saga.compensating': sagaDetail,
+  'saga.completed': sagaDetail,
+  'saga.compensated': sagaDetail,
+  'saga.compensation_delayed': sagaDetail.extend({
+    code: z.literal('COMPENSATION_DELAYED'),
+    delayed: z.int().describe('Compensators that did not work yet and are tried again'),
+  }),
+  'saga.compensation_failed': sagaDetail,
+} as const satisfies Record<string, z.ZodObject>;
+
+export type EventName = keyof typeof EVENT_DETAILS;

@@ -1,0 +1,17 @@
+import { createPublishSessionChanges } from '../core/checkpoint/session/publish-session-changes.ts';
+import { eventBus } from './event-runtime.ts';
+import { createEventHandler } from './handler.ts';
+import { bundleStore, sessionStore } from './session-runtime.ts';
+import { sessionChanges } from './stream-runtime.ts';
+
+/** Internal: fed by the Sessions table's stream. Deployed as `publish-events`, a name that is older than sagas. */
+export const handler = createEventHandler('publish-events', async (runtime) =>
+  sessionChanges(
+    createPublishSessionChanges({
+      ...runtime,
+      store: sessionStore(runtime),
+      bundles: bundleStore(runtime),
+      events: eventBus(runtime),
+    }),
+  ),
+);
