@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
@@ -13,36 +9,22 @@ import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
-import { startDynamoDb } from '../../local/dynamodb/server.ts';
-import { planCloud } from '../../local/plan.ts';
-import { provision } from '../../local/provision.ts';
-import { loadTemplate } from '../../local/template.ts';
 import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { openSagaTables, SAGA_TABLES_CREDENTIALS } from '../support/saga-tables.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
-const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
-const disposal = new AsyncDisposableStack();
+let opened: Awaited<ReturnType<typeof openSagaTables>>;
 let dynamo: SagaStore;
-let tables: { sagasTable: string; ledgerTable: string; client: DynamoDBClient };
+let tables: typeof opened.tables;
 let url: string;
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'walkback-store-'));
-  disposal.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const server = disposal.adopt(await startDynamoDb({ dataDir, credentials: CREDENTIALS }), (one) =>
-    one.close(),
-  );
-  url = server.url;
-  const client = new DynamoDBClient({ region: 'us-east-1', endpoint: server.url, credentials: CREDENTIALS });
-  const plan = planCloud(await loadTemplate());
-  const s3 = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS });
-  await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
-  const named = (part: string) => plan.tables.find(({ name }) => name.includes(part))?.name ?? '';
-  tables = { sagasTable: named('tablessagas'), ledgerTable: named('tablesledger'), client };
+  opened = await openSagaTables();
+  ({ tables, url } = opened);
   dynamo = createSagaStore(tables);
 });
-afterAll(() => disposal.disposeAsync());
+afterAll(() => opened.close());
 
 const engine: SagaEngine = {
   start: async () => 'started',
@@ -280,7 +262,7 @@ test('a version that is stored is the newest, whenever the one who stored it die
   const client = new DynamoDBClient({
     region: 'us-east-1',
     endpoint: url,
-    credentials: CREDENTIALS,
+    credentials: SAGA_TABLES_CREDENTIALS,
     maxAttempts: 1,
   });
   let left = Infinity;

@@ -4,7 +4,6 @@ import { eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { REQUEST_TIMEOUT_MS } from '../../cli/target/invoke.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
-import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
 import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
 import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/advance.ts';
 import {
@@ -14,7 +13,6 @@ import {
   MAX_WAIT_SECONDS,
 } from '../../core/saga/run/timing.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
 import { commandTimeout } from '../../core/shared/deadline.ts';
 import { refundManifests } from '../../examples/refund/catalog.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
@@ -147,28 +145,6 @@ describe('sizes', () => {
       expect(String(Properties['AlarmName']).length, id).toBeLessThan(256);
       expect(String(Properties['AlarmDescription']).length, id).toBeLessThan(1024);
     }
-  });
-
-  test('a state holds a call and its answer at their largest in 256 KiB', () => {
-    // Arguments and result of the forward call, the answer (twice the limit with its frame), and a frame.
-    const call = MAX_RESULT_BYTES + MAX_RESULT_BYTES;
-    const answer = 2 * MAX_RESULT_BYTES;
-    expect(call + answer + 16 * KIB).toBeLessThan(256 * KIB);
-  });
-
-  test('one entry fits an item: arguments and result at their largest, in 400 KB', () => {
-    expect(2 * MAX_RESULT_BYTES + 16 * KIB).toBeLessThan(400 * 1000);
-  });
-});
-
-describe('transactions', () => {
-  test('a move of a saga stays below 100 items and 4 MB, with its largest entries', () => {
-    // One decision more than the limit may still add the facts of one event; test/unit/saga-transactions.test.ts runs it.
-    const most = MAX_FACTS + 5 + 1;
-    expect(most).toBeLessThan(100);
-    const oneLarge = 2 * MAX_RESULT_BYTES + 16 * KIB;
-    // One move settles one call and starts one: two entries hold arguments or a result, the others a few words.
-    expect(400 * KIB + 2 * oneLarge + most * 4 * KIB).toBeLessThan(4 * KIB * KIB);
   });
 });
 

@@ -24,7 +24,11 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
   const counts = await line.count(() => world.checkpoint('clean'));
   const recorded = new Map<string, Recorded>();
   let metCount = 0;
-  for (const [index, fault] of faultCases('checkpoint', counts, 11).entries()) {
+  for (const [index, fault] of faultCases('checkpoint', counts, {
+    every: 22,
+    whole: 2,
+    minimum: 3,
+  }).entries()) {
     const name = describeCase(fault);
     const tool = `t${index}`;
     edit(world.root, index + 2, world.paths);
@@ -34,7 +38,7 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
     expect(second.looks, name).toEqual(looks);
     recorded.set(tool, second);
   }
-  expect(metCount).toBeGreaterThan(0);
+  expect(metCount).toBeGreaterThanOrEqual(recorded.size / 2);
   const { checkpoints, session } = await world.timeline();
   const taken = checkpoints.filter(({ toolExecutionId }) => recorded.has(toolExecutionId));
   expect(taken.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([...recorded.keys()]);

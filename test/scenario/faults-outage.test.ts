@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { WHOLE } from '../support/sampling.ts';
 import {
   edit,
   fingerprint,
@@ -30,9 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
-/** One operation a service; `FAULT_EVERY=1` tries them all. */
-const EVERY = process.env['FAULT_EVERY'] === '1';
-
+/** One operation a service; all of them in a whole run. */
 describe.each([
   { service: 's3', errorType: 'StorageUnavailable', operation: 'rollback' },
   { service: 'dynamodb', errorType: 'StorageUnavailable', operation: 'checkpoint' },
@@ -40,7 +39,7 @@ describe.each([
 ] as const)('$service is away', ({ service, errorType, operation }) => {
   const away = () => cloud.interpose(service, [{ action: { kind: 'status', status: 503 } }]);
 
-  test.runIf(EVERY || operation === 'checkpoint')(
+  test.runIf(WHOLE || operation === 'checkpoint')(
     'a checkpoint fails and leaves nothing; later the same call takes it',
     async () => {
       change();
@@ -54,7 +53,7 @@ describe.each([
     },
   );
 
-  test.runIf(EVERY || operation === 'rollback')(
+  test.runIf(WHOLE || operation === 'rollback')(
     'a rollback fails and changes no file; later the same call finishes it',
     async () => {
       change();
@@ -74,7 +73,7 @@ describe.each([
     },
   );
 
-  test.runIf(EVERY || operation === 'rehydrate')(
+  test.runIf(WHOLE || operation === 'rehydrate')(
     'a rehydrate fails and leaves no sandbox; later the same call answers one',
     async () => {
       const others = await sandboxIds(cloud);

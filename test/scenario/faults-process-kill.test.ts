@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cloud } from '../../local/cloud.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
 import { invokerOf } from '../support/cloud.ts';
+import { instants, printedSeed, WHOLE } from '../support/sampling.ts';
 import {
   edit,
   fingerprint,
@@ -16,8 +17,8 @@ import {
 } from '../support/world.ts';
 
 /** Kills per operation. */
-const KILLS = Number(process.env['KILLS'] ?? 1);
-const SEED = Number(process.env['FAULT_SEED'] ?? 1);
+const KILLS = WHOLE ? 5 : 1;
+const SEED = printedSeed('process kill');
 
 interface Running {
   cloud: WorldCloud;
@@ -37,7 +38,6 @@ const up = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  process.stdout.write(`process kill: ${KILLS} kills each, FAULT_SEED=${SEED} KILLS=${KILLS}\n`);
   scene = await openCliScene();
   await up();
   world = await openWorld(running.cloud, { paths: ['api', 'web'] });
@@ -58,10 +58,6 @@ const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value: await work(), ms: performance.now() - startedMs };
 };
 
-/** Instants spread over an operation, shifted by the seed. */
-const instants = (ms: number): number[] =>
-  Array.from({ length: KILLS }, (_, index) => (ms * (index + ((SEED * 0.618) % 1))) / KILLS);
-
 const invoke = (name: string, event: unknown) => running.cloud.invoke(name, event);
 let edits = 0;
 const change = (): void => edit(world.root, ++edits, world.paths);
@@ -69,7 +65,7 @@ const change = (): void => edit(world.root, ++edits, world.paths);
 test('a checkpoint survives kill -9 of everything: the same call makes exactly one', async () => {
   change();
   const { ms } = await timed(() => world.checkpoint('clean'));
-  for (const [index, afterMs] of instants(ms).entries()) {
+  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
     change();
     const take = () => world.checkpoint(`t${index}`);
     await killDuring(take, afterMs);
@@ -79,7 +75,7 @@ test('a checkpoint survives kill -9 of everything: the same call makes exactly o
   expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([
     'walkback-baseline',
     'clean',
-    ...instants(ms).map((_, index) => `t${index}`),
+    ...instants(ms, KILLS, SEED).map((_, index) => `t${index}`),
   ]);
   expect(checkpoints.every(({ complete }) => complete)).toBe(true);
   expect(session).toMatchObject({ epoch: 1, busy: null });
@@ -90,7 +86,7 @@ test('a rollback survives kill -9 of everything: the same call finishes it, and 
   const target: Recorded = await world.checkpoint('target');
   change();
   const { ms } = await timed(() => world.rollback('clean', target.checkpointId));
-  for (const [index, afterMs] of instants(ms).entries()) {
+  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
     change();
     const before = world.fingerprint();
     const { epoch } = (await world.timeline()).session;
@@ -108,7 +104,7 @@ test('a rollback survives kill -9 of everything: the same call finishes it, and 
 test('a rehydrate survives kill -9 of everything: one whole sandbox, and no other', async () => {
   const { looks } = await world.checkpoint('last');
   const { ms } = await timed(() => invoke('rehydrate', { sessionId: 's1', requestId: 'clean' }));
-  for (const [index, afterMs] of instants(ms).entries()) {
+  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
     const mode = index % 2 === 0 ? 'review' : 'resume';
     const others = await sandboxIds(running.cloud);
     const again = () => invoke('rehydrate', { sessionId: 's1', requestId: `h${index}`, mode });

@@ -44,7 +44,8 @@ test('whatever fails at whatever call of a rollback, the same call again finishe
   expect(world.fingerprint()).toEqual(target(0).looks);
 
   let metCount = 0;
-  for (const [index, fault] of faultCases('rollback', counts, 52).entries()) {
+  const cases = faultCases('rollback', counts, { every: 104, whole: 7, minimum: 2 });
+  for (const [index, fault] of cases.entries()) {
     const name = describeCase(fault);
     const { checkpointId, looks } = target(index);
     edit(world.root, index + 4, world.paths);
@@ -68,6 +69,6 @@ test('whatever fails at whatever call of a rollback, the same call again finishe
     await world.rollback(`u${index}`, String(second['undoCheckpointId']));
     expect(world.fingerprint(), `undo of ${name}`).toEqual(before);
   }
-  expect(metCount).toBeGreaterThan(0);
+  expect(metCount).toBeGreaterThanOrEqual(cases.length / 2);
   expect(ignoredFiles(world.root)).toEqual(ignored);
 }, 1_800_000);

@@ -3,10 +3,11 @@ import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { instants, printedSeed, WHOLE } from '../support/sampling.ts';
 import { edit, openWorld, rootOf, type World } from '../support/world.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 1);
-const SEED = Number(process.env['FAULT_SEED'] ?? 1);
+const KILLS = WHOLE ? 8 : 1;
+const SEED = printedSeed('script kill');
 const START = { path: '/process.Process/Start' };
 
 const workingDirectory = (pid: string): string => {
@@ -34,7 +35,6 @@ const killInside = (world: World): number => {
 };
 
 test('a rollback whose script is killed is finished by the same call, and can be undone', async () => {
-  process.stdout.write(`script kill: FAULT_SEED=${SEED} KILLS=${KILLS}\n`);
   await using cloud = await startTestCloud();
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
   edit(world.root, 1, world.paths);
@@ -73,8 +73,9 @@ test('a rollback whose script is killed is finished by the same call, and can be
   await clean;
   reachedMs.push(performance.now());
   const commandMs = (command: number): number => (reachedMs[command] ?? 0) - (reachedMs[command - 1] ?? 0);
+  const parts = instants(1, KILLS, SEED);
   for (let index = 0; index < 2 * KILLS; index++) {
-    const part = (Math.floor(index / 2) + ((SEED * 0.618) % 1)) / KILLS;
+    const part = parts[index >> 1] ?? 0;
     // The restore more often than the capture: only it writes.
     const command = index % 4 === 3 ? 1 : 2;
     let afterMs = part * commandMs(command);

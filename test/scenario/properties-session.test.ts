@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
 import {
   createRepositories,
   edit,
@@ -30,8 +31,8 @@ if grep -q ignored .gitignore; then printf '%s\\n' "$N" > .gitignore; else print
 const NEST = `
 cd src 2>/dev/null || exit 0
 git init -q -b main; printf '%s\\n' "$N" > "nested-$N"; git add -A; git commit -qm "nested $N"; printf 'more\\n' >> "nested-$N"`;
-const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261);
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2);
+const SEED = printedSeed('properties of a session');
+const RUNS = WHOLE ? 12 : 2;
 
 const step = fc.oneof(
   {
@@ -152,7 +153,6 @@ const play = async (
 };
 
 test('any sequence of edits, checkpoints, rollbacks, losses and rehydrations gives back exactly what was recorded', async () => {
-  process.stdout.write(`properties: PROPERTY_SEED=${SEED} PROPERTY_RUNS=${RUNS}\n`);
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 7 }), play), {
     seed: SEED,
     numRuns: RUNS,

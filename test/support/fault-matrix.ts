@@ -1,12 +1,12 @@
 /**
  * Every fault at every call of an operation: fault proxies in front of S3, DynamoDB and E2B at once, a count of the
- * calls of a clean run, and the cases that follow from it. `FAULT_EVERY=1` runs all cases instead of a sample,
- * `FAULT_SEED` chooses another sample.
+ * calls of a clean run, and the cases that follow from it. `SEED` chooses the sample of an earlier run.
  */
 import { expect } from 'vitest';
 import type { FunctionFailure, TestCloud } from './cloud.ts';
 import type { FaultAction } from './fault-actions.ts';
 import type { FaultProxy } from './fault-proxy.ts';
+import { printedSeed, sampled } from './sampling.ts';
 
 const SERVICES = ['s3', 'dynamodb', 'e2b'] as const;
 type FaultedService = (typeof SERVICES)[number];
@@ -33,19 +33,19 @@ export type CallCounts = Record<FaultedService, number>;
 
 export const describeCase = ({ service, at, kind }: FaultCase): string => `${service} call ${at} ${kind}`;
 
-/** A sample of one case in twice `every`, spread over services, calls and kinds. Prints the seed it used. */
-export const faultCases = (name: string, counts: CallCounts, every: number): FaultCase[] => {
-  const step = Number(process.env['FAULT_EVERY'] ?? 2 * every);
-  const seed = Number(process.env['FAULT_SEED'] ?? 1);
+/** A sample spread over services, calls and kinds; another one each time, and never an empty one. */
+export const faultCases = (
+  name: string,
+  counts: CallCounts,
+  sample: { every: number; whole: number; minimum: number },
+): FaultCase[] => {
   const all = SERVICES.flatMap((service) =>
     Array.from({ length: counts[service] }, (_, index) => index + 1).flatMap((at) =>
       Object.keys(ACTIONS).map((kind) => ({ service, at, kind })),
     ),
   );
-  const chosen = all.filter((_, index) => (index + seed) % step === 0);
-  process.stdout.write(
-    `${name}: ${chosen.length} of ${all.length} faults, FAULT_SEED=${seed} FAULT_EVERY=${step}\n`,
-  );
+  const chosen = sampled(all, { ...sample, offset: printedSeed(`faults of ${name}`) });
+  process.stdout.write(`${name}: ${chosen.length} of ${all.length} faults\n`);
   return chosen;
 };
 

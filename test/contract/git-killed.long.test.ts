@@ -1,0 +1,2 @@
+/** The same test, killed at many more calls. */
+import './git-killed.test.ts';

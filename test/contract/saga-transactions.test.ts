@@ -1,0 +1,92 @@
+/** One move of a saga is one transaction: as many and as large entries as it may have are taken by the service, and more are not. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
+import { chain } from '../../core/saga/ledger/hash-chain.ts';
+import type { Fact, SagaHead } from '../../core/saga/model.ts';
+import type { SagaStore } from '../../core/saga/ports.ts';
+import { createStartSaga } from '../../core/saga/run/start.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
+import { openSagaTables } from '../support/saga-tables.ts';
+import { scriptedTool } from '../support/scripted-saga.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+let opened: Awaited<ReturnType<typeof openSagaTables>>;
+let store: SagaStore;
+beforeAll(async () => {
+  opened = await openSagaTables();
+  store = createSagaStore(opened.tables);
+});
+afterAll(() => opened.close());
+
+const STEP = { stepIndex: 0, step: 's', tool: 'pay', version: '1', epoch: 0 };
+const ATTEMPT = { ...STEP, attempt: 1, idempotencyKey: 'k'.repeat(64) };
+
+/** As large as what a tool is given and answers may be. */
+const large: Fact[] = [
+  {
+    ...ATTEMPT,
+    direction: 'forward',
+    status: 'started',
+    effect: 'compensatable',
+    deadlineMs: 1,
+    argumentsHash: 'a'.repeat(64),
+    arguments: { text: 'x'.repeat(MAX_RESULT_BYTES) },
+  },
+  {
+    ...ATTEMPT,
+    direction: 'forward',
+    status: 'committed',
+    result: 'x'.repeat(MAX_RESULT_BYTES),
+    externalRef: 'r'.repeat(500),
+  },
+];
+/** As large as an error's message may be. */
+const failed: Fact = {
+  ...STEP,
+  direction: 'undo',
+  status: 'failed',
+  error: { name: 'n'.repeat(200), message: 'm'.repeat(4000) },
+};
+
+const start = async (sagaId: string): Promise<SagaHead> => {
+  await store.putTool(scriptedTool('pay', 'compensatable'));
+  const started = createStartSaga({
+    store,
+    engine: { start: async () => 'started', look: async () => 'running', wake: async () => true },
+    clock: virtualClock(),
+    evaluate: createEvaluator(),
+  });
+  await started({
+    sagaId,
+    plan: { steps: [{ id: 's', tool: 'pay', arguments: {} }] },
+    input: {},
+    requestedBy: 'me',
+  });
+  return (await store.getHead(sagaId)) ?? expect.unreachable('no head');
+};
+
+const append = async (sagaId: string, count: number) => {
+  const head = await start(sagaId);
+  const facts = [...large, ...Array.from({ length: count - large.length }, () => failed)];
+  const { entries, tip } = chain(sagaId, head, facts, { at: new Date(0).toISOString(), actor: 'engine' });
+  return store.append(
+    { ...head, ...tip, version: head.version + 1, requestedBy: 'w'.repeat(200) },
+    head.version,
+    entries,
+  );
+};
+
+describe('a move', () => {
+  test('with the most and the largest entries it may have is taken', async () => {
+    // One decision more than the limit may still add the facts of one event.
+    expect(await append('most', MAX_FACTS + 5)).toMatchObject({ written: true });
+    expect(await store.listEntries('most')).toHaveLength(1 + MAX_FACTS + 5);
+  });
+
+  test('that were larger than the service takes would be refused whole', async () => {
+    await expect(append('more', 100)).rejects.toThrow();
+    expect(await store.listEntries('more')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,2 @@
+/** The same tests, with all of their cases, or most. */
+import './faults-outage.test.ts';

@@ -1,0 +1,67 @@
+/** A file that a comment, a page or a test cites is there. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const TOP = [
+  'adapters',
+  'bench',
+  'bin',
+  'cdk',
+  'cli',
+  'contract',
+  'core',
+  'docs',
+  'examples',
+  'functions',
+  'kit',
+  'local',
+  'sandbox',
+  'statemachines',
+  'test',
+].join('|');
+const EXTENSION = '(?:ts|sh|md|mjs)';
+
+/** From the top of the project, and not part of a longer path or URL. */
+const WHOLE_PATH = new RegExp(`(?<![\\w./@-])(?:${TOP})/[\\w./-]*[\\w-]\\.${EXTENSION}\\b`, 'g');
+/** In back ticks or brackets, or after "see": a file by its name alone. */
+const NAME = new RegExp(`[\`(]([a-z][a-z0-9-]*(?:\\.test)?\\.${EXTENSION})[\`,):]`, 'g');
+/** Of a program's comments and pages only: code imports by paths that the compiler follows. */
+const COMMENT = /\/\*\*?[\s\S]*?\*\/|(?<=^|[\s;{])\/\/[^\n]*|^\s*#[^\n]*/gm;
+
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: PROJECT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '');
+const known = new Set(files);
+const names = new Set(files.map((path) => basename(path)));
+
+/** What the changelog says was true when it was written. */
+const cites = (path: string): boolean => /\.(?:ts|md|sh)$/.test(path) && path !== 'CHANGELOG.md';
+
+const textOf = (path: string): string => {
+  const text = readFileSync(join(PROJECT, path), 'utf8');
+  return path.endsWith('.md') ? text : [...text.matchAll(COMMENT)].map(([comment]) => comment).join('\n');
+};
+
+test('every file that is cited is in the tree', () => {
+  let cited = 0;
+  const missing: string[] = [];
+  for (const path of files.filter(cites)) {
+    const text = textOf(path);
+    for (const [file] of text.matchAll(WHOLE_PATH)) {
+      cited += 1;
+      if (!known.has(file)) missing.push(`${path}: ${file}`);
+    }
+    for (const [, file = ''] of text.matchAll(NAME)) {
+      cited += 1;
+      if (!names.has(file)) missing.push(`${path}: ${file}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  expect(cited).toBeGreaterThan(40);
+});
