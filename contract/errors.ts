@@ -16,6 +16,8 @@ interface ErrorRow {
   exitCode: ExitCodeName;
   /** What to do, in words that help at a terminal as well as in a table. */
   advice: string;
+  /** What runs in a sandbox may name it; of any other name it is not believed (C10). */
+  isToldBySandbox?: true;
 }
 
 const row = (kind: ErrorRow['kind'], exitCode: ExitCodeName, advice: string): ErrorRow => ({
@@ -27,6 +29,7 @@ const row = (kind: ErrorRow['kind'], exitCode: ExitCodeName, advice: string): Er
 const refusal = (exitCode: ExitCodeName, advice: string): ErrorRow => row('refusal', exitCode, advice);
 const fault = (exitCode: ExitCodeName, advice: string): ErrorRow => row('fault', exitCode, advice);
 const laterMaybe = (error: ErrorRow): ErrorRow => ({ ...error, retryable: true });
+const toldBySandbox = (error: ErrorRow): ErrorRow => ({ ...error, isToldBySandbox: true });
 
 const INCOMPLETE = 'walkback log shows what it misses; --allow-partial (allowPartial) restores the rest';
 const NAMES_POINTS = 'walkback log shows the messages and checkpoints of the session';
@@ -46,13 +49,21 @@ const CHECKPOINT_ERRORS = {
   StaleEpoch: refusal('conflict', 'a rollback came between: read the timeline and go on from its epoch'),
   IncompleteTarget: refusal('notRestorable', INCOMPLETE),
   SandboxNotFound: refusal('notFound', 'walkback rehydrate brings the session back in a fresh sandbox'),
-  SandboxUnavailable: laterMaybe(fault('unavailable', 'call again; with a longer timeout when it repeats')),
-  SandboxUnsupported: refusal('configuration', 'rebuild the template with the tools that the message names'),
+  SandboxUnavailable: toldBySandbox(
+    laterMaybe(fault('unavailable', 'call again; with a longer timeout when it repeats')),
+  ),
+  SandboxUnsupported: toldBySandbox(
+    refusal('configuration', 'rebuild the template with the tools that the message names'),
+  ),
   SandboxChanged: refusal('conflict', 'stop what writes into the sandbox, then call with a new request id'),
-  ProjectsRootNotFound: refusal('notFound', 'make the directory again, empty, then call again'),
+  ProjectsRootNotFound: toldBySandbox(
+    refusal('notFound', 'make the directory again, empty, then call again'),
+  ),
   NoRepositories: refusal('notFound', 'clone or initialise a repository below the projects root first'),
   CaptureFailed: fault('failed', 'see the reason, mend it in the sandbox, then call again'),
-  RestoreConflict: refusal('conflict', 'move the named paths away, then call with a new request id'),
+  RestoreConflict: toldBySandbox(
+    refusal('conflict', 'move the named paths away, then call with a new request id'),
+  ),
   RestoreFailed: fault('failed', 'see the reason, then call with a new request id'),
   RollbackInProgress: laterMaybe(
     refusal('conflict', 'wait for it, or repeat it with its own --request id to finish it'),
@@ -66,7 +77,7 @@ const CHECKPOINT_ERRORS = {
   ),
   RehydrateFailed: fault('failed', 'see the reason, then call again'),
   BundleMissing: fault('notRestorable', ANOTHER_TARGET),
-  BundleCorrupt: fault('notRestorable', ANOTHER_TARGET),
+  BundleCorrupt: toldBySandbox(fault('notRestorable', ANOTHER_TARGET)),
   BundleTooLarge: fault('notRestorable', 'leave large files out (exclude, maxFileBytes)'),
 } as const satisfies Record<string, ErrorRow>;
 

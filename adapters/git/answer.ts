@@ -3,7 +3,7 @@
  * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
  */
 
-import type { ErrorName } from '../../contract/errors.ts';
+import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
 import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
@@ -17,13 +17,7 @@ export interface Answer {
   complete: boolean;
 }
 
-const ANSWERABLE: readonly ErrorName[] = [
-  'SandboxUnavailable',
-  'SandboxUnsupported',
-  'ProjectsRootNotFound',
-  'RestoreConflict',
-  'BundleCorrupt',
-];
+const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox === true);
 
 /** File names need not be UTF-8; bytes that are not are shown as `\xNN`. */
 const decodeText = (bytes: Uint8Array): string => {

@@ -1,7 +1,7 @@
 /** No object without an item that expires: what was uploaded and never named is found and deleted. */
 import { describe, expect, test } from 'vitest';
 import type { CapturedBundle } from '../../core/checkpoint/ports/capture.ts';
-import { createPublishChanges } from '../../core/checkpoint/session/publish-changes.ts';
+import { createPublishSessionChanges } from '../../core/checkpoint/session/publish-session-changes.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { createNewStage, createWorkingStage, type Stage } from '../support/fakes/stage.ts';
 
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const expire = async (stage: Stage): Promise<void> => {
   const { store, bucket, clock } = stage;
   const log = { info: () => undefined, warn: () => undefined };
-  const publish = createPublishChanges({
+  const publish = createPublishSessionChanges({
     store,
     bundles: bucket,
     events: { publish: async () => undefined },
