@@ -59,6 +59,8 @@ export class SagaMachine extends Construct {
         AdvanceSagaFunction: props.advance.fn.functionArn,
         AnnounceAwaitFunction: props.announceAwait.fn.functionArn,
         AlertTopic: props.alerts.topicArn,
+        // The integrations' own ARNs: they are aws-cn or aws-us-gov where those are.
+        Partition: Aws.PARTITION,
       },
       tracingEnabled: props.tracing,
       logs: {

@@ -58,6 +58,9 @@ const tokenIn = (value: unknown): string | undefined => {
 /** Marks a token, so that the task that hands it out finds it in its parameters again. */
 export const TOKEN_PREFIX = 'walkback-task-token-';
 
+/** The part of a Resource that says what is called; its partition does not matter here. */
+const integrationOf = (resource: string): string => resource.replace(/^arn:[\w-]+:states:::/, '');
+
 const perform = async (
   state: string,
   resource: string,
@@ -65,17 +68,17 @@ const perform = async (
   services: TaskServices,
   tokens: Tokens,
 ): Promise<unknown> => {
-  switch (resource) {
-    case 'arn:aws:states:::lambda:invoke':
+  switch (integrationOf(resource)) {
+    case 'lambda:invoke':
       return invokeFunction(services, input);
-    case 'arn:aws:states:::lambda:invoke.waitForTaskToken': {
+    case 'lambda:invoke.waitForTaskToken': {
       const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
       if (token === undefined) throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token');
       tokens.adopt(token, state);
       await invokeFunction(services, input);
       return tokens.wait(token);
     }
-    case 'arn:aws:states:::sns:publish': {
+    case 'sns:publish': {
       const { TopicArn, Subject, Message } = publication.parse(input);
       const subject = Subject === undefined ? {} : { subject: Subject };
       const sent = services.publish({ topicArn: TopicArn, message: Message, ...subject });

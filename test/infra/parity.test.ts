@@ -144,5 +144,6 @@ test('every placeholder of the ASL has its value, every value its placeholder, a
     AdvanceSagaFunction: arnOf('walkback-advance-saga'),
     AnnounceAwaitFunction: arnOf('walkback-announce-await'),
     AlertTopic: { Ref: expect.stringContaining('Alerts') },
+    Partition: { Ref: 'AWS::Partition' },
   });
 });

@@ -28,8 +28,8 @@ const definition = JSON.parse(text) as { StartAt: string; States: Record<string,
 const states = Object.entries(definition.States);
 
 describe('statemachines/saga.asl.json', () => {
-  test('is valid for an independent validator', () => {
-    const { isValid, errorsText } = aslValidator(JSON.parse(text));
+  test.each(['aws', 'aws-cn', 'aws-us-gov'])('is valid for an independent validator in %s', (partition) => {
+    const { isValid, errorsText } = aslValidator(JSON.parse(text.replaceAll('${Partition}', partition)));
     expect(isValid, errorsText('\n')).toBe(true);
   });
 
