@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { planCloud } from '../../local/plan.ts';
-import { adaptDefinition } from '../../local/stepfunctions/definition.ts';
 import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
 import {
   allStatements,
@@ -396,39 +395,4 @@ test('the template names no account, no region and no secret', () => {
   expect(text).not.toMatch(/\b\d{12}\b/);
   expect(text).not.toMatch(/\b(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central)[a-z]*-\d\b/);
   expect(text).not.toMatch(/e2b_[0-9a-f]{8}|AKIA|sk_(?:test|live)/);
-});
-
-test('the template, its definitions and the sources of both name no partition: they work in China and GovCloud too', async () => {
-  const FIXED = /\barn:(?:aws|aws-cn|aws-us-gov|aws-iso[-\w]*):/;
-  expect(JSON.stringify(template)).not.toMatch(FIXED);
-  const files = (
-    await Promise.all(
-      ['cdk', 'statemachines'].map((folder) =>
-        readdir(join(PROJECT, folder), { recursive: true, withFileTypes: true }),
-      ),
-    )
-  )
-    .flat()
-    .filter((entry) => entry.isFile());
-  expect(files.length).toBeGreaterThan(20);
-  for (const { parentPath, name } of files)
-    expect(await readFile(join(parentPath, name), 'utf8'), name).not.toMatch(FIXED);
-});
-
-test.each(['aws', 'aws-cn', 'aws-us-gov'])('the machine calls the integrations of %s', (partition) => {
-  const { DefinitionString, DefinitionSubstitutions } = only('AWS::StepFunctions::StateMachine').Properties;
-  expect(DefinitionSubstitutions).toMatchObject({ Partition: { Ref: 'AWS::Partition' } });
-  const { tasks } = adaptDefinition(String(DefinitionString), {
-    AdvanceSagaFunction: 'a',
-    AnnounceAwaitFunction: 'b',
-    AlertTopic: 'c',
-    Partition: partition,
-  });
-  expect(new Set(tasks.values())).toEqual(
-    new Set(
-      ['lambda:invoke', 'lambda:invoke.waitForTaskToken', 'sns:publish'].map(
-        (one) => `arn:${partition}:states:::${one}`,
-      ),
-    ),
-  );
 });
