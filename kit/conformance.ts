@@ -20,12 +20,19 @@ export interface SafetyCase {
   sagaId?: string;
 }
 
-/** Tombstones in memory, for tests of tools. */
+/** Tombstones and claims in memory, for tests of tools. */
 export const memoryTombstones = (): Tombstones => {
   const buried = new Set<string>();
+  const claimed = new Set<string>();
   return {
     bury: async (key) => void buried.add(key),
     isBuried: async (key) => buried.has(key),
+    claim: async (key, attempt) => {
+      const call = `${key} ${attempt}`;
+      const isNew = !claimed.has(call);
+      claimed.add(call);
+      return isNew;
+    },
   };
 };
 
@@ -46,6 +53,46 @@ const LEAST_MS = 25;
 
 /** A deadline whose signal aborts in the middle of a call that takes this long. */
 const cutMs = (tookMs: number): number => Math.max(LEAST_MS, Math.ceil(tookMs / 2)) + STOP_MS;
+
+/** How much the provider shows: as many values as the JSON has. */
+const sizeOf = (json: string): number => {
+  const count = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Object.values(value).reduce<number>((sum, member) => sum + count(member), 0)
+      : 1;
+  return count(JSON.parse(json));
+};
+
+/** What an author does about a check that failed; beside its name, so that both stay the same. */
+const ADVICE: Readonly<Record<string, string>> = {
+  'refuses to act after its deadline': 'do nothing before `execute`, and call `call.fence()` after long work',
+  'refuses arguments that do not match its schema': 'use a strict schema (`z.strictObject`) for `input`',
+  'does its work':
+    'give `testToolIsSafe` arguments that the provider accepts; the outcome says why it did not',
+  'answers the same when called twice with one key':
+    'hand `call.idempotencyKey` to the provider, or find what was made under `call.forwardKey` and answer that',
+  'acts once when called twice with one key':
+    'hand `call.idempotencyKey` to the provider; one without keys needs a `probe`, and no `idempotencyWindowSeconds`',
+  'acts once when it is delivered twice at once':
+    'leave `idempotencyWindowSeconds` out when the provider knows no keys: the kit claims each call then',
+  'its probe finds what happened': 'look for `call.forwardKey`, with a consistent read',
+  'its probe does not find what did not happen':
+    'answer `{ happened: false }` for a key the provider never saw',
+  'its probe changes nothing': 'only read in `probe`',
+  'its compensator undoes it': 'the outcome says what the compensator threw',
+  'its compensator changes what the provider shows':
+    'let `observe` show what the tool made, and take it back',
+  'its compensator may be called twice': 'take what is gone already for undone',
+  'refuses to act after it was compensated': 'act only in `execute`, behind the handler of the kit',
+  'its compensator accepts that nothing happened': 'return when nothing is found under `call.forwardKey`',
+  'refuses to act on a key that was compensated first':
+    'act only in `execute`, behind the handler of the kit',
+  'its compensator works without the result, by key':
+    'find the effect by `call.forwardKey`: the result is missing when the answer was lost',
+  'stops when its signal aborts, before the deadline':
+    'pass `call.signal` to every request, and wait for nothing else',
+  'changes nothing': 'a tool that changes something is not `read`: declare its effect',
+};
 
 /** Runs every check and answers their names. Throws `ToolUnsafe` with all that failed. */
 export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<string[]> => {
@@ -79,7 +126,9 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
   const look = async () => canonicalJson(await subject.observe());
   const check = (what: string, holds: boolean, seen?: Outcome) => {
     checks.push(what);
-    if (!holds) problems.push(seen === undefined ? what : `${what} (got ${canonicalJson(seen)})`);
+    if (holds) return;
+    const got = seen === undefined ? '' : ` (got ${canonicalJson(seen)})`;
+    problems.push(`${what}${got}: ${ADVICE[what] ?? 'see docs/tools.md'}`);
   };
 
   const untouched = await look();
@@ -101,13 +150,18 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
   const tookMs = performance.now() - before;
   check('does its work', first.outcome === 'committed' && first.error === undefined, first);
   const done = await look();
-  const second = await handle(request('execute', 1, { attempt: 2 }));
-  const sameRef =
-    first.outcome === 'committed' &&
-    second.outcome === 'committed' &&
-    first.externalRef === second.externalRef;
-  check('answers the same when called twice with one key', sameRef, second);
-  check('acts once when called twice with one key', (await look()) === done);
+  // A provider without keys is never asked to repeat a call: what is in doubt is looked for.
+  const isRepeated =
+    effect === 'read' || (tool.definition.idempotencyWindowSeconds ?? 0) > 0 || !tool.hasProbe;
+  if (isRepeated) {
+    const second = await handle(request('execute', 1, { attempt: 2 }));
+    const sameRef =
+      first.outcome === 'committed' &&
+      second.outcome === 'committed' &&
+      first.externalRef === second.externalRef;
+    check('answers the same when called twice with one key', sameRef, second);
+    check('acts once when called twice with one key', (await look()) === done);
+  }
 
   if (tool.hasProbe) {
     const seen = await handle(request('probe', 1));
@@ -163,6 +217,15 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     const blind = await handle(request('compensate', 4));
     check('its compensator works without the result, by key', blind.outcome === 'committed', blind);
   }
+  const beforeTwice = sizeOf(await look());
+  const twice = await Promise.all([handle(request('execute', 7)), handle(request('execute', 7))]);
+  const acted = twice.find(({ outcome }) => outcome === 'committed');
+  const added = sizeOf(await look()) - beforeTwice;
+  check(
+    'acts once when it is delivered twice at once',
+    acted !== undefined && added <= sizeOf(done) - sizeOf(untouched),
+    acted ?? twice[0],
+  );
   // Aborted about half way through. What it sent by then the provider may still act on; it must have stopped itself.
   const cut = (index: number) =>
     handle(request('execute', index, { deadlineMs: Date.now() + cutMs(tookMs) }));

@@ -158,6 +158,10 @@ const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: T
   return { tool, request };
 };
 
+/** Repeated with its key, a call of such a tool acts once by itself. */
+const knowsKeys = ({ definition: { effect, idempotencyWindowSeconds = 0 } }: Tool): boolean =>
+  effect === 'read' || idempotencyWindowSeconds > 0;
+
 /**
  * The handler of a function that serves these tools; answers an `Outcome`, always. In a traced function each call is a span that
  * says whether it did something, asked, or took something back.
@@ -171,7 +175,7 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
     const { tool, request } = checked;
     return trace(request, async () => {
       try {
-        return await guarded(request, full, (signal) =>
+        return await guarded(request, { ...full, claims: !knowsKeys(tool) }, (signal) =>
           run(tool, request, makeCall(request, signal, full)).catch(outcomeOf),
         );
       } catch (error) {

@@ -92,6 +92,11 @@ export interface Tombstones {
   /** Marks a forward key as compensated: a late forward call refuses (S4). */
   bury(forwardKey: string): Promise<void>;
   isBuried(forwardKey: string): Promise<boolean>;
+  /**
+   * Create-only: false when this attempt of this key was claimed before. For providers without keys; an implementation
+   * that cannot do it leaves it out, and a call that is delivered twice then acts twice.
+   */
+  claim?(forwardKey: string, attempt: number): Promise<boolean>;
 }
 
 /**

@@ -334,3 +334,13 @@ test('tombstones stand once they are buried', async () => {
   await tombstones.bury('k:0');
   expect(await tombstones.isBuried('k:0')).toBe(true);
 });
+
+test('an attempt is claimed once, also by two at once, and the next attempt by itself; a tombstone is none', async () => {
+  const tombstones = createTombstones(tables);
+  const claim = (attempt: number) => tombstones.claim?.('k:claimed', attempt);
+  const both = await Promise.all([claim(1), claim(1)]);
+  expect(both.toSorted()).toEqual([false, true]);
+  expect(await claim(1)).toBe(false);
+  expect(await claim(2)).toBe(true);
+  expect(await tombstones.isBuried('k:claimed')).toBe(false);
+});

@@ -243,6 +243,51 @@ describe('testToolIsSafe', () => {
     await expect(found).rejects.toThrow('acts once when called twice with one key');
   });
 
+  /** A provider that knows no keys: what is posted is posted, and found by its note. */
+  const keyless = (acts: string[]) => ({
+    execute: (async (_, one) => {
+      await Promise.resolve();
+      acts.push(one.forwardKey);
+      return { id: one.forwardKey };
+    }) satisfies Definition['execute'],
+    compensate: {
+      name: 'undo_act',
+      execute: async (_, one) => {
+        for (let at = acts.indexOf(one.forwardKey); at !== -1; at = acts.indexOf(one.forwardKey)) {
+          acts.splice(at, 1);
+        }
+      },
+    } satisfies Definition['compensate'],
+    probe: (async (_, one) =>
+      acts.includes(one.forwardKey)
+        ? { happened: true as const, result: { id: one.forwardKey } }
+        : { happened: false as const }) satisfies Definition['probe'],
+  });
+
+  test('accepts a tool without keys that has a probe, as sagas do, and no tool that only says it has keys', async () => {
+    const { acts, observe } = world();
+    const safe = testToolIsSafe(make(keyless(acts)), { arguments: { n: 1 }, observe });
+    expect(await safe).toContain('acts once when it is delivered twice at once');
+    const other = world();
+    const lying = make({ ...keyless(other.acts), idempotencyWindowSeconds: 60 });
+    const found = testToolIsSafe(lying, { arguments: { n: 1 }, observe: other.observe });
+    await expect(found).rejects.toThrow('acts once when it is delivered twice at once');
+    await expect(found).rejects.toThrow(
+      'acts once when called twice with one key: hand `call.idempotencyKey`',
+    );
+  });
+
+  test('a call that is delivered twice at once to a provider without keys acts once, and the other knows nothing', async () => {
+    const { acts } = world();
+    const handle = toolHandler([make(keyless(acts))], { tombstones: memoryTombstones() });
+    const outcomes = await Promise.all([handle(requestOf()), handle(requestOf())]);
+    expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['committed', 'unknown']);
+    expect(acts).toHaveLength(1);
+    // A clean refusal is followed by the next attempt, with the same key.
+    const again = await handle({ ...requestOf(), attempt: 2 });
+    expect(again.outcome).toBe('committed');
+  });
+
   test('finds a tool that goes on after its deadline', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async (_, one) => {

@@ -38,6 +38,11 @@ export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
   sk: name,
 });
 export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
+/** In the partition of the tombstone, which is all that a tool may reach. */
+export const claimKey = (forwardKey: string, attempt: number): Key => ({
+  pk: `TOMBSTONE#${forwardKey}`,
+  sk: `CALL#${attempt}`,
+});
 
 /** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
 export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>

@@ -1,11 +1,14 @@
-/** Tombstones of compensated effects, in the Sagas table. They outlive every key a provider remembers. */
+/** Tombstones of compensated effects, and claims of calls, in the Sagas table. They outlive every key a provider remembers. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Tombstones } from '../../../core/saga/ports.ts';
+import { isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
-import { tombstoneKey } from './saga-items.ts';
+import { claimKey, tombstoneKey } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
 
 const LIFETIME_SECONDS = 2 * 366 * 24 * 3600;
+/** Behind the deadline of its attempt, of 15 minutes at the most, a call is refused by that. */
+const CLAIM_SECONDS = 7 * 24 * 3600;
 
 export const createTombstones = (options: {
   sagasTable: string;
@@ -20,6 +23,17 @@ export const createTombstones = (options: {
         ...tombstoneKey(forwardKey),
         expiresAt: Math.floor(now() / 1000) + LIFETIME_SECONDS,
       }),
+    claim: (forwardKey, attempt) =>
+      tables.transact([
+        {
+          tableName: options.sagasTable,
+          item: {
+            ...claimKey(forwardKey, attempt),
+            expiresAt: Math.floor(now() / 1000) + CLAIM_SECONDS,
+          },
+          condition: isNew,
+        },
+      ]),
     isBuried: async (forwardKey) =>
       (await tables.get(options.sagasTable, tombstoneKey(forwardKey))) !== undefined,
   };

@@ -8,6 +8,8 @@ export interface GuardDependencies {
   tombstones: Tombstones;
   /** Unix milliseconds. */
   now: () => number;
+  /** The provider of the tool knows no keys: each attempt is claimed before it acts, so that one that is delivered twice acts once. */
+  claims?: boolean;
   /** Ends what the call runs in: it did not stop at its deadline, and nothing else can stop it (S3). May return. */
   endInstance: () => void;
 }
@@ -66,8 +68,24 @@ const explained = (outcome: Outcome, aborted: boolean): Outcome =>
     ? { ...outcome, error: EXPIRED.error }
     : outcome;
 
-const enter = async (request: ToolRequest, dependencies: GuardDependencies): Promise<Refusal | undefined> => {
-  if (request.operation === 'execute') return findRefusal(request, dependencies);
+/** The other one may be acting at this moment: not even that nothing happened is known here. */
+const DELIVERED_TWICE: Outcome = {
+  outcome: 'unknown',
+  error: {
+    name: 'DeliveredTwice',
+    message: 'This attempt was delivered before, and acts there if anywhere.',
+  },
+  answered: false,
+};
+
+const enter = async (request: ToolRequest, dependencies: GuardDependencies): Promise<Outcome | undefined> => {
+  if (request.operation === 'execute') {
+    const refusal = await findRefusal(request, dependencies);
+    if (refusal !== undefined || dependencies.claims !== true) return refusal;
+    const { tombstones } = dependencies;
+    const isMine = (await tombstones.claim?.(request.forwardKey, request.attempt)) ?? true;
+    return isMine ? undefined : DELIVERED_TWICE;
+  }
   // The tombstone first: from here on a late forward call refuses, whatever the compensator finds (S4).
   if (request.operation === 'compensate') await dependencies.tombstones.bury(request.forwardKey);
   return undefined;
