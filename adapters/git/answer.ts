@@ -6,6 +6,7 @@
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
 import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { decodeName } from './names.ts';
 
 export type Pair = readonly [key: string, value: string];
 
@@ -19,33 +20,30 @@ export interface Answer {
 
 const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox === true);
 
-/** File names need not be UTF-8; bytes that are not are shown as `\xNN`. */
-const decodeText = (bytes: Uint8Array): string => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return Array.from(bytes, (byte) =>
-      byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`,
-    ).join('');
-  }
-};
+/** Pairs whose value is a name, which goes back into the sandbox as it came. */
+const NAMES = new Set(['repo', 'fail-path', 'skip-path', 'plan-path', 'directory', 'entry']);
+
+/** All else is for people to read. */
+const decodeText = (bytes: Uint8Array): string => new TextDecoder('utf-8').decode(bytes);
 
 /** Splits decoded bytes into pairs up to the pair `end`, and the rest. */
 export const parseAnswer = (bytes: Uint8Array): Answer => {
   const pairs: Pair[] = [];
   let at = 0;
-  const next = (): string | undefined => {
+  const next = (): Uint8Array | undefined => {
     const stop = bytes.indexOf(0, at);
     if (stop < 0) return undefined;
-    const text = decodeText(bytes.subarray(at, stop));
+    const found = bytes.subarray(at, stop);
     at = stop + 1;
-    return text;
+    return found;
   };
   for (;;) {
-    const key = next();
-    const value = key === undefined ? undefined : next();
-    if (key === undefined || value === undefined) return { pairs, rest: bytes.subarray(at), complete: false };
-    pairs.push([key, value]);
+    const first = next();
+    const second = first === undefined ? undefined : next();
+    if (first === undefined || second === undefined)
+      return { pairs, rest: bytes.subarray(at), complete: false };
+    const key = decodeText(first);
+    pairs.push([key, NAMES.has(key) ? decodeName(second) : decodeText(second)]);
     if (key === 'end') return { pairs, rest: bytes.subarray(at), complete: true };
   }
 };

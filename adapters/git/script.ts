@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { quoteOddName } from './names.ts';
 import { scriptDeadline } from './script-deadline.ts';
 
 type Value = string | number | readonly string[];
@@ -69,10 +70,15 @@ export const shellQuote = (text: string): string => {
   return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 };
 
-const assignment = (name: string, value: Value): string =>
-  typeof value === 'object'
-    ? `${name}=(${value.map((item) => shellQuote(item)).join(' ')})`
-    : `${name}=${shellQuote(String(value))}`;
+/** Variables that hold names of the sandbox, in the bytes they had there. */
+const HOLDS_NAMES = /(^|_)(PATHS?|SKIPPED)$/;
+
+const assignment = (name: string, value: Value): string => {
+  if (typeof value !== 'object') return `${name}=${shellQuote(String(value))}`;
+  const isName = HOLDS_NAMES.test(name);
+  const words = value.map((item) => (isName ? quoteOddName(item) : undefined) ?? shellQuote(item));
+  return `${name}=(${words.join(' ')})`;
+};
 
 /** Assignments for the values, one a line. */
 export const assignments = (values: Record<string, Value>): string =>

@@ -158,7 +158,7 @@ forbidden_name() {
   printf '%s\0' "$1" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
   [ -z "${seen[forbidden/$path]-}" ] || return 0
   seen[forbidden/$path]=1
-  emit skip-path "$path" && emit skip-reason "git keeps nothing of this name: rename it, if it is to be captured"
+  emit skip-path "$path" && emit skip-reason "$FORBIDDEN_WHY"
 }
 
 # closed_directory: leaves out the directory that stopped git: one that may be listed and not entered.

@@ -1,7 +1,24 @@
 # What is captured by other rules than git's own: too large, tracked although ignored, asked for by name, or another repository's.
 # shellcheck shell=bash
 
-declare -A LEFT_OUT=()
+declare -A LEFT_OUT=() FORBIDDEN=()
+
+# leave_forbidden: symlinks named .gitmodules. Git takes one into an index where a file was, and then refuses to write it.
+# So they are no part of a capture, and no restore touches them.
+leave_forbidden() {
+  local path ignored
+  [ ${#FORBIDDEN[@]} -gt 0 ] || return 0
+  printf '%s\0' "${!FORBIDDEN[@]}" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
+  for path in "${!FORBIDDEN[@]}"; do
+    ignored=0
+    git check-ignore -q --no-index -- "./$path" 2>>"$OUT.err" || ignored=$?
+    [ $ignored -le 1 ] || return $ignored
+    [ $ignored = 1 ] || continue
+    pattern_for "$path"
+    printf '%s\n' "$PATTERN" >>"$SHADOW/info/exclude" && emit skip-path "$path" && emit skip-reason "$FORBIDDEN_WHY" || return
+  done
+}
+FORBIDDEN_WHY="git keeps nothing of this name: rename it, if it is to be captured"
 
 # leave_out_big: untracked files over the cap stay out of the capture, now and until they shrink, and are reported.
 leave_out_big() {
@@ -94,10 +111,10 @@ leave_nested() {
   [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.err"
 }
 
-# existing: passes on the paths that are files or symlinks.
+# existing: passes on the paths that are files or symlinks, and that git takes.
 existing() {
   local path
   while IFS= read -r -d '' path; do
-    if [ -L "$path" ] || [ -f "$path" ]; then printf '%s\0' "$path"; fi
+    if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ]; then printf '%s\0' "$path"; fi
   done
 }

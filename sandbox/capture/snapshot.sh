@@ -17,7 +17,7 @@ snapshot() {
   look || return
   # A rules file that somebody writes from here on is newer than this. It gets its name when all is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
-  leave_out_big || return
+  leave_out_big && leave_forbidden || return
   add_all || return
   add_ignored || return
   leave_nested || return

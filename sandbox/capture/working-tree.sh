@@ -70,7 +70,7 @@ sort_odd() {
   local path size line
   : >"$OUT.modes"
   : >"$OUT.empty"
-  BIG=()
+  BIG=() FORBIDDEN=()
   if [ -s "$OUT.odd" ]; then
     sort -z -o "$OUT.odd" "$OUT.odd" || return
     while IFS= read -r -d '' line; do
@@ -80,6 +80,7 @@ sort_odd() {
         G*) RULES_NEW=1 ;;
         R*) new_root "${path%.git}" ;;
         B*) BIG+=("${size#B}/$path") ;;
+        M*) FORBIDDEN[$path]=1 ;;
         F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" || return ;;
         E*) printf '%s\0' "$path" >>"$OUT.empty" || return ;;
       esac
@@ -120,6 +121,7 @@ find_odd() {
   [ -f "$seen" ] || forget_rules || return
   find "${where[@]}" -mindepth 1 \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( \
     -type f \( -name .gitignore -cnewer "$seen" -printf 'G/./\0' , -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
+    -type l -name .gitmodules -printf 'M/%p\0' -o \
     -type d \( ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) \) >"$OUT.odd" 2>"$OUT.find"
   walked $? "$OUT.find"
 }

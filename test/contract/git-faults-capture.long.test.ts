@@ -1,12 +1,14 @@
-/** The whole of `git-faults-capture.test.ts`: every command, every call, every way to fail. */
+/** `git-faults-capture.test.ts` at length: every fourth of all calls and ways to fail, another fourth with each seed. */
 import { expect, test } from 'vitest';
 import { captureFaults, readFaults } from '../support/capture-faults.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
-test('every command of a capture fails once, in every way', { timeout: 1_200_000 }, async () => {
-  expect(await captureFaults({ every: 1, minimum: 200, seed: chosenSeed() })).toBeGreaterThanOrEqual(300);
+test('a capture whose commands fail is whole, or says what it lacks', { timeout: 1_200_000 }, async () => {
+  expect(await captureFaults({ every: 4, seed: chosenSeed() })).toBeGreaterThanOrEqual(100);
 });
 
-test('every command that only looks fails once, in every way', { timeout: 600_000 }, async () => {
-  expect(await readFaults({ every: 1, minimum: 50, seed: chosenSeed() })).toBeGreaterThanOrEqual(100);
+test('survey, directories and diff say what is there, or that they can not', {
+  timeout: 600_000,
+}, async () => {
+  expect(await readFaults({ every: 2, seed: chosenSeed() })).toBeGreaterThanOrEqual(60);
 });
