@@ -17,6 +17,20 @@ const status = z.enum(SAGA_STATUSES);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
 export const movedSaga = () => z.object({ sagaId: z.string(), status });
+
+/** An answer to an approval: the one that counts is the first. */
+export const answeredSaga = () =>
+  z.object({
+    sagaId: z.string(),
+    status,
+    answered: z
+      .object({ decision: z.enum(['approve', 'reject']), by: z.string(), at: z.string() })
+      .optional()
+      .describe(
+        'the answer that counts: who gave it first, and when; a release before this one does not say it',
+      ),
+  });
+export type AnsweredSaga = z.infer<ReturnType<typeof answeredSaga>>;
 export type MovedSaga = z.infer<ReturnType<typeof movedSaga>>;
 
 export const startedSaga = () => z.object({ ...movedSaga().shape, warnings: z.array(z.string()) });

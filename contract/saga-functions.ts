@@ -10,6 +10,7 @@ import {
   sweepInput,
 } from './internal-inputs.ts';
 import {
+  answeredSaga,
   catalogAnswer,
   catalogStored,
   ledgerAnswer,
@@ -61,7 +62,7 @@ export const SAGA_FUNCTIONS = {
   answer: {
     description: 'Records the answer to an approval',
     input: answerInput,
-    answer: movedSaga,
+    answer: answeredSaga,
     callers: ['reviewer'],
     timeoutSeconds: 60,
     grants: { ...MOVE_AND_LIST, engine: ['SendTaskSuccess'] },

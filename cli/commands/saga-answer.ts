@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { printableLine } from '../terminal/text.ts';
 import { approvalLines, statusWord } from '../view/saga-views.ts';
 
 const PAST = { approve: '  approved', reject: '  rejected' } as const;
@@ -30,12 +31,17 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
         return {
           value: answer,
           text: () => {
+            const first = answer.answered;
+            const before =
+              awaiting?.step === stepId || first === undefined
+                ? []
+                : [`${PAST[decision]} before, by ${printableLine(first.by)} at ${first.at}`];
             const asked =
               awaiting?.step === stepId
                 ? [PAST[decision], ...approvalLines(awaiting, run.paint, run.width)]
                 : [];
             const saga = `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}`;
-            return `${[saga, ...asked].join('\n')}\n`;
+            return `${[saga, ...asked, ...before].join('\n')}\n`;
           },
         };
       }),

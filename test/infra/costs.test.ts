@@ -52,6 +52,29 @@ test.each(['**1,000 checkpoints**', '**1,000 sagas**'])(
   },
 );
 
+test('what else a bill shows is named, and each row is what it says', async () => {
+  const rows = tableOf('**What else a bill shows**');
+  for (const word of ['X-Ray', 'PITR', 'noncurrent versions', 'NAT'])
+    expect(rows.filter(({ what }) => what.includes(word)).length, word).toBeGreaterThan(0);
+  for (const { what, arithmetic, usd } of rows)
+    expect(Math.abs((await evaluate(arithmetic)) - Number(usd)), what).toBeLessThan(0.00006);
+});
+
+test('what costs beside the sums is deployed so: tracing, recovery of every table, versions with an end', async () => {
+  const template = await loadTemplate();
+  const properties = (type: string) => entriesOf(template, type).map(([, one]) => one.Properties);
+  expect(properties('AWS::Lambda::Function').some(({ TracingConfig }) => TracingConfig !== undefined)).toBe(
+    true,
+  );
+  const tables = [...properties('AWS::DynamoDB::Table'), ...properties('AWS::DynamoDB::GlobalTable')];
+  expect(tables.length).toBeGreaterThan(2);
+  expect(JSON.stringify(tables).match(/"PointInTimeRecoveryEnabled":true/g)?.length).toBe(tables.length);
+  const kept = JSON.stringify(properties('AWS::S3::Bucket')).match(/"NoncurrentDays":(\d+)/)?.[1];
+  expect(
+    tableOf('**What else a bill shows**').find(({ what }) => what.includes('noncurrent'))?.what,
+  ).toContain(`${kept} days`);
+});
+
 test('a saga is counted as it was measured: transitions and write units of 5 steps, with indexes', () => {
   const [, transitions = '', , units = ''] = /^\| 5 +\| (\S+) +\| (\S+) +\| (\S+) +\|$/m.exec(sagas) ?? [];
   const rows = tableOf('**1,000 sagas**');

@@ -103,7 +103,16 @@ describe('comparing two points of a timeline', () => {
     await stage.world.sandboxes.kill(stage.session().sandboxId);
     await expect(scene.diff('m1', 'm2')).rejects.toMatchObject({
       name: 'SandboxNotFound',
-      message: expect.stringContaining('walkback-rehydrate'),
+      message: expect.stringMatching(/walkback rehydrate --to POINT.*walkback diff --sandbox ID/),
+    });
+    await stage.instance().endSession();
+    await expect(scene.diff('m1', 'm2')).rejects.toMatchObject({
+      message: expect.stringContaining('An ended session can be compared so, too.'),
+    });
+    // An ended session is never resumed, so nobody is told to.
+    await expect(stage.instance().context()).rejects.toMatchObject({
+      name: 'SandboxNotFound',
+      message: expect.stringMatching(/^(?!.*resume).*has ended.*mode "review".*walkback diff --sandbox ID/),
     });
   });
 

@@ -114,8 +114,10 @@ describe('people', () => {
 
   test('answer twice: the same is fine, another is a conflict, a step that does not wait too', async () => {
     const saga = await asking(async ({ machine }) => {
-      await machine.answer(answer('approve'));
-      await machine.answer(answer('approve'));
+      const first = await machine.answer(answer('approve'));
+      const second = await machine.answer({ ...answer('approve'), by: 'somebody else' });
+      expect(first.answered).toMatchObject({ decision: 'approve', by: answer('approve').by });
+      expect(second.answered).toEqual(first.answered);
       await expect(machine.answer(answer('reject'))).rejects.toMatchObject({ name: 'AnswerConflict' });
       await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
         name: 'AnswerConflict',

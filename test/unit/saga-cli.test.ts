@@ -111,6 +111,16 @@ describe('walkback saga', () => {
     expect(stdout).toContain('amount: 500000');
   });
 
+  test('a second approval says who gave the first, and when', async () => {
+    const answered = { decision: 'approve', by: 'bob', at: '2026-01-01T00:00:00.000Z' };
+    const answers = {
+      'walkback-describe-saga': { ...WAITING, awaiting: null },
+      'walkback-answer': { ...moved, answered },
+    };
+    const { stdout } = await runCommand(['saga', 'approve', 'r1', 'refund'], { answers, env });
+    expect(stdout).toContain('approved before, by bob at 2026-01-01T00:00:00.000Z');
+  });
+
   test('show says what is to be approved and who wrote the question, within the width', async () => {
     const answers = { 'walkback-describe-saga': WAITING };
     const { stdout } = await runCommand(['saga', 'show', 'r1'], { answers, env });

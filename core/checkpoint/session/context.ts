@@ -18,28 +18,33 @@ export const createContext =
     const { store, sandboxes, repositories, clock } = deps;
     const session = await requireSession(store, input.sessionId);
     const { projectsRoot } = session;
-    return withSandboxAdvice(session, async () => {
-      const sandbox = await sandboxes.open(session.sandboxId);
-      const survey = await repositories.survey(sandbox, {
-        projectsRoot,
-        maxDepth: DEFAULTS.maxDepth,
-        detail: true,
-        timeoutMs: commandTimeout(invocation, clock),
-      });
-      const paths = chooseDetailed(survey.repositories).map(({ path }) => path);
-      const directories =
-        paths.length === 0
-          ? []
-          : await repositories.directories(sandbox, {
-              projectsRoot,
-              paths,
-              maxEntries: MAX_ENTRIES,
-              timeoutMs: commandTimeout(invocation, clock),
-            });
-      return {
-        prompt: contextPrompt(projectsRoot, survey, directories),
-        repositories: survey.repositories,
-        directories,
-      };
-    });
+    return withSandboxAdvice(
+      session,
+      async () => {
+        const sandbox = await sandboxes.open(session.sandboxId);
+        const survey = await repositories.survey(sandbox, {
+          projectsRoot,
+          maxDepth: DEFAULTS.maxDepth,
+          detail: true,
+          timeoutMs: commandTimeout(invocation, clock),
+        });
+        const paths = chooseDetailed(survey.repositories).map(({ path }) => path);
+        const directories =
+          paths.length === 0
+            ? []
+            : await repositories.directories(sandbox, {
+                projectsRoot,
+                paths,
+                maxEntries: MAX_ENTRIES,
+                timeoutMs: commandTimeout(invocation, clock),
+              });
+        return {
+          prompt: contextPrompt(projectsRoot, survey, directories),
+          repositories: survey.repositories,
+          directories,
+        };
+      },
+      session.sandboxId,
+      'context',
+    );
   };

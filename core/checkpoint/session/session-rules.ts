@@ -51,21 +51,37 @@ export const conflictingRequest = (requestId: string): WalkbackError =>
     { details: { requestId } },
   );
 
+const TO_COMPARE =
+  'To compare, rebuild the later of the two points with walkback-rehydrate (walkback rehydrate --to POINT), then ask again with the sandboxId it answers (walkback diff --sandbox ID).';
+
+/** How to get a sandbox in the place of one that is gone, for what was to be done in it. */
+const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'diff' | 'context'): string => {
+  const { sessionId } = session;
+  if (sandboxId !== session.sandboxId) {
+    return `The review copy ${sandboxId} of session "${sessionId}" is gone or paused. Make another with walkback-rehydrate.`;
+  }
+  const gone = `The sandbox of session "${sessionId}" is gone or paused.`;
+  const hasEnded = session.status === 'ended';
+  if (purpose === 'diff')
+    return `${gone} ${TO_COMPARE}${hasEnded ? ' An ended session can be compared so, too.' : ''}`;
+  if (hasEnded) {
+    return `${gone} The session has ended, so nothing works in it any more. Its checkpoints can be rebuilt to look at with walkback-rehydrate and mode "review" (walkback rehydrate --to POINT). ${TO_COMPARE}`;
+  }
+  return `${gone} Rebuild it with walkback-rehydrate and mode "resume" (walkback rehydrate --to POINT --mode resume), or resume it if it is paused.`;
+};
+
 /** Says, where a sandbox turns out to be gone, how to get another. `sandboxId` differs for a review copy. */
 export const withSandboxAdvice = async <T>(
   session: Session,
   work: () => Promise<T>,
   sandboxId = session.sandboxId,
+  purpose: 'work' | 'diff' | 'context' = 'work',
 ): Promise<T> => {
   try {
     return await work();
   } catch (error) {
     if (!isWalkbackError(error, 'SandboxNotFound')) throw error;
-    const advice =
-      sandboxId === session.sandboxId
-        ? `The sandbox of session "${session.sessionId}" is gone or paused. Rebuild it with walkback-rehydrate and mode "resume", or resume it if it is paused.`
-        : `The review copy ${sandboxId} of session "${session.sessionId}" is gone or paused. Make another with walkback-rehydrate.`;
-    throw new WalkbackError('SandboxNotFound', advice, {
+    throw new WalkbackError('SandboxNotFound', sandboxAdvice(session, sandboxId, purpose), {
       cause: error,
       details: { sessionId: session.sessionId, sandboxId },
     });

@@ -107,29 +107,34 @@ export const createDiff = (deps: DiffDeps) => {
   return async (input: DiffInput, invocation: Invocation): Promise<DiffAnswer> => {
     const { sessionId, from, to, path, stat } = input;
     const place = await findPlace(store, sessionId, input.sandboxId);
-    return withSandboxAdvice(place.session, async () => {
-      const sandbox = await sandboxes.open(sandboxOf(place));
-      const before = await statesAt(from, place, sandbox, invocation);
-      const after = await statesAt(to, place, sandbox, invocation);
-      const pairs = onlyPath(pairsOf(before, after), path);
-      const different = pairs.filter((pair) => pair.from !== pair.to);
-      const diffs =
-        different.length === 0
-          ? []
-          : await repositories.diff(sandbox, {
-              sessionId,
-              projectsRoot: place.session.projectsRoot,
-              pairs: different,
-              statOnly: stat === true,
-              maxBytes: Math.max(LEAST_BYTES, Math.floor(MAX_TOTAL_BYTES / different.length)),
-              timeoutMs: commandTimeout(invocation, clock),
-            });
-      requireObjects(diffs);
-      const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
-      return {
-        repositories: pairs.map((pair) => answerOf(pair.path, byPath.get(pair.path))),
-        warnings: [...staleWarnings(from, before), ...staleWarnings(to, after)],
-      };
-    });
+    return withSandboxAdvice(
+      place.session,
+      async () => {
+        const sandbox = await sandboxes.open(sandboxOf(place));
+        const before = await statesAt(from, place, sandbox, invocation);
+        const after = await statesAt(to, place, sandbox, invocation);
+        const pairs = onlyPath(pairsOf(before, after), path);
+        const different = pairs.filter((pair) => pair.from !== pair.to);
+        const diffs =
+          different.length === 0
+            ? []
+            : await repositories.diff(sandbox, {
+                sessionId,
+                projectsRoot: place.session.projectsRoot,
+                pairs: different,
+                statOnly: stat === true,
+                maxBytes: Math.max(LEAST_BYTES, Math.floor(MAX_TOTAL_BYTES / different.length)),
+                timeoutMs: commandTimeout(invocation, clock),
+              });
+        requireObjects(diffs);
+        const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
+        return {
+          repositories: pairs.map((pair) => answerOf(pair.path, byPath.get(pair.path))),
+          warnings: [...staleWarnings(from, before), ...staleWarnings(to, after)],
+        };
+      },
+      sandboxOf(place),
+      'diff',
+    );
   };
 };

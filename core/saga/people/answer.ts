@@ -1,5 +1,5 @@
 /** A person's answer to a gate, and the meeting of answer and waiting execution. */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
@@ -23,11 +23,15 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string) =>
     (entry) => entry.direction === 'approval' && entry.step === stepId && entry.status !== 'requested',
   );
 
-/** What stands when nobody waits on this step: the same answer again is fine, anything else is told apart. */
-const settle = (entries: readonly LedgerEntry[], request: AnswerInput): void => {
+/**
+ * The answer that stands when nobody waits on this step: the same answer again is fine and told whose it was, anything
+ * else is told apart.
+ */
+const standing = (entries: readonly LedgerEntry[], request: AnswerInput): AnsweredSaga['answered'] => {
   const answer = lastAnswer(entries, request.stepId);
-  const wanted = request.decision === 'approve' ? 'approved' : 'declined';
-  if (answer?.status === wanted) return;
+  const { decision } = request;
+  const wanted = decision === 'approve' ? 'approved' : 'declined';
+  if (answer?.status === wanted) return { decision, by: answer.actor, at: answer.at };
   if (answer?.status === 'expired') {
     throw new WalkbackError(
       'ApprovalExpired',
@@ -44,12 +48,12 @@ const settle = (entries: readonly LedgerEntry[], request: AnswerInput): void => 
 };
 
 /**
- * Records the answer, then wakes the execution. The same answer again answers the same; another one is
+ * Records the answer, then wakes the execution. The same answer again, by whomever, is told who gave it first; another one is
  * `AnswerConflict`; one after the timeout is `ApprovalExpired`.
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
-  async (request: AnswerInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+  async (request: AnswerInput): Promise<AnsweredSaga> => {
     const { store, clock } = dependencies;
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
@@ -58,9 +62,9 @@ export const createAnswer =
         ? undefined
         : await store.getPinnedStep(head.sagaId, head.planHash, head.state.wait.step);
     if (waited?.id !== request.stepId) {
-      settle(await readLedger(store, request.sagaId), request);
+      const answered = standing(await readLedger(store, request.sagaId), request);
       await wake(dependencies, request.sagaId);
-      return { sagaId: request.sagaId, status: head.state.status };
+      return { sagaId: request.sagaId, status: head.state.status, answered };
     }
     const note = request.note === undefined ? {} : { note: request.note };
     const event = (now: SagaHead) => {
@@ -71,9 +75,10 @@ export const createAnswer =
       return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
     };
     const moved = await move(dependencies, request.sagaId, event, request.by);
-    if (moved.entries.length === 0) settle(await readLedger(store, request.sagaId), request);
+    const entries = moved.entries.length === 0 ? await readLedger(store, request.sagaId) : moved.entries;
+    const answered = standing(entries, request);
     await wake(dependencies, request.sagaId);
-    return { sagaId: request.sagaId, status: moved.head.state.status };
+    return { sagaId: request.sagaId, status: moved.head.state.status, answered };
   };
 
 /**
