@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -45,14 +46,10 @@ const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> 
         limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      const ids = page.sagas.map(({ sagaId }) => sagaId);
-      for (let at = 0; at < ids.length; at += AT_ONCE) {
-        const some = ids.slice(at, at + AT_ONCE);
-        const seen = await Promise.all(
-          some.map((sagaId) => run.invoke('walkback-describe-saga', { sagaId })),
-        );
-        found.push(...seen.flatMap((one) => retryableIn(one, name)));
-      }
+      const seen = await mapAtOnce(page.sagas, AT_ONCE, ({ sagaId }) =>
+        run.invoke('walkback-describe-saga', { sagaId }),
+      );
+      found.push(...seen.flatMap((one) => retryableIn(one, name)));
       cursor = page.cursor;
     } while (cursor !== undefined);
   }

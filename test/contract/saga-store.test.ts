@@ -5,6 +5,7 @@ import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { eventOf } from '../../core/saga/run/engine-protocol.ts';
@@ -300,6 +301,36 @@ test('what was pinned and altered since is refused: steps and input are held aga
   const broken = { name: 'LedgerBroken' };
   await expect(dynamo.getPinnedInput('pinned', inputHash)).rejects.toMatchObject(broken);
   await expect(dynamo.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
+});
+
+test('a long list reads its heads a few at a time', async () => {
+  const ids = Array.from({ length: 60 }, (_, index) => `listed-${index}`);
+  for (const sagaId of ids) await startedHead(dynamo, sagaId);
+  const flight = { now: 0, most: 0, all: 0 };
+  tables.client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (parameters) => {
+        if (commandName !== 'GetItemCommand' && commandName !== 'GetCommand') return next(parameters);
+        flight.now += 1;
+        flight.all += 1;
+        flight.most = Math.max(flight.most, flight.now);
+        try {
+          return await next(parameters);
+        } finally {
+          flight.now -= 1;
+        }
+      },
+    { name: 'flight', step: 'finalizeRequest' },
+  );
+  try {
+    const listed = await createListSagas({ store: dynamo })({ status: 'RUNNING', limit: 1000 });
+    const found = listed.sagas.map(({ sagaId }) => sagaId);
+    for (const sagaId of ids) expect(found).toContain(sagaId);
+    expect(flight.all).toBeGreaterThanOrEqual(60);
+    expect(flight.most).toBeLessThanOrEqual(16);
+  } finally {
+    tables.client.middlewareStack.remove('flight');
+  }
 });
 
 test('a head that a newer release wrote is refused, and nobody writes over it', async () => {

@@ -69,3 +69,54 @@ describe('one move is one transaction of at most 100 items', () => {
     expect(Math.max(...saga.sizes)).toBeLessThan(60);
   });
 });
+
+describe('the way back is linear in what still stands', () => {
+  /** Reads of the store for one effect, when the compensators of all fail and each has a resource of its own. */
+  const readsFor = async (steps: number): Promise<number> => {
+    let reads = 0;
+    const counting = (store: SagaStore): SagaStore => {
+      const counted =
+        <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
+        (...args: Args): Promise<Result> => {
+          reads += 1;
+          return read(...args);
+        };
+      return {
+        ...store,
+        getHead: counted(store.getHead),
+        getEntry: counted(store.getEntry),
+        getPinnedStep: counted(store.getPinnedStep),
+        getPinnedInput: counted(store.getPinnedInput),
+      };
+    };
+    const saga = await scriptedSaga({
+      tools: [
+        scriptedTool('charge', 'compensatable', {
+          compensation: { name: 'undo', timeoutSeconds: 10, retry: ONCE },
+          resourceKey: '$string(n)',
+        }),
+        scriptedTool('stop', 'read'),
+      ],
+      steps: [
+        ...Array.from({ length: steps }, (_, n) => ({ id: `s${n}`, tool: 'charge', arguments: { n } })),
+        { id: 'stop', tool: 'stop', arguments: {} },
+      ],
+      answer: ({ step, operation }) =>
+        step === 'stop' || operation === 'compensate' ? rejected() : committed(),
+      storing: counting,
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    const { state, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    expect(state.effects.filter(({ status }) => status === 'undo_failed')).toHaveLength(steps);
+    return reads / steps;
+  };
+
+  test('four times as many failed compensators are four times the reads, not sixteen times', async () => {
+    const few = await readsFor(25);
+    const many = await readsFor(100);
+    console.log(`reads per effect: ${few.toFixed(1)} of 25, ${many.toFixed(1)} of 100`);
+    expect(many).toBeLessThan(few * 1.1);
+  });
+});

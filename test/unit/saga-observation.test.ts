@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { observation as shape } from '../../contract/saga-answers.ts';
+import { createDescribe } from '../../core/saga/people/describe.ts';
 import { plainTool } from '../support/outage-tools.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -129,7 +130,9 @@ describe('an observation', () => {
     });
     await saga.begin();
     await saga.machine.settle();
-    const { observation, entries } = await saga.seen();
+    const { entries } = await saga.seen();
+    // As the function tells it, from the stored ledger.
+    const observation = await createDescribe(saga)(SAGA);
     expect(observation.results).toHaveLength(sizes.length);
     for (const { step, seq, result } of observation.results) {
       expect(entries[seq]).toMatchObject({ step, status: 'committed' });

@@ -11,6 +11,7 @@ import type {
 import { hashJson } from '../../../core/saga/plan/json.ts';
 import type { SagaStore, WakeToken } from '../../../core/saga/ports.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
+import { mapAtOnce } from '../../../core/shared/at-once.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
@@ -32,6 +33,9 @@ import {
   versionKey,
 } from './saga-items.ts';
 import { createSagaTables, type SagaTables, type Write } from './saga-tables.ts';
+
+/** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
+const HEADS_AT_ONCE = 16;
 
 export interface SagaStoreOptions {
   sagasTable: string;
@@ -152,7 +156,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     listByStatus,
     listHeadsByStatus: async (status, limit, cursor) => {
       const { items, ...rest } = await listByStatus(status, limit, cursor);
-      const heads = await Promise.all(items.map(({ sagaId }) => getHeadItem(sagaId)));
+      const heads = await mapAtOnce(items, HEADS_AT_ONCE, ({ sagaId }) => getHeadItem(sagaId));
       // The index may be behind. To be shown: also what a newer release wrote.
       return {
         items: heads

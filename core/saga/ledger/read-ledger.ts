@@ -7,12 +7,20 @@ import { createChainCheck, describeBreak } from './hash-chain.ts';
 
 const MAX_PAGE = 1000;
 
-const slim = (entry: LedgerEntry): LedgerEntry => {
+/** Results up to this size are kept: the model is told them. */
+export const MAX_TOLD_RESULT_BYTES = 2 * 1024;
+
+/** An entry without what only calls of tools need. `leftOut`: it has a result, and a large one. */
+export type ToldEntry = LedgerEntry & { leftOut?: true };
+
+const slim = (entry: LedgerEntry): ToldEntry => {
   if (entry.direction === 'forward' && entry.status === 'started') {
     const { arguments: _, ...rest } = entry;
     return rest;
   }
-  return 'result' in entry ? { ...entry, result: null } : entry;
+  if (!('result' in entry)) return entry;
+  const isSmall = Buffer.byteLength(JSON.stringify(entry.result)) <= MAX_TOLD_RESULT_BYTES;
+  return isSmall ? entry : { ...entry, result: null, leftOut: true };
 };
 
 type Reads = Pick<SagaStore, 'pageEntries'>;
@@ -23,8 +31,8 @@ const readAll = async (
   sagaId: string,
   end: number,
   look: (entry: LedgerEntry) => void,
-): Promise<LedgerEntry[]> => {
-  const entries: LedgerEntry[] = [];
+): Promise<ToldEntry[]> => {
+  const entries: ToldEntry[] = [];
   let from: number | undefined = 0;
   while (from !== undefined && from < end) {
     const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, MAX_PAGE);
@@ -37,12 +45,12 @@ const readAll = async (
   return entries;
 };
 
-/** Oldest first, up to `end`; arguments and results are left out, so the hashes of these entries say nothing. */
+/** Oldest first, up to `end`; arguments and large results are left out, so the hashes of these entries say nothing. */
 export const readLedger = (
   store: Reads,
   sagaId: string,
   end = Number.POSITIVE_INFINITY,
-): Promise<LedgerEntry[]> => readAll(store, sagaId, end, () => undefined);
+): Promise<ToldEntry[]> => readAll(store, sagaId, end, () => undefined);
 
 const broken = (sagaId: string, what: string): WalkbackError =>
   new WalkbackError(
@@ -56,7 +64,7 @@ const broken = (sagaId: string, what: string): WalkbackError =>
  * The same up to the head, and held against it (S12): what is told of a saga is what its ledger says, or nothing. Throws
  * `LedgerBroken` when the chain does not hold, or the head says anything else than the entries before it.
  */
-export const readTrueLedger = async (store: Reads, head: SagaHead): Promise<LedgerEntry[]> => {
+export const readTrueLedger = async (store: Reads, head: SagaHead): Promise<ToldEntry[]> => {
   const { sagaId } = head;
   const check = createChainCheck();
   const entries = await readAll(store, sagaId, head.seq, check.add);

@@ -1,6 +1,7 @@
 /** What the model and people are told of a saga (S12): derived from the ledger, nothing else. */
 import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
 import { isResidue } from '../decide/decide-undo.ts';
+import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import { clip } from '../ledger/text.ts';
 import type { LedgerEntry, SagaHead } from '../model.ts';
 import { doingOf, failedOf } from './doing.ts';
@@ -14,17 +15,18 @@ const MAX_REASON_LENGTH = 1000;
 const MAX_ERROR_LENGTH = 200;
 
 /** The model is told results as long as they are small; all of them are in the ledger, at `seq`. */
-const MAX_RESULT_BYTES = 2 * 1024;
 const MAX_RESULTS_BYTES = 32 * 1024;
 
 const resultsOf = (stories: readonly Story[]): Observation['results'] => {
   let roomBytes = MAX_RESULTS_BYTES;
   return stories.flatMap(({ step, result }) => {
     if (result === undefined) return [];
-    const sizeBytes = Buffer.byteLength(JSON.stringify(result.value));
-    const fits = sizeBytes <= Math.min(MAX_RESULT_BYTES, roomBytes);
-    if (fits) roomBytes -= sizeBytes;
-    return [{ step, seq: result.seq, ...(fits ? { result: result.value } : {}) }];
+    const { seq, value } = result;
+    if (value === undefined) return [{ step, seq }];
+    const sizeBytes = Buffer.byteLength(JSON.stringify(value));
+    if (sizeBytes > Math.min(MAX_TOLD_RESULT_BYTES, roomBytes)) return [{ step, seq }];
+    roomBytes -= sizeBytes;
+    return [{ step, seq, result: value }];
   });
 };
 
@@ -104,7 +106,7 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
 };
 
 /** The one place where an observation is made: of the folded state, and the whole ledger, oldest first. */
-export const observe = (head: SagaHead, entries: readonly LedgerEntry[]): Observation => {
+export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observation => {
   const unwound =
     head.state.phase === 'undo' ||
     head.state.status === 'COMPENSATED' ||

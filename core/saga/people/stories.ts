@@ -1,5 +1,6 @@
 /** What the ledger tells of each step, gathered in one pass. */
 import type { Json } from '../../../contract/json.ts';
+import type { ToldEntry } from '../ledger/read-ledger.ts';
 import type { EffectRecord, LedgerEntry, SagaError, SagaHead } from '../model.ts';
 
 export interface Story {
@@ -14,10 +15,10 @@ export interface Story {
   undoError?: SagaError;
   evidence?: string;
   /** Where its result is in the ledger, and the result. */
-  result?: { seq: number; value: Json };
+  result?: { seq: number; value?: Json };
 }
 
-type StepEntry = Extract<LedgerEntry, { step: string }>;
+type StepEntry = Extract<LedgerEntry, { step: string }> & Pick<ToldEntry, 'leftOut'>;
 
 const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
@@ -34,12 +35,12 @@ const told = (story: Story, entry: StepEntry): void => {
   if (entry.direction === 'undo' && 'error' in entry) story.undoError = entry.error;
   if (entry.direction === 'operator' && entry.evidence !== undefined) story.evidence = entry.evidence;
   if (entry.status === 'committed' && 'result' in entry && entry.error === undefined) {
-    story.result = { seq: entry.seq, value: entry.result };
+    story.result = { seq: entry.seq, ...(entry.leftOut === true ? {} : { value: entry.result }) };
   }
 };
 
 /** One story for each effect, in order of start. */
-export const storiesOf = ({ state }: SagaHead, entries: readonly LedgerEntry[]): Story[] => {
+export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): Story[] => {
   const stories = new Map<string, Story>();
   for (const effect of state.effects) {
     const unknown = { step: '?', tool: '?', idempotencyKey: null, externalRef: null };

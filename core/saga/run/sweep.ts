@@ -1,6 +1,7 @@
 /** Finds sagas whose execution died, and starts them again from the ledger (S11). */
 import type { SweepReport } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model.ts';
@@ -77,14 +78,6 @@ const sweepOne = async (
   if (await revive(dependencies, head, seen, 'sweeper')) report.resumed.push(sagaId);
 };
 
-const someAtOnce = async <Item>(items: readonly Item[], act: (item: Item) => Promise<void>) => {
-  const queue = [...items];
-  const work = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await act(item);
-  };
-  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work));
-};
-
 /**
  * Looks at every open saga, or at one. One that makes no progress is tried again later and later, unless an operator asks
  * for it by name. A saga that fails is reported and keeps no other from its turn; asked for by name, the error is thrown.
@@ -116,7 +109,7 @@ export const createSweep =
       let cursor: string | undefined;
       do {
         const page = await store.listByStatus(status, PAGE, cursor);
-        await someAtOnce(page.items, attempt);
+        await mapAtOnce(page.items, LOOKS_AT_ONCE, attempt);
         cursor = page.cursor;
       } while (cursor !== undefined);
     }
