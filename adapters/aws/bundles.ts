@@ -2,6 +2,7 @@
  * Bundles in a bucket. Keys come from content, so an object that is there already is the one to be stored, and
  * the service itself checks every upload's SHA-256.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -14,6 +15,7 @@ import type { StoredBundle } from '../../core/checkpoint/model.ts';
 import type { BundleStore } from '../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { COLLISION, type RetryMeans, retrying } from '../../core/shared/retry.ts';
 import { BULK_DEFAULTS } from './client-defaults.ts';
 import { calling, isNamed, statusOf, toWalkbackError } from './errors.ts';
 
@@ -40,8 +42,13 @@ const corrupt = (key: string): WalkbackError =>
     { details: { key } },
   );
 
-export const createBundleStore = (options: { bucket: string; client?: S3Client }): BundleStore => {
-  const { bucket: Bucket } = options;
+export const createBundleStore = (options: {
+  bucket: string;
+  client?: S3Client;
+  /** How to wait before a collision is tried again; a test need not. */
+  retry?: RetryMeans;
+}): BundleStore => {
+  const { bucket: Bucket, retry: means = { sleep } } = options;
   // What arrives is hashed here: a bundle that is not the stored one must be told from a service that fails.
   const client =
     options.client ?? new S3Client({ ...BULK_DEFAULTS, responseChecksumValidation: 'WHEN_REQUIRED' });
@@ -67,10 +74,12 @@ export const createBundleStore = (options: { bucket: string; client?: S3Client }
     }
   };
 
-  const requireSame = async (key: string, bytes: Uint8Array, sha256: string): Promise<void> => {
+  /** Whether what is there is what was to be put; false when it has gone meanwhile. */
+  const isSame = async (key: string, bytes: Uint8Array, sha256: string): Promise<boolean> => {
     const there = await head(key);
-    const isSame = there?.sizeBytes === bytes.length && (there.sha256 ?? sha256) === sha256;
-    if (!isSame) throw corrupt(key);
+    if (there === undefined) return false;
+    if (there.sizeBytes !== bytes.length || (there.sha256 ?? sha256) !== sha256) throw corrupt(key);
+    return true;
   };
 
   return {
@@ -84,14 +93,24 @@ export const createBundleStore = (options: { bucket: string; client?: S3Client }
         ChecksumSHA256: toBase64(sha256),
         IfNoneMatch: '*',
       });
-      try {
-        await client.send(command);
-      } catch (error) {
-        // Stored already, or being stored at this moment by another writer of the same bytes.
-        const isThere = isNamed(error, 'PreconditionFailed') || statusOf(error) === 412;
-        if (!isThere && !isNamed(error, 'ConditionalRequestConflict')) throw toWalkbackError(SERVICE, error);
-        await requireSame(key, bytes, sha256);
-      }
+      const tryPut = async (): Promise<true | undefined> => {
+        try {
+          await client.send(command);
+          return true;
+        } catch (error) {
+          // Another write or a deletion was under way: S3 says to try again, and nothing of what is there.
+          if (isNamed(error, 'ConditionalRequestConflict') || statusOf(error) === 409) return undefined;
+          const isThere = isNamed(error, 'PreconditionFailed') || statusOf(error) === 412;
+          if (!isThere) throw toWalkbackError(SERVICE, error);
+        }
+        return (await isSame(key, bytes, sha256)) ? true : undefined;
+      };
+      if ((await retrying(COLLISION, means, tryPut)) !== undefined) return;
+      throw new WalkbackError(
+        'Throttled',
+        `Others write and delete the bundle ${key} all the time. Call again.`,
+        { retryable: true, details: { key } },
+      );
     },
 
     head,

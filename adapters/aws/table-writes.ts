@@ -8,20 +8,21 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { COLLISION, pauseMs, retrying } from '../../core/shared/retry.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'DynamoDB';
-const MAX_CONFLICTS = 6;
 const MAX_BATCH = 25;
 const MAX_LEFTOVERS = 50;
+
+/** It met another transaction, or too many writes: it may be tried again as it is. */
+const COLLIDED = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 type Put = NonNullable<TransactItem['Put']>;
 
 const cancelledBecause = (error: TransactionCanceledException, ...codes: string[]): boolean =>
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
-
-const pauseMs = (attempt: number): number => 25 * 2 ** attempt * (0.5 + Math.random());
 
 /**
  * All or none. Answers the refusal of a condition, undefined when it was written. One that only collided with another
@@ -32,25 +33,23 @@ export const transactPuts = async (
   puts: readonly Put[],
   busy: string,
 ): Promise<TransactionCanceledException | undefined> => {
-  for (let attempt = 0; ; attempt++) {
+  const command = () => new TransactWriteCommand({ TransactItems: puts.map((put) => ({ Put: put })) });
+  let collision: unknown;
+  const tryIt = async (): Promise<{ refused?: TransactionCanceledException } | undefined> => {
     try {
-      await client.send(new TransactWriteCommand({ TransactItems: puts.map((put) => ({ Put: put })) }));
-      return undefined;
+      await client.send(command());
+      return {};
     } catch (error) {
       if (!(error instanceof TransactionCanceledException)) throw toWalkbackError(SERVICE, error);
-      if (cancelledBecause(error, 'ConditionalCheckFailed')) return error;
-      const collided = cancelledBecause(
-        error,
-        'TransactionConflict',
-        'ThrottlingError',
-        'ProvisionedThroughputExceeded',
-      );
-      if (!collided) throw toWalkbackError(SERVICE, error);
-      if (attempt >= MAX_CONFLICTS)
-        throw new WalkbackError('Throttled', busy, { cause: error, retryable: true });
-      await sleep(pauseMs(attempt));
+      if (cancelledBecause(error, 'ConditionalCheckFailed')) return { refused: error };
+      if (!cancelledBecause(error, ...COLLIDED)) throw toWalkbackError(SERVICE, error);
+      collision = error;
+      return undefined;
     }
-  }
+  };
+  const done = await retrying(COLLISION, { sleep }, tryIt);
+  if (done !== undefined) return done.refused;
+  throw new WalkbackError('Throttled', busy, { cause: collision, retryable: true });
 };
 
 /** Unconditional puts, each idempotent; what the service left over is sent again. */
@@ -73,7 +72,7 @@ export const putAllItems = async (
           retryable: true,
         });
       }
-      await sleep(pauseMs(Math.min(attempt, 6)));
+      await sleep(pauseMs(COLLISION, attempt, Math.random));
     }
     left = [...over, ...left.slice(MAX_BATCH)];
   }

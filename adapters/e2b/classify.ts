@@ -34,6 +34,8 @@ interface Meaning {
   message: string;
   retryable: boolean;
   outcome: Outcome;
+  /** The answer was lost with the connection: what may be done twice may be tried at once. */
+  broken?: true;
 }
 
 const meaning = (name: ErrorName, retryable: boolean, outcome: Outcome, message: string): Meaning => ({
@@ -53,6 +55,11 @@ const gone = (outcome: Outcome): Meaning =>
 
 const unavailable = (outcome: Outcome, what: string): Meaning =>
   meaning('SandboxUnavailable', true, outcome, `${what}; try again.`);
+
+const broke = (whose: string): Meaning => ({
+  ...unavailable('unknown', `The connection to ${whose} broke`),
+  broken: true,
+});
 
 const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
@@ -126,14 +133,12 @@ const ofSandboxError = (error: SandboxError): Meaning => {
     );
   const status = error.statusCode ?? statusIn(error.message);
   if (status !== undefined) return ofStatus(status);
-  return unavailable('unknown', 'The connection to the sandbox broke');
+  return broke('the sandbox');
 };
 
 const ofTransport = (error: unknown): Meaning => {
   const refused = error instanceof Error && NOT_CONNECTED.has(codeOf(error.cause) ?? '');
-  return refused
-    ? unavailable('nothing-happened', 'E2B could not be reached')
-    : unavailable('unknown', 'The connection to E2B broke');
+  return refused ? unavailable('nothing-happened', 'E2B could not be reached') : broke('E2B');
 };
 
 const meaningOf = (error: unknown): Meaning => {
@@ -172,7 +177,7 @@ const meaningOf = (error: unknown): Meaning => {
 /** `details.outcome` tells whether something may have happened; `details.sandboxId` when it is known. */
 export const classify = (error: unknown, sandboxId?: string): WalkbackError => {
   if (error instanceof WalkbackError) return error;
-  const { name, message, retryable, outcome } = meaningOf(error);
-  const details = { outcome, ...(sandboxId === undefined ? {} : { sandboxId }) };
+  const { name, message, retryable, outcome, broken } = meaningOf(error);
+  const details = { outcome, ...(broken && { broken }), ...(sandboxId === undefined ? {} : { sandboxId }) };
   return new WalkbackError(name, message, { cause: causeWithoutCommand(error), retryable, details });
 };

@@ -5,6 +5,7 @@ const STATUS = {
   AuthorizationQueryParametersError: 400,
   BadDigest: 400,
   BucketAlreadyOwnedByYou: 409,
+  ConditionalRequestConflict: 409,
   EntityTooLarge: 400,
   IncompleteBody: 400,
   InternalError: 500,

@@ -126,6 +126,9 @@ export const openObjectStore = async (dataDir: string) => {
   /** Undefined for a bucket without object lock. */
   const lockOf = (bucket: string) => readJson(lockFile(bucket), lockSchema);
 
+  /** Conditional writes under way: one during which its key is deleted is answered with 409, as by S3. */
+  const conditional = new Set<{ path: string; deletedMeanwhile: boolean }>();
+
   const bucketDirectory = async (bucket: string): Promise<string> => {
     const directory = join(buckets, bucket);
     const found = await stat(directory).catch(() => undefined);
@@ -190,11 +193,18 @@ export const openObjectStore = async (dataDir: string) => {
     ): Promise<ObjectInfo> {
       const { directory, path } = await fileOf(bucket, key);
       const unfinished = join(temporary, randomUUID());
+      const write = { path, deletedMeanwhile: false };
+      if (options.createOnly) conditional.add(write);
       try {
         const days = (await lockOf(bucket))?.days;
         const until =
           days === undefined ? {} : { retainUntil: new Date(Date.now() + days * 86_400_000).toISOString() };
         const info = await writeObjectFile(unfinished, body, (size) => ({ ...until, ...describe(size) }));
+        if (write.deletedMeanwhile)
+          throw new S3Error(
+            'ConditionalRequestConflict',
+            'The object was deleted during a conditional write.',
+          );
         await mkdir(directory, { recursive: true });
         // S3 keeps both as versions. There is one of each here, so the one that is locked stays.
         if (!options.createOnly) refuseLocked(await infoOf(path));
@@ -202,6 +212,7 @@ export const openObjectStore = async (dataDir: string) => {
         await fsyncDirectory(directory);
         return info;
       } finally {
+        conditional.delete(write);
         await rm(unfinished, { force: true });
       }
     },
@@ -231,6 +242,7 @@ export const openObjectStore = async (dataDir: string) => {
       const { directory, path } = await fileOf(bucket, key);
       refuseLocked(await infoOf(path));
       await rm(path, { force: true });
+      for (const write of conditional) if (write.path === path) write.deletedMeanwhile = true;
       await fsyncDirectory(directory).catch((error: unknown) => {
         if (!isErrno(error, 'ENOENT')) throw error;
       });

@@ -114,7 +114,8 @@ describe('the bucket', () => {
 describe('what leaves, and what comes back', () => {
   const mocked = () => {
     const s3 = client('http://127.0.0.1:9');
-    return { mock: mockClient(s3), store: createBundleStore({ bucket: 'bundles', client: s3 }) };
+    const retry = { sleep: async () => undefined };
+    return { mock: mockClient(s3), store: createBundleStore({ bucket: 'bundles', client: s3, retry }) };
   };
   const serviceError = (name: string, httpStatusCode?: number) =>
     Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
@@ -133,19 +134,44 @@ describe('what leaves, and what comes back', () => {
     });
   });
 
-  test.each(['PreconditionFailed', 'ConditionalRequestConflict'])(
-    '%s means somebody was faster',
-    async (name) => {
-      const { mock, store } = mocked();
-      mock.on(PutObjectCommand).rejects(serviceError(name, 412));
-      const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
-      mock.on(HeadObjectCommand).resolves({ ContentLength: bytes.length, ChecksumSHA256 });
-      await store.put(key, bytes, sha256);
-      expect(mock.commandCalls(HeadObjectCommand)[0]?.args[0].input).toMatchObject({
-        ChecksumMode: 'ENABLED',
-      });
-    },
-  );
+  const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+
+  test('PreconditionFailed means somebody was faster', async () => {
+    const { mock, store } = mocked();
+    mock.on(PutObjectCommand).rejects(serviceError('PreconditionFailed', 412));
+    mock.on(HeadObjectCommand).resolves({ ContentLength: bytes.length, ChecksumSHA256 });
+    await store.put(key, bytes, sha256);
+    expect(mock.commandCalls(HeadObjectCommand)[0]?.args[0].input).toMatchObject({
+      ChecksumMode: 'ENABLED',
+    });
+  });
+
+  test('ConditionalRequestConflict means try again, whatever is there', async () => {
+    const { mock, store } = mocked();
+    mock
+      .on(PutObjectCommand)
+      .rejectsOnce(serviceError('ConditionalRequestConflict', 409))
+      .rejectsOnce(serviceError('ConditionalRequestConflict', 409))
+      .resolves({});
+    await store.put(key, bytes, sha256);
+    expect(mock.commandCalls(PutObjectCommand)).toHaveLength(3);
+    expect(mock.commandCalls(HeadObjectCommand)).toHaveLength(0);
+  });
+
+  test('what was faster and has gone again is put again', async () => {
+    const { mock, store } = mocked();
+    mock.on(PutObjectCommand).rejectsOnce(serviceError('PreconditionFailed', 412)).resolves({});
+    mock.on(HeadObjectCommand).rejects(serviceError('NotFound', 404));
+    await store.put(key, bytes, sha256);
+    expect(mock.commandCalls(PutObjectCommand)).toHaveLength(2);
+  });
+
+  test('a collision that never ends is Throttled', async () => {
+    const { mock, store } = mocked();
+    mock.on(PutObjectCommand).rejects(serviceError('ConditionalRequestConflict', 409));
+    const { retryable } = await failing(store.put(key, bytes, sha256), 'Throttled');
+    expect(retryable).toBe(true);
+  });
 
   test('an upload URL signs length and checksum as headers', async () => {
     const { store } = mocked();

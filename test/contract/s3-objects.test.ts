@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,6 +17,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startS3 } from '../../local/s3/server.ts';
+import { openObjectStore } from '../../local/s3/store.ts';
 
 const credentials = { accessKeyId: 'local-key', secretAccessKey: 'local-secret' };
 const region = 'eu-west-1';
@@ -52,6 +53,40 @@ afterEach(async () => {
   s3.destroy();
   await server.close();
   await rm(dataDir, { recursive: true });
+});
+
+describe('a conditional write during which its key is deleted', () => {
+  test('is answered with ConditionalRequestConflict, and the next one with what is there', async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-s3-'));
+    const store = await openObjectStore(directory.path);
+    await store.createBucket(Bucket);
+    const describeObject = (sizeBytes: number) => ({
+      key: 'k',
+      sizeBytes,
+      etag: 'e',
+      checksums: {},
+      headers: {},
+      lastModified: new Date().toISOString(),
+    });
+    const write = (meanwhile: () => Promise<void>) => {
+      const body = async function* () {
+        yield Buffer.from('first ');
+        await meanwhile();
+        yield Buffer.from('second');
+      };
+      return store.put(Bucket, 'k', body(), describeObject, { createOnly: true });
+    };
+    await expect(write(() => store.remove(Bucket, 'k'))).rejects.toMatchObject({
+      code: 'ConditionalRequestConflict',
+      status: 409,
+    });
+    await expect(store.open(Bucket, 'k')).rejects.toMatchObject({ code: 'NoSuchKey' });
+    // Of two at once the first to end is stored.
+    await expect(write(async () => void (await write(async () => undefined)))).rejects.toMatchObject({
+      code: 'PreconditionFailed',
+    });
+    expect(await store.list(Bucket)).toHaveLength(1);
+  });
 });
 
 describe('the local S3, through the real SDK', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { takeManyAtOnce } from '../support/many-checkpoints.ts';
 import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
 
 const PATHS = ['api', 'web'];
@@ -121,4 +122,9 @@ test('two sessions on one directory, in two sandboxes, do not see each other', a
     // After a failure something may still write here for a moment.
     await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   }
+});
+
+test('many checkpoints of several sessions at once are taken, or say that they may be tried again', async () => {
+  const { taken, throttled } = await takeManyAtOnce(cloud, { sessions: 3, each: 5 });
+  expect(taken + throttled).toBe(15);
 });

@@ -5,7 +5,8 @@
 import type { CheckpointAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { BROKEN_CONNECTION, RACE, retrying, retryingErrors } from '../../shared/retry.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
@@ -16,8 +17,9 @@ import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, moveMessage, touch } from './checkpoint-item.ts';
 
-/** Races lost before giving up. Captures of one sandbox run one after the other anyway, so this is plenty. */
-const MAX_ATTEMPTS = 8;
+/** A connection that broke while a capture ran: what came of it is inventory nobody sees, so it is simply made again. */
+const isBroken = (error: unknown): boolean =>
+  isWalkbackError(error, 'SandboxUnavailable') && error.details['broken'] === true;
 
 const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => {
   if (stored.messageId === input.messageId) return checkpointAnswer(stored);
@@ -84,7 +86,9 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     const by = settledBy('checkpoint', toolExecutionId);
     let epoch = input.epoch;
     let held: { session: Session; captured: Captured } | undefined;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+
+    /** Undefined: somebody else wrote the session meanwhile. */
+    const attempt = async (count: number): Promise<CheckpointAnswer | undefined> => {
       const [read, stored] = await Promise.all([
         requireSession(store, sessionId),
         store.findCheckpointByTool(sessionId, toolExecutionId),
@@ -95,18 +99,20 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       requireEpoch(read, epoch);
       if (read.busy !== undefined) {
         await settleAbandoned({ session: read }, by, invocation);
-        continue;
+        return undefined;
       }
       if (held === undefined || !standsStill(held.session, read)) {
-        held = { session: read, captured: await captureOn(read, input, invocation) };
+        const take = () => captureOn(read, input, invocation);
+        held = { session: read, captured: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };
       }
       const checkpoint = await commit(read, held.captured, input);
-      if (checkpoint !== undefined) {
-        log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt });
-        return checkpointAnswer(checkpoint);
-      }
-      await clock.sleep(20 * 2 ** Math.min(attempt, 5));
-    }
+      if (checkpoint === undefined) return undefined;
+      log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt: count });
+      return checkpointAnswer(checkpoint);
+    };
+
+    const answer = await retrying(RACE, clock, attempt);
+    if (answer !== undefined) return answer;
     throw new WalkbackError(
       'Throttled',
       `Session "${sessionId}" is being written by others all the time; no checkpoint was taken. Call again.`,
