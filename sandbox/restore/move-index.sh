@@ -54,7 +54,7 @@ put_index() {
 }
 
 # flag_entries FILE: sets the flags in $OUT.flags in an index: lower case for assume-unchanged, s for skip-worktree, N for
-# intent to add, with X or L where that entry is executable or a link.
+# intent to add, or X or L where that entry is executable or a link.
 flag_entries() {
   local entry assumed=() skipped=() meant=() place=$OUT.meant
   local -A kind=()
@@ -62,7 +62,7 @@ flag_entries() {
   while IFS= read -r -d '' entry; do
     case $entry in
       'N '*) meant+=("${entry:2}") ;;
-      'X '* | 'L '*) kind[${entry:2}]=${entry:0:1} ;;
+      'X '* | 'L '*) meant+=("${entry:2}") && kind[${entry:2}]=${entry:0:1} ;;
       [a-z]*) assumed+=("${entry:2}") ;;&
       [sS]*) skipped+=("${entry:2}") ;;
     esac
@@ -81,6 +81,8 @@ flag_entries() {
       esac
     done
     printf '%s\0' "${meant[@]}" >"$OUT.list" || return
+    # They name the empty blob, which no bundle need hold.
+    env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" hash-object -w --stdin </dev/null >/dev/null 2>>"$OUT.err" || return
     (cd -- "$place" && GIT_WORK_TREE=$place xargs -0 git --literal-pathspecs add -N -f -- <"$OUT.list" 2>>"$OUT.err") || return
   fi
   if [ ${#assumed[@]} -gt 0 ]; then

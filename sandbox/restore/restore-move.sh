@@ -163,7 +163,10 @@ lacks() {
 # target did not have there either.
 leave() {
   local i=$1 meta
-  [ -n "$EXISTS" ] || return 0
+  if [ -z "$EXISTS" ]; then
+    [ -z "$BACK" ] || drop_begun "${R_PATH[i]}"
+    return
+  fi
   GOAL=$EMPTY FROM_TREE=$TREE
   [ -n "$TREE" ] || { stand "$i" '' && own "$i"; } 2>>"$OUT.err" || return
   list_unseen || return
@@ -184,6 +187,20 @@ leave() {
   drop_empty "$meta" || return
   [ "$FILES_ONLY" = 0 ] || return 0
   park "${R_PATH[i]}" "$META" 2>>"$OUT.err"
+}
+
+# drop_begun PATH: what is left of a repository that was to come and never did: our own directory in an empty one.
+drop_begun() {
+  local inside=("$1"/*) ours=$1/.agent-shadow
+  [ ${#inside[@]} = 1 ] && [ "${inside[0]}" = "$ours" ] && [ ! -L "$ours" ] || [ ${#inside[@]} = 0 ] || return 0
+  [ -d "$1" ] && [ ! -L "$1" ] || return 0
+  if [ -d "$ours" ]; then
+    rm -rf -- "$ours/session-$SESSION" || return
+    inside=("$ours"/*)
+    [ ${#inside[@]} = 0 ] || [ "${inside[*]}" = "$ours/.gitignore" ] || return 0
+    rm -rf -- "$ours" || return
+  fi
+  rmdir -p --ignore-fail-on-non-empty -- "$1"
 }
 
 # enclosing I: OUTER is the number of the nearest repository of the target around this one, BELOW this one's path in it.

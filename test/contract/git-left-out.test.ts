@@ -23,6 +23,40 @@ describe('what is left out is said', () => {
     expect(harness.sh('git diff --stat', 'app')).toBe('');
   });
 
+  test('a file that the target left out for its size stays, also when it is small by now, and the plan says so', async () => {
+    await using harness = await withTwoFiles(['app', 'app/in'], { maxFileBytes: 1000 });
+    harness.sh('head -c 3000 /dev/zero > app/big; head -c 3000 /dev/zero > app/in/big');
+    const first = await harness.capture();
+    harness.sh('echo small > app/big; echo small > app/in/big; echo n > app/new');
+    await harness.capture();
+    const plan = await harness.rollback(first, { dryRun: true });
+    expect(plan.report.warnings.toSorted()).toEqual([
+      'app/in: big stays, although the checkpoint does not have it: was too large for it',
+      'app: big stays, although the checkpoint does not have it: was too large for it',
+    ]);
+    expect(plan.report.repositories.map(({ path, deleted }) => [path, deleted]).toSorted()).toEqual([
+      ['app', 1],
+      ['app/in', 0],
+    ]);
+    const { report } = await harness.rollback(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(harness.sh('cat app/big app/in/big; ls app/new 2>/dev/null || :')).toBe('small\nsmall\n');
+  });
+
+  test('a file that is ignored since it was captured stays', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh('echo secret > .env; echo n > n', 'app');
+    await harness.capture();
+    harness.sh('echo .env > .gitignore', 'app');
+    const second = await harness.capture();
+    const { report } = await harness.rollback(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(harness.sh('cat .env; ls n 2>/dev/null || :', 'app')).toBe('secret\n');
+    expect((await harness.rollback(second)).report.outcome).toBe('applied');
+    expect(harness.sh('cat .env n', 'app')).toBe('secret\nn\n');
+  });
+
   test('a captured file that grows past the cap is given back as it was', async () => {
     await using harness = await withTwoFiles(['app'], { maxFileBytes: 1000 });
     harness.sh('echo small > grows', 'app');

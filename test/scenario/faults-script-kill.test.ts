@@ -18,12 +18,14 @@ const workingDirectory = (pid: string): string => {
   }
 };
 
-/** Kills what runs inside one sandbox of this test, by pid. Answers how many. */
-const killInside = (world: World): number => {
+/** Kills what runs inside one sandbox of this test, by pid, or one process of it. Answers how many. */
+const killInside = (world: World, which: 'all' | 'one'): number => {
   const inside = realpathSync(rootOf(world.cloud, world.sandboxId, '/'));
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   let killed = 0;
-  for (const pid of pids.filter((one) => workingDirectory(one).startsWith(inside))) {
+  const ours = pids.filter((pid) => workingDirectory(pid).startsWith(inside));
+  const one = Math.floor(Math.random() * ours.length);
+  for (const pid of which === 'all' ? ours : ours.slice(one, one + 1)) {
     try {
       process.kill(Number(pid), 'SIGKILL');
       killed += 1;
@@ -34,7 +36,7 @@ const killInside = (world: World): number => {
   return killed;
 };
 
-test('a rollback whose script is killed is finished by the same call, and can be undone', async () => {
+const killsAndFinishes = async (which: 'all' | 'one'): Promise<void> => {
   await using cloud = await startTestCloud();
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
   edit(world.root, 1, world.paths);
@@ -52,11 +54,11 @@ test('a rollback whose script is killed is finished by the same call, and can be
       .finally(() => ended.abort());
     await e2b.reached(before + command, START);
     await delay(afterMs);
-    let killed = killInside(world);
+    let killed = killInside(world, which);
     // Its processes may not have begun yet.
     while (killed === 0 && !ended.signal.aborted) {
       await delay(1);
-      killed = killInside(world);
+      killed = killInside(world, which);
     }
     await rollback;
     return killed;
@@ -98,4 +100,16 @@ test('a rollback whose script is killed is finished by the same call, and can be
     expect(world.fingerprint(), `undo, ${name}`).toEqual(looks);
   }
   expect((await world.timeline()).session.busy).toBe(null);
-}, 300_000);
+};
+
+test(
+  'a rollback whose script is killed is finished by the same call, and can be undone',
+  () => killsAndFinishes('all'),
+  300_000,
+);
+
+test(
+  'a rollback of which one process is killed is finished by the same call, and can be undone',
+  () => killsAndFinishes('one'),
+  300_000,
+);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { CapturedRepository, CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
 
@@ -156,6 +157,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       const undo = flags.from ?? (await harness.capture(target));
       last = undo;
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
+      const skipped = skippedBelow([...paths], target.report.skipped);
       const restore = (lacking: string[]) =>
         repositories.restore(harness.sandbox, {
           ...common,
@@ -178,6 +180,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
               commit: goal?.commit ?? null,
               objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
               partial: goal?.info?.partial,
+              skipped: skipped.get(path),
               bundles: missing ? (target.chains.get(path) ?? []) : [],
             };
           }),

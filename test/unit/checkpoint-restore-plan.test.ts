@@ -9,6 +9,7 @@ const held = (path: string): RepositoryState =>
 
 test('a repository that an earlier run set aside is in the plan, so that it comes back if this run fails', () => {
   const { repositories } = planRestore({
+    skipped: [],
     target: [held('a')],
     now: [held('a')],
     undo: [held('a'), held('b')],

@@ -62,6 +62,38 @@ describe('a rollback that can not be applied', () => {
     expect(stage.session().busy).toBeUndefined();
   });
 
+  test.each(['refused', 'reverted'] as const)(
+    'of which a process was ended from outside stays open, and the same request finishes it (%s)',
+    async (outcome) => {
+      const stage = await createWorkingStage();
+      nextRestore(stage, {
+        outcome,
+        problems: [{ path: 'api', kind: 'interrupted', message: 'the process was ended from outside' }],
+      });
+      const { rollback } = stage.instance();
+      const error = await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'SandboxUnavailable');
+      expect(error.retryable).toBe(true);
+      expect(['captured', 'writing']).toContain(journalOf(stage, 'r1')?.phase);
+      await rollback({ messageId: 'm1', requestId: 'r1' });
+      expect(journalOf(stage, 'r1')?.phase).toBe('done');
+    },
+  );
+
+  test('beside other writers names what they wrote and where it is kept', async () => {
+    const stage = await createWorkingStage();
+    nextRestore(stage, {
+      outcome: 'reverted',
+      problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
+      asides: [{ path: 'api', directory: '/work/.agent-shadow/aside', late: ['log'], open: [] }],
+    });
+    const error = await failing(
+      stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }),
+      'RestoreFailed',
+    );
+    expect(error.message).toContain('/work/.agent-shadow/aside');
+    expect(error.message).toContain('written by another process after the capture: log');
+  });
+
   test('a sandbox that changed in between is captured again', async () => {
     const stage = await createWorkingStage();
     nextRestore(stage, {

@@ -2,6 +2,7 @@
 import type { ErrorName } from '../../../contract/errors.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
+import { asideWarnings } from './asides.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];
 
@@ -48,7 +49,8 @@ export const restoreError = (report: RestoreReport): WalkbackError => {
   const kind = kindOf(report);
   const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
   const state = STATE[report.outcome];
-  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state} ${ADVICE[kind]}`, {
+  const kept = asideWarnings(report.asides).map((line) => ` ${line}.`);
+  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state}${kept.join('')} ${ADVICE[kind]}`, {
     details: { outcome: report.outcome, problems: report.problems.slice(0, 100) },
   });
 };

@@ -1,4 +1,5 @@
 /** What a restore is asked to do per repository, from three captures: target, now and undo. Pure. */
+import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { DEFAULTS } from '../defaults.ts';
@@ -11,6 +12,7 @@ import type {
   RestoreRepository,
   RestoreRequest,
 } from '../ports/restore.ts';
+import { skippedBelow } from './asides.ts';
 
 export interface RestorePlan {
   repositories: RestoreRepository[];
@@ -32,10 +34,13 @@ export const planRestore = (from: {
   target: readonly RepositoryState[];
   now: readonly RepositoryState[];
   undo: readonly RepositoryState[];
+  /** What the target left out on purpose. */
+  skipped: readonly Uncaptured[];
   sources: ReadonlyMap<string, BundleSource[]>;
 }): RestorePlan => {
   const plan: RestorePlan = { repositories: [], warnings: [] };
   const paths = new Set([...from.target, ...from.now, ...from.undo].map((state) => state.path));
+  const skipped = skippedBelow([...paths], from.skipped);
   for (const path of [...paths].toSorted()) {
     const there = from.target.find((state) => state.path === path);
     if (there?.state === 'failed') {
@@ -55,6 +60,7 @@ export const planRestore = (from: {
       baseCommit: target?.baseCommit,
       objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
       partial: target?.partial,
+      skipped: skipped.get(path),
       bundles: from.sources.get(path) ?? [],
     });
   }
@@ -167,7 +173,15 @@ export const restoreRequest = (
   session: Session,
   how: Pick<
     RestoreRequest,
-    'requestId' | 'filesOnly' | 'dryRun' | 'settle' | 'fresh' | 'targetTag' | 'timeoutMs' | 'carried'
+    | 'requestId'
+    | 'filesOnly'
+    | 'dryRun'
+    | 'settle'
+    | 'fresh'
+    | 'company'
+    | 'targetTag'
+    | 'timeoutMs'
+    | 'carried'
   >,
   repositories: RestoreRepository[],
 ): RestoreRequest => ({

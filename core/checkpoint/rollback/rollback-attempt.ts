@@ -9,6 +9,7 @@ import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { Place } from '../session/place.ts';
+import { asideWarnings } from './asides.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { anotherRun, unfinished } from './restore-errors.ts';
 import { notAtTarget, planRestore, requireUndoable, restoreRequest, targetsOf } from './restore-plan.ts';
@@ -24,6 +25,8 @@ export interface Attempt {
   head: Checkpoint | undefined;
   sandbox: ExecutionAdapter;
   mixed: boolean;
+  /** From 0: how often now was captured before. */
+  round: number;
   invocation: Invocation;
 }
 
@@ -91,6 +94,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
         target: to.repositories,
         now: now.repositories,
         undo: undo.repositories,
+        skipped: to.skipped,
         sources,
       });
       const { requestId, filesOnly } = journal;
@@ -104,6 +108,8 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
           requestId,
           filesOnly,
           dryRun: false,
+          // Who kept writing while it was captured once will not stop.
+          company: attempt.round > 0,
           targetTag: to.toolExecutionId,
           timeoutMs,
           carried: early?.place,
@@ -116,7 +122,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
       if (astray.length > 0)
         throw unfinished(requestId, `${astray.join(', ')} did not arrive at the target.`);
-      return { report, warnings: [...plan.warnings, ...report.warnings] };
+      return { report, warnings: [...plan.warnings, ...report.warnings, ...asideWarnings(report.asides)] };
     },
   };
 };

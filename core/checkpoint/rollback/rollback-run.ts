@@ -84,7 +84,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
         const sandbox = await sandboxes.open(journal.sandboxId);
         const target = await findTarget(store, sessionId, {}, journal.targetSeq);
         const head = await store.getCheckpoint(sessionId, headSeqOf(place));
-        attempt = { journal, place, target, head, sandbox, mixed, invocation };
+        attempt = { journal, place, target, head, sandbox, mixed, round, invocation };
         taken = await captureNow(attempt);
       } catch (error) {
         return giveUp(journal, mixed, error);

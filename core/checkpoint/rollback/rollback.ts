@@ -126,7 +126,13 @@ export const createRollback = (deps: RollbackDeps) => {
     };
     const tryRestore = async (wanted: readonly RepositoryState[]) => {
       const sources = await bundleSources(session.sessionId, wanted);
-      const planned = planRestore({ target: target.repositories, now, undo: now, sources });
+      const planned = planRestore({
+        target: target.repositories,
+        now,
+        undo: now,
+        skipped: target.skipped,
+        sources,
+      });
       const request = restoreRequest(session, how, planned.repositories);
       return { report: await repositories.restore(sandbox, request), warnings: planned.warnings };
     };

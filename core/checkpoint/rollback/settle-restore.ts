@@ -80,6 +80,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
       target: only(target.repositories),
       now: only(found.repositories),
       undo: only(undo.repositories),
+      skipped: target.skipped,
       sources: await sourcesOf(journal.sessionId, ends.map(only)),
     });
     if (plan.repositories.length === 0) return NOTHING;

@@ -1,0 +1,38 @@
+/** What other processes wrote into files that a restore overwrote or deleted. Pure. */
+import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { SetAside } from '../ports/restore.ts';
+
+const MAX_LISTED = 10;
+
+const listed = (paths: readonly string[]): string => {
+  const more = paths.length - MAX_LISTED;
+  return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+/** One line for each place where such files are kept. */
+export const asideWarnings = (asides: readonly SetAside[] = []): string[] =>
+  asides.map(({ path, directory, late, open }) => {
+    const why = [
+      ...(late.length === 0 ? [] : [`written by another process after the capture: ${listed(late)}`]),
+      ...(open.length === 0 ? [] : [`still open in a process, which may write on: ${listed(open)}`]),
+    ];
+    return `${path}: files as they were are kept in ${directory}${why.length === 0 ? '' : `; ${why.join('; ')}`}`;
+  });
+
+/** What a checkpoint left out for its size, by repository and path in it. The innermost repository owns a path. */
+export const skippedBelow = (
+  repositories: readonly string[],
+  skipped: readonly Uncaptured[],
+): Map<string, string[]> => {
+  const byLength = repositories.toSorted((a, b) => b.length - a.length);
+  const owned = new Map<string, string[]>();
+  for (const { path, sizeBytes } of skipped) {
+    if (sizeBytes === undefined) continue;
+    const owner =
+      byLength.find((one) => path.startsWith(`${one}/`)) ?? repositories.find((one) => one === '.');
+    if (owner === undefined) continue;
+    const below = owner === '.' ? path : path.slice(owner.length + 1);
+    owned.set(owner, [...(owned.get(owner) ?? []), below]);
+  }
+  return owned;
+};
