@@ -48,7 +48,7 @@ test('no write that races with a rollback is lost, whenever it comes', { timeout
   const reports: RestoreReport[] = [];
   const paths = [...names, 'n'].map((name) => `${harness.root}/app/${name}`);
   const outcomes: string[] = [];
-  for (let round = 0; round < (WHOLE ? 60 : 8); round++) {
+  for (let round = 0; round < (WHOLE ? 25 : 6); round++) {
     const target = states[round % 2];
     if (target === undefined) throw new Error('no target');
     const writer = startWriter(paths, random, {

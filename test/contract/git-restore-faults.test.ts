@@ -17,6 +17,7 @@ test('a restore of which any one command fails is at the target, or told', {
   const outcomes = new Map<string, number>();
   for (const fault of sampled(faults, { every: EVERY, offset: seed, minimum: 6 })) {
     const outcome = await meetsFault(world, fault).catch((error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
       wrong.push(String(error));
       return 'wrong';
     });
