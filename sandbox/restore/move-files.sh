@@ -54,30 +54,23 @@ move_files() {
   drop_directories "${gone[@]}"
 }
 
-# write_new: has git write what is new. A file that another process made meanwhile where one was put aside is put aside as well,
-# some times over; anywhere else it ends the move.
+# write_new: has git write what is new. Where another process made a file again that was put aside, that one is put aside as
+# well, and what git writes elsewhere takes its place; any other file in the way ends the move.
 write_new() {
-  local tries path line status
+  local path line status=0
   local -A ours=()
-  pass_on "$OUT.new" >"$OUT.again" || return
-  for tries in 1 2 3 4 5 6; do
-    status=0
-    git checkout-index -u -z --stdin <"$OUT.again" 2>"$OUT.move" || status=$?
-    [ $status != 0 ] || [ -s "$OUT.move" ] || return 0
-    if [ ${#ours[@]} -eq 0 ]; then
-      while IFS= read -r -d '' path; do ours[$path]=1; done <"$OUT.old"
-    fi
-    : >"$OUT.again"
-    while IFS= read -r line; do
-      path=${line% already exists, no checkout}
-      # Older versions of git say so and end well.
-      if [ "$path" = "$line" ] || [ -z "${ours[$path]-}" ]; then return $((status > 0 ? status : 1)); fi
-      printf '%s\0' "$path" >>"$OUT.again"
-    done <"$OUT.move"
-    [ -s "$OUT.again" ] || return $status
-    aside_place "$OUT.again" && put_aside "$OUT.again" || return
-  done
-  return 1
+  git checkout-index -u -z --stdin <"$OUT.new" 2>"$OUT.move" || status=$?
+  [ $status != 0 ] || [ -s "$OUT.move" ] || return 0
+  while IFS= read -r -d '' path; do ours[$path]=1; done <"$OUT.old"
+  : >"$OUT.again"
+  while IFS= read -r line; do
+    path=${line% already exists, no checkout}
+    # Older versions of git say so and end well.
+    if [ "$path" = "$line" ] || [ -z "${ours[$path]-}" ]; then return $((status > 0 ? status : 1)); fi
+    printf '%s\0' "$path" >>"$OUT.again"
+  done <"$OUT.move"
+  [ -s "$OUT.again" ] || return $status
+  git checkout-index -z --stdin --prefix="$OUT.stage/" <"$OUT.again" 2>"$OUT.move" && aside_place "$OUT.again" && put_aside "$OUT.again" "$OUT.stage" && rm -rf -- "$OUT.stage"
 }
 
 # clear_way PATH...: where a directory stands in the way of a file, its captured files are aside by now; it goes if nothing

@@ -16,12 +16,13 @@ aside_place() {
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
 
-# put_aside LIST: renames these files to the same names below PLACE. One that is gone by now has nothing to keep.
+# put_aside LIST [STAGE]: renames these files to the same names below PLACE. One that is gone by now has nothing to keep. With
+# STAGE, what lies there takes their place in the same instant, however often another process makes the file again.
 put_aside() {
   [ -s "$1" ] || return 0
   if [ -n "$(type -P perl)" ]; then
     perl -e '
-      $/ = "\0"; my $to = shift; my %made;
+      $/ = "\0"; my ($to, $stage) = @ARGV; @ARGV = (); my %made;
       while (my $path = <STDIN>) {
         chomp $path;
         my ($above) = $path =~ m{^(.*)/}s;
@@ -34,9 +35,14 @@ put_aside() {
             $from .= "/";
           }
         }
-        next if rename $path, "$to/$path" or $! == 2 or $! == 20;
-        $! == 18 and system("mv", "-T", "--", $path, "$to/$path") == 0 or die "cannot put $path aside: $!\n";
-      }' "$PLACE/files" <"$1" 2>>"$OUT.err"
+        for my $again ("", 1 .. 200) {
+          my $name = "$to/$path" . ($again && ".$again");
+          rename $path, $name or $! == 2 or $! == 20 or $! == 18 and system("mv", "-T", "--", $path, $name) == 0
+            or die "cannot put $path aside: $!\n";
+          last if not defined $stage or link "$stage/$path", $path;
+          $! == 17 and $again ne 200 or die "cannot write $path: $!\n";
+        }
+      }' "$PLACE/files" ${2+"$2"} <"$1" 2>>"$OUT.err"
     return
   fi
   # Without perl, one mv for each directory.
@@ -60,6 +66,14 @@ put_aside() {
       if [ -e "$path" ] || [ -L "$path" ]; then here+=("$path"); fi
     done
     [ ${#here[@]} -eq 0 ] || printf '%s\0' "${here[@]}" | xargs -0 mv -t "$PLACE/files/$dir" -- 2>>"$OUT.err" || return
+  done
+  [ $# = 2 ] || return 0
+  for path in "${paths[@]}"; do
+    for n in {1..20}; do
+      ! ln -T -- "$2/$path" "$path" 2>>"$OUT.move" || continue 2
+      mv -T -- "$path" "$PLACE/files/$path.$n" 2>>"$OUT.move"
+    done
+    return 1
   done
 }
 

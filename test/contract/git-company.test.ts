@@ -1,9 +1,12 @@
 /** Other processes that write while a rollback is at work: it comes to an end, and no write of theirs is lost. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import { COMMANDS } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
-import { withRepositories } from '../support/git-repositories.ts';
+import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { lostWords, randomFrom, startWriter } from '../support/racing-writer.ts';
 import { chosenSeed, WHOLE } from '../support/sampling.ts';
 
@@ -31,6 +34,28 @@ test.each([
   }
   expect(writer.words.length).toBeGreaterThan(20);
   expect(await lostWords(harness, 'app', writer.words, captures, reports)).toEqual([]);
+});
+
+test('where there is no perl, files are put aside by mv, one directory after the other', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'walkback-no-perl-'));
+  const places = (process.env['PATH'] ?? '').split(':');
+  for (const name of COMMANDS.filter((one) => one !== 'perl')) {
+    const real = places.map((place) => join(place, name)).find((path) => existsSync(path));
+    if (real !== undefined) symlinkSync(real, join(bin, name));
+  }
+  await using harness = await withRepositories(['app'], { env: { PATH: bin } });
+  harness.sh('mkdir -p d/e "s p"; echo 1 > d/1; echo 2 > d/e/2; echo 3 > "s p/- 3"', 'app');
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh('echo x > d/1; rm -r d/e; echo y > "s p/- 3"; echo z > f.txt; ln -s f.txt z', 'app');
+  const after = world(harness, ['app']);
+  const second = await harness.capture();
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+  await applies(harness, second);
+  expect(world(harness, ['app'])).toEqual(after);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
+  rmSync(bin, { recursive: true });
 });
 
 test('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What the program starts. `bash` is not among them: it is started by its full path. */
-const COMMANDS = [
+export const COMMANDS = [
   ...[
     'base64',
     'cat',
