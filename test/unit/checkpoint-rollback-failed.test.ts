@@ -84,13 +84,13 @@ describe('a rollback that can not be applied', () => {
     nextRestore(stage, {
       outcome: 'reverted',
       problems: [{ path: 'api', kind: 'failed', message: 'no space left' }],
-      asides: [{ path: 'api', directory: '/work/.agent-shadow/aside', late: ['log'], open: [] }],
+      asides: [{ path: 'api', directory: '/projects/.agent-shadow/aside', late: ['log'], open: [] }],
     });
     const error = await failing(
       stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }),
       'RestoreFailed',
     );
-    expect(error.message).toContain('/work/.agent-shadow/aside');
+    expect(error.message).toContain('/projects/.agent-shadow/aside');
     expect(error.message).toContain('written by another process after the capture: log');
   });
 
