@@ -14,7 +14,7 @@ import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
 import { installEnvironment } from './lambda/environment.ts';
 import { createFunctions } from './lambda/functions.ts';
-import { type CloudPlan, mergeEnvironments, planCloud } from './plan.ts';
+import { type CloudPlan, type FunctionPlan, mergeEnvironments, planCloud } from './plan.ts';
 import { provision } from './provision.ts';
 import { REGION } from './resolve.ts';
 import { type Endpoints, startServices } from './services.ts';
@@ -33,6 +33,8 @@ export interface CloudOptions {
   log?: Log;
   /** False: other processes see that the directory is taken, but not where the cloud answers. */
   announce?: boolean;
+  /** Directories or modules whose functions are served as well, so that sagas can call them. */
+  functions?: readonly string[];
   /** Where DynamoDB comes from. Absent: from what is installed, or an endpoint named by the environment. */
   dynamodb?: DynamoDbSource;
   /** Another template than the one this checkout synthesises: the release before or after it. */
@@ -44,6 +46,8 @@ export interface Cloud {
   endpoints: Endpoints;
   /** What to export to reach it with any SDK, and the names of table, bucket and bus. Holds its keys. */
   environment: Readonly<Record<string, string>>;
+  /** The names of the functions that were served as well. */
+  ownFunctions: readonly string[];
   /** What was published to buses and topics, oldest first. */
   events(): readonly JournalRecord[];
   /** Resolves when no function runs and every change of a table has reached its stream's function. */
@@ -133,6 +137,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { E2B_API_KEY: _secret, ...forFunctions } = environment;
   const installed = installEnvironment(forFunctions);
   starting.defer(() => installed.remove());
+  const own: FunctionPlan[] = [];
+  for (const source of options.functions ?? []) own.push(...(await functions.add(source)));
   const background = await startBackground({
     dataDir,
     plan,
@@ -156,6 +162,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     dataDir,
     endpoints,
     environment,
+    ownFunctions: own.map(({ name }) => name),
     events: () => journal.list(),
     settled: async () => {
       await functions.idle();

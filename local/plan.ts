@@ -51,6 +51,8 @@ export interface FunctionPlan {
   arn: string;
   /** Path of the TypeScript entry, relative to the project. */
   entry: string;
+  /** The name its handler is exported by, of a function that is not Walkback's own; its entry is absolute. */
+  exported?: string;
   timeoutMs: number;
   memoryMb: number;
   environment: Record<string, string>;

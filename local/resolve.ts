@@ -15,6 +15,8 @@ const PSEUDO: Record<string, string> = {
 
 const arn = (service: string, rest: string): string => `arn:aws:${service}:${REGION}:${ACCOUNT}:${rest}`;
 
+export const functionArn = (name: string): string => arn('lambda', `function:${name}`);
+
 interface Kind {
   /** Property that holds a name chosen in the template. */
   nameProperty: string;
@@ -26,7 +28,7 @@ interface Kind {
 const KINDS: Record<string, Kind> = {
   'AWS::DynamoDB::Table': { nameProperty: 'TableName', arn: (name) => arn('dynamodb', `table/${name}`) },
   'AWS::S3::Bucket': { nameProperty: 'BucketName', arn: (name) => `arn:aws:s3:::${name}` },
-  'AWS::Lambda::Function': { nameProperty: 'FunctionName', arn: (name) => arn('lambda', `function:${name}`) },
+  'AWS::Lambda::Function': { nameProperty: 'FunctionName', arn: functionArn },
   'AWS::Events::EventBus': { nameProperty: 'Name', arn: (name) => arn('events', `event-bus/${name}`) },
   // Keys have no name of their own.
   'AWS::KMS::Key': { nameProperty: 'KeyName', arn: (name) => arn('kms', `key/${name}`) },

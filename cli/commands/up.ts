@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
@@ -12,6 +14,7 @@ const EXAMPLES = `
 Examples:
   walkback up
   walkback up --port 4400 --data ./.walkback
+  walkback up --functions ./tools
 
 While it runs, every other walkback command on the same data directory uses it.`;
 
@@ -29,8 +32,13 @@ export const addUp = (program: Command, app: App): void => {
       'first port; the endpoints take this and the following ones',
       parseWholeNumber(1, 65_000),
     )
+    .option(
+      '--functions <path>',
+      'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
+      (path: string, paths: string[] = []) => [...paths, path],
+    )
     .addHelpText('after', EXAMPLES)
-    .action(async (options: { port?: number }, command: Command) => {
+    .action(async (options: { port?: number; functions?: string[] }, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();
       const { terminal, signal } = app;
       if (aws === true)
@@ -40,10 +48,19 @@ export const addUp = (program: Command, app: App): void => {
       const cloud = await progress('Starting the embedded cloud', async () => {
         // Loaded only when it is needed: every other command would pay for it too.
         const { startCloud } = await import('../../local/cloud.ts');
-        return startCloud({ dataDir, ...(options.port === undefined ? {} : { port: options.port }) });
+        const functions = (options.functions ?? []).map((path) => resolve(terminal.cwd, path));
+        return startCloud({ dataDir, functions, ...(options.port !== undefined && { port: options.port }) });
       });
+      // Deployed it ends one instance of one function; here it would end the cloud.
+      const tellStray = (error: unknown): void => {
+        terminal.stderr.write(
+          `A function left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
+        );
+      };
+      process.on('unhandledRejection', tellStray);
       try {
-        const facts = { dataDir, endpoints: cloud.endpoints, environment: cloud.environment };
+        const { endpoints, environment, ownFunctions: functions } = cloud;
+        const facts = { dataDir, endpoints, environment, functions };
         terminal.stdout.write(
           json === true
             ? `${JSON.stringify({ ...facts, pid: process.pid })}\n`
@@ -52,6 +69,7 @@ export const addUp = (program: Command, app: App): void => {
         if (!signal.aborted) await once(signal, 'abort');
         if (!isInterruption(signal.reason)) throw signal.reason;
       } finally {
+        process.off('unhandledRejection', tellStray);
         await cloud.close();
       }
       if (json !== true) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');

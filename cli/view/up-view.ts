@@ -6,6 +6,8 @@ interface Facts {
   dataDir: string;
   endpoints: Readonly<Record<string, string>>;
   environment: Readonly<Record<string, string>>;
+  /** Served beside Walkback's own. */
+  functions: readonly string[];
 }
 
 /** `export` lines for a POSIX shell, sorted by name. */
@@ -15,7 +17,7 @@ export const exportLines = (environment: Facts['environment']): string[] =>
     .map(([name, value]) => `export ${name}=${shellWord(value)}`);
 
 /** What `walkback up` prints when it answers. */
-export const cloudIsUp = ({ dataDir, endpoints, environment }: Facts, paint: Paint): string => {
+export const cloudIsUp = ({ dataDir, endpoints, environment, functions }: Facts, paint: Paint): string => {
   const width = Math.max(0, ...Object.keys(endpoints).map((name) => name.length));
   const lines = Object.entries(endpoints).map(
     ([name, url]) => `  ${padEnd(name, width)}  ${paint.cyan(url)}`,
@@ -25,6 +27,7 @@ export const cloudIsUp = ({ dataDir, endpoints, environment }: Facts, paint: Pai
     `  ${paint.dim(dataDir)}`,
     '',
     ...lines,
+    ...(functions.length > 0 ? ['', `  functions of yours: ${functions.join(', ')}`] : []),
     '',
     paint.dim('# for your own code (the walkback command finds it by itself)'),
     ...exportLines(environment),

@@ -3,14 +3,18 @@
  * invocations are under way.
  */
 import { randomUUID } from 'node:crypto';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { type Handler, loadHandler } from './handler.ts';
 import { type InvocationResult, invokeHandler } from './invoke.ts';
+import { findOwnFunctions, versionOf } from './own-functions.ts';
 
 export interface LocalFunctions {
   /** By name, ARN or partial ARN, with or without a qualifier; undefined when there is none. */
   find(reference: string): FunctionPlan | undefined;
   invoke(fn: FunctionPlan, event: unknown, requestId?: string): Promise<InvocationResult>;
+  /** Serves the functions of a directory or module as well. `ConfigurationError` names what is wrong with which file. */
+  add(source: string): Promise<FunctionPlan[]>;
   /** The next invocation of every function starts a fresh instance, reading the environment again. */
   coldStart(): void;
   /** Resolves when nothing runs any more. */
@@ -22,18 +26,19 @@ const plainName = (reference: string): string =>
 
 export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
-  const warm = new Map<string, Promise<Handler>>();
+  const warm = new Map<string, { version: string; handler: Promise<Handler> }>();
   const running = new Set<Promise<unknown>>();
   let instance: string = randomUUID();
 
   const load = (fn: FunctionPlan): Promise<Handler> => {
+    const version = versionOf(fn);
     const existing = warm.get(fn.name);
-    if (existing !== undefined) return existing;
-    const loading = loadHandler(fn.entry, instance);
-    warm.set(fn.name, loading);
+    if (existing?.version === version) return existing.handler;
+    const handler = loadHandler(fn.entry, version === '' ? instance : `${instance}-${version}`, fn.exported);
+    warm.set(fn.name, { version, handler });
     // A module that can not start is tried again by the next invocation, as deployed.
-    loading.catch(() => warm.delete(fn.name));
-    return loading;
+    handler.catch(() => warm.delete(fn.name));
+    return handler;
   };
 
   return {
@@ -44,6 +49,18 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
       const ended = () => running.delete(invocation);
       invocation.then(ended, ended);
       return invocation;
+    },
+    add: async (source) => {
+      const plans = await findOwnFunctions(source, instance);
+      for (const plan of plans) {
+        if (byName.has(plan.name))
+          throw new WalkbackError(
+            'ConfigurationError',
+            `${plan.entry}: there is a function "${plan.name}" already`,
+          );
+        byName.set(plan.name, plan);
+      }
+      return plans;
     },
     coldStart: () => {
       warm.clear();

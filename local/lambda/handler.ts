@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod';
@@ -7,20 +7,27 @@ import { PROJECT } from '../template.ts';
 
 export type Handler = (event: unknown, context: Context) => unknown;
 
-const moduleSchema = z.looseObject({ handler: z.unknown() });
+const exportsSchema = z.looseObject({});
 
 const isHandler = (value: unknown): value is Handler => typeof value === 'function';
 
+/** What a module exports. Every other `instance` is another module, which runs again. */
+export const loadModule = async (entry: string, instance: string): Promise<Record<string, unknown>> => {
+  const url = pathToFileURL(resolve(PROJECT, entry));
+  url.searchParams.set('coldStart', instance);
+  return exportsSchema.parse({ ...(await import(/* @vite-ignore */ url.href)) });
+};
+
 /**
- * Imports `handler` of a function's entry. A handler reads its environment when its module is first run, so
- * every `coldStart` is another instance of the entry: the query makes it another module.
+ * Imports a function's handler. It reads its environment when its module is first run, so every `coldStart` is another
+ * instance of the entry.
  */
-export const loadHandler = async (entry: string, coldStart: string): Promise<Handler> => {
-  const url = pathToFileURL(join(PROJECT, entry));
-  url.searchParams.set('coldStart', coldStart);
-  const { handler } = moduleSchema.parse(await import(/* @vite-ignore */ url.href));
-  if (!isHandler(handler)) {
-    throw new WalkbackError('ConfigurationError', `${entry} exports no function named handler`);
-  }
-  return handler;
+export const loadHandler = async (
+  entry: string,
+  coldStart: string,
+  exported = 'handler',
+): Promise<Handler> => {
+  const handler = (await loadModule(entry, coldStart))[exported];
+  if (isHandler(handler)) return handler;
+  throw new WalkbackError('ConfigurationError', `${entry} exports no function named ${exported}`);
 };
