@@ -138,14 +138,18 @@ const capturedRepository = (record: readonly Pair[]): CapturedRepository => {
   const state = value(record, 'state');
   if (state === 'absent') return { path, state: 'absent', changed: true };
   const commit = objectId(value(record, 'commit'));
-  if (state !== 'captured' || commit === undefined) return { path, state: 'failed', changed: false };
+  const tree = objectId(value(record, 'tree'));
+  const meta = objectId(value(record, 'meta'));
+  if (state !== 'captured' || commit === undefined || tree === undefined || meta === undefined) {
+    return { path, state: 'failed', changed: false };
+  }
   const chain = value(record, 'chain');
   return {
     path,
     state: 'captured',
     commit,
-    tree: objectId(value(record, 'tree')),
-    meta: objectId(value(record, 'meta')),
+    tree,
+    meta,
     changed: value(record, 'changed') === '1',
     ...(chain === 'append' || chain === 'restart' || chain === 'rebase' ? { chain } : {}),
     base: value(record, 'base'),

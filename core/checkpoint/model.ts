@@ -47,22 +47,23 @@ export interface Session {
   expiresAt: number;
 }
 
-/** Where one repository stood at a checkpoint. */
-export interface RepositoryState {
+/** What a capture of one repository is made of. */
+interface Capture {
+  /** The capture commit in the shadow. */
+  commit: string;
+  /** Tree of the working files. */
+  tree: string;
+  /** Commit that carries host state and sidecar; equal ids mean equal host state. */
+  meta: string;
+}
+
+interface RepositoryFacts {
   /** Relative to the projects root, `.` for the root itself. */
   path: string;
-  /** `absent`: known to the session, gone from the sandbox. */
-  state: 'captured' | 'absent' | 'failed';
-  /** The capture commit in the shadow; for `failed` the last good one, if any. */
-  commit?: string;
-  /** Tree of the working files. */
-  tree?: string;
-  /** Commit that carries host state and sidecar; equal ids mean equal host state. */
-  meta?: string;
   changed: boolean;
   /** Bytes of this checkpoint's bundle for the repository; 0 when nothing changed. */
   bundleBytes: number;
-  /** Chain the commit's link belongs to, and the link's place in it (0 is the first). */
+  /** Chain the commit's link belongs to, and the link's place in it (0 is the first); absent in what is not stored. */
   chainId?: string;
   link?: number;
   /** Total bytes of the chain's links up to this one. */
@@ -85,6 +86,17 @@ export interface RepositoryState {
   partial?: boolean;
   objectFormat?: 'sha1' | 'sha256';
 }
+
+export type CapturedRepositoryState = RepositoryFacts & Capture & { state: 'captured' };
+
+/**
+ * `absent`: known to the session, gone from the sandbox. `failed`: there, and not captured. Both keep the last good capture on
+ * record, if there was one, for the next to continue.
+ */
+type LastKnownState = RepositoryFacts & Partial<Capture> & { state: 'absent' | 'failed' };
+
+/** Where one repository stood at a checkpoint. */
+export type RepositoryState = CapturedRepositoryState | LastKnownState;
 
 /** One capture of all repositories (C1). One item: `SESSION#<id>` / `CP#<seq>`. */
 export interface Checkpoint {

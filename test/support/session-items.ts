@@ -32,6 +32,8 @@ export const sessionOf = (sessionId: string, more: Partial<Session> = {}): Sessi
   ...more,
 });
 
+const CAPTURE = { state: 'captured', commit: 'c', tree: 't', meta: 'm' } as const;
+
 export const checkpointOf = (sessionId: string, seq: number, more: Partial<Checkpoint> = {}): Checkpoint => ({
   sessionId,
   checkpointId: `cp-${seq}`,
@@ -43,7 +45,7 @@ export const checkpointOf = (sessionId: string, seq: number, more: Partial<Check
   toolExecutionId: `t${seq}`,
   reason: 'before-tool',
   complete: true,
-  repositories: [{ path: 'app', state: 'captured', changed: true, bundleBytes: 3 }],
+  repositories: [{ path: 'app', ...CAPTURE, changed: true, bundleBytes: 3 }],
   failures: [],
   skipped: [],
   sandboxId: 'sbx',
@@ -105,7 +107,7 @@ export const wideCheckpointOf = (
   checkpointOf(sessionId, seq, {
     repositories: Array.from({ length: count }, (_, at) => ({
       path: `repository-${at}`.padEnd(pathLength, 'x'),
-      state: 'captured' as const,
+      ...CAPTURE,
       changed: false,
       bundleBytes: 0,
     })),

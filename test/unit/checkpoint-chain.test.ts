@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { knownFrom, linksTo, nextStep, prerequisitesOf } from '../../core/checkpoint/capture/chain.ts';
 import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
-import type { ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';
+import type { CapturedRepositoryState, ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const MIB = 1024 ** 2;
@@ -10,9 +10,12 @@ const { maxLinks: MAX_LINKS } = BUNDLE_LIMITS;
 const H1 = '1'.repeat(40);
 const H2 = '2'.repeat(40);
 
-const state = (more: Partial<RepositoryState>): RepositoryState => ({
+const state = (more: Partial<CapturedRepositoryState>): RepositoryState => ({
   path: 'app',
   state: 'captured',
+  commit: 'c',
+  tree: 't',
+  meta: 'm',
   changed: true,
   bundleBytes: 0,
   chainId: 'chain',
@@ -95,7 +98,7 @@ describe('how the next capture is stored', () => {
   });
 
   test('nothing is known of a repository that was never captured', () => {
-    expect(knownFrom(state({}))).toBeUndefined();
+    expect(knownFrom({ path: 'app', state: 'failed', changed: false, bundleBytes: 0 })).toBeUndefined();
     expect(knownFrom(state({ commit: H2, tree: H2, meta: H2 }))).toMatchObject({
       path: 'app',
       next: 'append',

@@ -1,6 +1,6 @@
 /** What a checkpoint believes of its sandbox, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
-import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
+import type { CaptureReport, ClaimedCapture } from '../../core/checkpoint/ports/capture.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createBundle, sha1 } from '../support/fakes/fake-bundle.ts';
@@ -20,12 +20,11 @@ describe('a sandbox that lies (C10)', () => {
     ...report,
     bundles: report.bundles.map((bundle) => ({ ...bundle, ...change(bundle) })),
   });
-  const withRepository = (
-    report: CaptureReport,
-    change: Partial<CaptureReport['repositories'][number]>,
-  ): CaptureReport => ({
+  const withRepository = (report: CaptureReport, change: Partial<ClaimedCapture>): CaptureReport => ({
     ...report,
-    repositories: report.repositories.map((one) => (one.path === 'api' ? { ...one, ...change } : one)),
+    repositories: report.repositories.map((one) =>
+      one.state === 'captured' && one.path === 'api' ? { ...one, ...change } : one,
+    ),
   });
 
   test.each<[string, (report: CaptureReport) => CaptureReport]>([
@@ -62,7 +61,17 @@ describe('a sandbox that lies (C10)', () => {
   test('a path that leads out of the root is not stored', async () => {
     const { answer } = await lie((report) => ({
       ...report,
-      repositories: [...report.repositories, { path: '../../etc', state: 'captured', changed: false }],
+      repositories: [
+        ...report.repositories,
+        {
+          path: '../../etc',
+          state: 'captured',
+          commit: sha1('c'),
+          tree: sha1('t'),
+          meta: sha1('m'),
+          changed: false,
+        },
+      ],
     }));
     expect(answer.repositories.map(({ path }) => path)).not.toContain('../../etc');
   });

@@ -54,6 +54,9 @@ describe('events', () => {
     const repositories = Array.from({ length: 1500 }, (_, at) => ({
       path: `${at}-`.padEnd(200, 'é'),
       state: 'captured' as const,
+      commit: 'c',
+      tree: 't',
+      meta: 'm',
       changed: true,
       bundleBytes: 1,
     }));

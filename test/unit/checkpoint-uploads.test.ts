@@ -57,7 +57,7 @@ describe('uploads', () => {
       ...report,
       bundles: report.bundles.map((bundle) => ({ ...bundle, commit: 'f'.repeat(40) })),
       repositories: report.repositories.map((one) =>
-        one.changed ? { ...one, commit: 'f'.repeat(40) } : one,
+        one.state === 'captured' && one.changed ? { ...one, commit: 'f'.repeat(40) } : one,
       ),
     });
     expect((await stage.instance().checkpoint('m2', 't2')).complete).toBe(false);

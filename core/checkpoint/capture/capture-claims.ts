@@ -1,7 +1,7 @@
 /** What the sandbox claims about a capture, checked before anything is built on it (C10). Pure. */
 import { GIB } from '../../../contract/sizes.ts';
 import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
-import type { CapturedBundle, CapturedRepository, KnownRepository } from '../ports/capture.ts';
+import type { CapturedBundle, ClaimedCapture, KnownRepository } from '../ports/capture.ts';
 import { prerequisitesOf } from './chain.ts';
 
 /** The most one S3 PUT takes. */
@@ -18,7 +18,7 @@ export const isRepositoryPath = (path: string): boolean =>
 const isObjectId = (text: string | undefined): text is string =>
   text !== undefined && OBJECT_ID_PATTERN.test(text);
 
-const baseProblem = (repository: CapturedRepository): string | undefined => {
+const baseProblem = (repository: ClaimedCapture): string | undefined => {
   const { base, baseCommit } = repository;
   if (base === undefined) {
     return baseCommit === undefined ? undefined : 'its capture names a base commit without a base';
@@ -34,7 +34,7 @@ const baseProblem = (repository: CapturedRepository): string | undefined => {
 
 /** Why a captured repository can not be believed; undefined when its claims make sense. */
 export const claimProblem = (
-  repository: CapturedRepository,
+  repository: ClaimedCapture,
   known: KnownRepository | undefined,
 ): string | undefined => {
   const { commit, tree, meta } = repository;
@@ -63,7 +63,5 @@ export const bundleProblem = (bundle: CapturedBundle): string | undefined => {
 };
 
 /** The prerequisites that the bundle of a claimed capture must have. */
-export const linkPrerequisites = (
-  repository: CapturedRepository,
-  known: KnownRepository | undefined,
-): string[] => prerequisitesOf(repository.chain ?? 'rebase', known, repository.baseCommit);
+export const linkPrerequisites = (repository: ClaimedCapture, known: KnownRepository | undefined): string[] =>
+  prerequisitesOf(repository.chain ?? 'rebase', known, repository.baseCommit);

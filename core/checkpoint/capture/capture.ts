@@ -36,18 +36,13 @@ export const createDryCapture =
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const request = captureRequest(input, invocation, deps.clock, deps.limits);
     const report = await deps.repositories.capture(input.sandbox, request, async () => null);
-    const states = reported(report, input.head).map(
-      ({ path, state, commit, tree, meta, changed, info }): RepositoryState => ({
-        path,
-        state,
-        commit,
-        tree,
-        meta,
-        changed,
-        bundleBytes: 0,
-        objectFormat: info?.objectFormat,
-      }),
-    );
+    const states = reported(report, input.head).map((repository): RepositoryState => {
+      const { path, changed } = repository;
+      if (repository.state !== 'captured') return { path, state: repository.state, changed, bundleBytes: 0 };
+      const { commit, tree, meta, info } = repository;
+      const objectFormat = info?.objectFormat;
+      return { path, state: repository.state, commit, tree, meta, changed, bundleBytes: 0, objectFormat };
+    });
     return concluded(report, states, report.failures);
   };
 
@@ -68,11 +63,11 @@ export const createCapture = (deps: CaptureDeps) => {
 
     const settle = async (repository: CapturedRepository): Promise<RepositoryIntake> => {
       const { path, state } = repository;
-      if (state !== 'captured') {
+      if (repository.state !== 'captured') {
         if (state === 'failed' && !isMentioned(failures, path)) {
           failures.push({ path, reason: 'the capture did not report it' });
         }
-        return { state: notCaptured(path, state, before.get(path)) };
+        return { state: notCaptured(path, repository.state, before.get(path)) };
       }
       try {
         return await take(repository, before.get(path));

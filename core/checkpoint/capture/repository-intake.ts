@@ -3,7 +3,7 @@ import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
-import type { CapturedBundle, CapturedRepository } from '../ports/capture.ts';
+import type { CapturedBundle, ClaimedCapture } from '../ports/capture.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { baseOwnerOf, chainIdOf } from '../session/keys.ts';
 import { chainExpiryOf, isAlive, keepChain } from '../session/retention.ts';
@@ -52,7 +52,7 @@ export const createRepositoryIntake = (deps: {
    * another owner, whatever the sandbox says: who knows a commit's id has not shown that it has the commit.
    */
   const storeBase = async (
-    repository: CapturedRepository,
+    repository: ClaimedCapture,
     before: RepositoryState | undefined,
   ): Promise<StoredBase | undefined> => {
     const { base: name, baseCommit: commit } = repository;
@@ -72,14 +72,14 @@ export const createRepositoryIntake = (deps: {
     return store.putBase({ ...stored, name, owner, commit, shallow, partial, expiresAt });
   };
 
-  const chainBelow = async (repository: CapturedRepository, before: RepositoryState | undefined) => {
+  const chainBelow = async (repository: ClaimedCapture, before: RepositoryState | undefined) => {
     if (repository.chain === 'append' && before?.chainId !== undefined) {
       const kept = await keepChain(store, session, before, clock);
       return { ...kept, chainId: before.chainId, link: (before.link ?? 0) + 1 };
     }
     const base = await storeBase(repository, before);
     return {
-      chainId: chainIdOf(repository.path, repository.commit ?? ''),
+      chainId: chainIdOf(repository.path, repository.commit),
       link: 0,
       base: base?.name,
       baseCommit: base?.commit,
@@ -90,13 +90,13 @@ export const createRepositoryIntake = (deps: {
   };
 
   const takeChanged = async (
-    repository: CapturedRepository,
+    repository: ClaimedCapture,
     before: RepositoryState | undefined,
   ): Promise<RepositoryIntake> => {
     const known = before && knownFrom(before);
     const bundle = find(repository.path, 'link');
-    const { commit } = repository;
-    if (commit === undefined || bundle?.commit !== commit) throw failed('its bundle was not made');
+    const { commit, tree, meta } = repository;
+    if (bundle?.commit !== commit) throw failed('its bundle was not made');
     const stored = await intake.take(
       { ...bundle, chain: repository.chain },
       {
@@ -110,8 +110,8 @@ export const createRepositoryIntake = (deps: {
       path: repository.path,
       state: 'captured',
       commit,
-      tree: repository.tree,
-      meta: repository.meta,
+      tree,
+      meta,
       changed: true,
       bundleBytes: stored.sizeBytes,
       chainId: chain.chainId,
@@ -140,7 +140,7 @@ export const createRepositoryIntake = (deps: {
 
   /** Throws `CaptureFailed` or `BundleCorrupt` with the reason why this repository, alone, is not captured. */
   return async (
-    repository: CapturedRepository,
+    repository: ClaimedCapture,
     before: RepositoryState | undefined,
   ): Promise<RepositoryIntake> => {
     const problem = claimProblem(repository, before && knownFrom(before));
@@ -149,6 +149,9 @@ export const createRepositoryIntake = (deps: {
     if (before === undefined) throw failed('its capture is called unchanged but nothing is known of it');
     const kept = await keepChain(store, session, before, clock);
     const facts = hostFacts(repository.info, before);
-    return { state: { ...kept, ...facts, state: 'captured', changed: false, bundleBytes: 0 } };
+    const { commit, tree, meta } = repository;
+    return {
+      state: { ...kept, ...facts, commit, tree, meta, state: 'captured', changed: false, bundleBytes: 0 },
+    };
   };
 };

@@ -61,12 +61,13 @@ export interface CapturedBundle {
   bytes?: Uint8Array;
 }
 
-export interface CapturedRepository {
+/** A sandbox's claim: ids are what it says until they are checked. */
+export interface ClaimedCapture {
   path: string;
-  state: 'captured' | 'absent' | 'failed';
-  commit?: string;
-  tree?: string;
-  meta?: string;
+  state: 'captured';
+  commit: string;
+  tree: string;
+  meta: string;
   changed: boolean;
   /** How the link was made: it may be lower than asked for when the sandbox lost objects. */
   chain?: 'append' | 'restart' | 'rebase';
@@ -75,6 +76,15 @@ export interface CapturedRepository {
   missingTarget?: boolean;
   info?: RepositoryInfo;
 }
+
+/** Of what was not captured nothing else is said. */
+type NotCaptured = { [Key in Exclude<keyof ClaimedCapture, 'path' | 'state' | 'changed'>]?: undefined } & {
+  path: string;
+  state: 'absent' | 'failed';
+  changed: boolean;
+};
+
+export type CapturedRepository = ClaimedCapture | NotCaptured;
 
 export interface CaptureReport {
   repositories: CapturedRepository[];

@@ -3,7 +3,7 @@ import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { DEFAULTS } from '../defaults.ts';
-import type { Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { CapturedRepositoryState, Checkpoint, RepositoryState, Session } from '../model.ts';
 import type { CaptureTarget } from '../ports/capture.ts';
 import type {
   BundleSource,
@@ -19,11 +19,11 @@ export interface RestorePlan {
   warnings: string[];
 }
 
-const captured = (states: readonly RepositoryState[], path: string): RepositoryState | undefined =>
-  states.find((state) => state.path === path && state.state === 'captured');
+const captured = (states: readonly RepositoryState[], path: string): CapturedRepositoryState | undefined =>
+  states.find((state): state is CapturedRepositoryState => state.state === 'captured' && state.path === path);
 
-const stateOf = (state: RepositoryState | undefined): CapturedState | null =>
-  state?.tree === undefined || state.meta === undefined ? null : { tree: state.tree, meta: state.meta };
+const stateOf = (state: CapturedRepositoryState | undefined): CapturedState | null =>
+  state === undefined ? null : { tree: state.tree, meta: state.meta };
 
 /**
  * Every repository of target, now or undo: an earlier run may have set one aside that has to come back if this one
@@ -74,10 +74,9 @@ export const planFresh = (
 ): RestorePlan => {
   const plan: RestorePlan = { repositories: [], warnings: [] };
   for (const state of target) {
-    const { path, commit } = state;
-    const held = stateOf(state);
+    const { path, commit, tree, meta } = state;
     if (state.state === 'absent') continue;
-    if (commit === undefined || held === null) {
+    if (commit === undefined || tree === undefined || meta === undefined) {
       plan.warnings.push(`${path}: missing, because it was never captured`);
       continue;
     }
@@ -85,7 +84,7 @@ export const planFresh = (
       plan.warnings.push(`${path}: older than the rest, because the checkpoint does not hold it`);
     plan.repositories.push({
       path,
-      target: held,
+      target: { tree, meta },
       now: null,
       undo: null,
       commit,
@@ -163,11 +162,11 @@ export const statesToBring = (
 
 /** The commits a capture of "now" is told it will be compared with. */
 export const targetsOf = (target: Checkpoint): CaptureTarget[] =>
-  target.repositories.flatMap(({ path, state, commit, tree, meta }) =>
-    state === 'captured' && commit !== undefined && tree !== undefined && meta !== undefined
-      ? [{ path, commit, tree, meta }]
-      : [],
-  );
+  target.repositories.flatMap((repository) => {
+    if (repository.state !== 'captured') return [];
+    const { path, commit, tree, meta } = repository;
+    return [{ path, commit, tree, meta }];
+  });
 
 export const restoreRequest = (
   session: Session,

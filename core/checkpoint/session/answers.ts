@@ -37,12 +37,12 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
   seq: checkpoint.seq,
   epoch: checkpoint.epoch,
   complete: checkpoint.complete,
-  repositories: checkpoint.repositories.map(({ path, state, commit, changed, bundleBytes }) => ({
-    path,
+  repositories: checkpoint.repositories.map((repository) => ({
+    path: repository.path,
     // A repository that failed or is gone has an older commit on record; it is not this checkpoint's.
-    commit: state === 'captured' ? (commit ?? null) : null,
-    changed,
-    bundleBytes,
+    commit: repository.state === 'captured' ? repository.commit : null,
+    changed: repository.changed,
+    bundleBytes: repository.bundleBytes,
   })),
   failures: checkpoint.failures,
   skipped: checkpoint.skipped,

@@ -340,12 +340,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         await sendLarge(bundles, request.maxInlineBytes, upload);
         const absent = request.known
           .filter(({ path }) => !sandbox.repositories.has(path))
-          .map(({ path }): CapturedRepository => {
-            const target = request.targets?.find((one) => one.path === path);
-            const missingTarget =
-              target !== undefined && !sandbox.commits.has(commitName(path, target.commit));
-            return { path, state: 'absent', changed: false, missingTarget };
-          });
+          .map(({ path }): CapturedRepository => ({ path, state: 'absent', changed: false }));
         return world.beforeAnswer({
           repositories: [...taken.map((one) => one.repository), ...absent],
           bundles,
