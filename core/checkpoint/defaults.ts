@@ -3,7 +3,7 @@ import { MIB } from '../../contract/sizes.ts';
 export const DEFAULTS = {
   maxFileBytes: 256 * MIB,
   retentionDays: 30,
-  maxDepth: 3,
+  maxDepth: 8,
   /** Bundles up to this size travel through the function. */
   maxInlineBytes: 8 * MIB,
   timelineLimit: 50,

@@ -97,9 +97,6 @@ new_root() {
   [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
 }
 
-# stopwatch: MICROSECONDS since some moment; always 0 before bash 5, which only means no walk looks slow.
-stopwatch() { MICROSECONDS=${EPOCHREALTIME:-0} && MICROSECONDS=${MICROSECONDS/[.,]/}; }
-
 # known_ignored: the ignored directories found before, as far as they are still ignored.
 known_ignored() {
   local path

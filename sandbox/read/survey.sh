@@ -65,8 +65,8 @@ main() {
   RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   count_processors
-  ROOTS=() PASSED_OVER=() PASSED_WHY=()
-  MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" . || fault "the repositories could not be looked for: find ended with $?"
+  ROOTS=() PASSED_OVER=() PASSED_WHY=() KNOWN_ROOTS=()
+  WALK_DEPTH=$((MAX_DEPTH + 1)) find_roots "$RUN/find" . || fault "the repositories could not be looked for: find ended with $?"
   for i in "${!ROOTS[@]}"; do
     survey_job "$i" &
     jobs_limit

@@ -10,25 +10,51 @@ in_dependency_folder() {
 
 # find_roots ERRORS START...: every repository root below the starting points, into ROOTS. What looks like one and is not
 # looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that can not be read, and
-# repositories whose .git is a link, which may lead anywhere.
+# repositories whose .git is a link, which may lead anywhere, and the first directory outside of all repositories that is too
+# deep to be looked into. WALK_DEPTH is how deep below the starting points; KNOWN_ROOTS are tests of find for what need not be
+# walked.
 find_roots() {
-  local errors=$1 names=() name found why
+  local errors=$1 deep=() names=() name found why deepest=. depth
   shift
+  for ((depth = 0; depth <= MAX_DEPTH; depth++)); do deepest+='/*'; done
   for name in "${DEPENDENCY_DIRS[@]}"; do names+=(-o -name "$name"); done
-  find "$@" -maxdepth "$MAX_DEPTH" -type d \( "${names[@]:1}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) >"$errors.found" 2>"$errors"
+  find "$@" -maxdepth "$WALK_DEPTH" -type d \( "${names[@]:1}" "${KNOWN_ROOTS[@]}" \) -prune -o -name .git -prune \( -type l -printf 'L%p\0' -o \( -type d -o -type f \) -printf 'R%p\0' \) -o -type d -path "$deepest" ! -empty -printf 'D%p\0' >"$errors.found" 2>"$errors"
   walked $? "$errors" || return
   while IFS= read -r -d '' found; do
     why=${found:0:1} found=${found:1}
     found=${found#./}
     found=${found%.git}
     found=${found%/}
-    if [ "$why" = L ]; then pass_over "${found:-.}" "$LINKED_GIT"; else ROOTS+=("${found:-.}"); fi
+    case $why in
+      L) pass_over "${found:-.}" "$LINKED_GIT" ;;
+      D) deep+=("$found") ;;
+      *) ROOTS+=("${found:-.}") ;;
+    esac
   done <"$errors.found"
+  too_deep
   while IFS= read -r found; do
     [[ $found != *': No such file or directory' ]] || continue
     named "$found"
     pass_over "$TEXT" "the directory can not be read: ${found##*\': }"
   done <"$errors"
+}
+
+# too_deep: names the first directory that lies deeper than we look, and in no repository: there may be one in it.
+too_deep() {
+  local path above
+  local -A inside=()
+  [ ${#deep[@]} -gt 0 ] || return 0
+  for path in "${ROOTS[@]}"; do inside[/$path]=1; done
+  [ -z "${inside[/.]-}" ] || return 0
+  for path in "${deep[@]}"; do
+    above=$path
+    while [[ $above == */* ]]; do
+      above=${above%/*}
+      [ -z "${inside[/$above]-}" ] || continue 2
+    done
+    pass_over "$path" "more than $MAX_DEPTH levels below the projects root: git repositories in it, and in others as deep, are not looked for"
+    return
+  done
 }
 
 # glob_quote PATH: a pattern of find that matches it alone, in TEXT.
@@ -62,9 +88,9 @@ passed_over() {
 # of a repository is walked only when its capture met a .git it did not know (`full`), or nobody looked before.
 discover() {
   local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
-  ROOTS=() PASSED_OVER=() PASSED_WHY=()
+  ROOTS=() PASSED_OVER=() PASSED_WHY=() KNOWN_ROOTS=()
   if [ "$how" = full ] || [ ! -f "$known" ]; then
-    MAX_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" . || return
+    WALK_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" . || return
     for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
     return
   fi
@@ -80,7 +106,7 @@ discover() {
         others+=("./$entry")
       fi
     done
-    [ ${#others[@]} -eq 0 ] || find_roots "$errors" "${others[@]}" || return
+    [ ${#others[@]} -eq 0 ] || look_beside "${others[@]}" || return
   fi
   local -A seen=()
   for found in "${ROOTS[@]}"; do seen[$found]=1; done
@@ -89,6 +115,25 @@ discover() {
       ROOTS+=("$found")
     fi
   done <"$known"
+}
+
+# look_beside START...: roots below directories that are no repository. What is below one that is known, its own capture
+# sees. Where there is so much else that this takes a second, it is looked at less deep for some minutes, and said.
+look_beside() {
+  local found started slow=$HOME_DIR/slow-$SESSION WALK_DEPTH=$MAX_DEPTH
+  while IFS= read -r -d '' found; do
+    [ ${#KNOWN_ROOTS[@]} -lt 300 ] && [ -e "$found/.git" ] && [ ! -L "$found/.git" ] && [ ! -L "$found" ] || continue
+    glob_quote "$found"
+    KNOWN_ROOTS+=(-o -path "./$TEXT")
+  done <"$known"
+  if [ -f "$slow" ] && line_of "$slow" && [ $((NOW - TEXT)) -lt 600 ] && [ "$MAX_DEPTH" -gt 3 ]; then
+    WALK_DEPTH=3
+    pass_over . "there is so much beside the repositories that new ones more than 3 levels down are looked for every ten minutes"
+  fi
+  stopwatch && started=$MICROSECONDS
+  find_roots "$errors" "$@" || return
+  stopwatch
+  if [ $((MICROSECONDS - started)) -gt 1000000 ] && [ "$WALK_DEPTH" -gt 3 ]; then printf '%s\n' "$NOW" >"$slow"; fi
 }
 
 # nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, those that the target of a restore has

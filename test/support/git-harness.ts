@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
+import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { CapturedRepository, CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
@@ -54,7 +55,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     include: options.include ?? [],
     exclude: options.exclude ?? [],
     maxFileBytes: options.maxFileBytes ?? 256 * 1024 * 1024,
-    maxDepth: options.maxDepth ?? 3,
+    maxDepth: options.maxDepth ?? DEFAULTS.maxDepth,
     timeoutMs: 240_000,
   };
   let executions = 0;
