@@ -168,6 +168,41 @@ export const timelineAnswer = () =>
 export type TimelineAnswer = z.infer<ReturnType<typeof timelineAnswer>>;
 export type TimelineMessage = TimelineAnswer['messages'][number];
 
+const headState = () =>
+  z.object({
+    kind: z.enum(['branch', 'unborn', 'detached']),
+    branch: z.string().nullable(),
+    commit: z.string().nullable(),
+  });
+
+/** What differs in a repository beside its working files. */
+const hostChange = () =>
+  z.object({
+    head: z
+      .object({ from: headState(), to: headState() })
+      .optional()
+      .describe('HEAD is at another branch or commit'),
+    branches: z
+      .array(
+        z.object({
+          name: z.string(),
+          from: z.string().nullable().describe('null: it appears'),
+          to: z.string().nullable().describe('null: it vanishes'),
+          commitsLeft: count.nullable().describe('commits that nothing holds after it; null: not known'),
+        }),
+      )
+      .describe('that appear, vanish or move'),
+    index: z
+      .object({ entries: count.nullable().describe('null: not known') })
+      .optional()
+      .describe('entries of the index that differ'),
+    operation: z
+      .object({ from: z.string().nullable(), to: z.string().nullable() })
+      .optional()
+      .describe('merge, rebase, cherry-pick, revert or bisect in progress; null: none'),
+  });
+export type HostChange = z.infer<ReturnType<typeof hostChange>>;
+
 export const diffAnswer = () =>
   z.object({
     repositories: z
@@ -179,6 +214,7 @@ export const diffAnswer = () =>
           files: count,
           added: count,
           deleted: count,
+          host: hostChange().optional().describe('what differs beside files; absent when nothing does'),
         }),
       )
       .describe('of both sides, those that are equal too'),
@@ -198,6 +234,7 @@ export const rollbackAnswer = () =>
         written: count,
         deleted: count,
         action: z.enum(['unchanged', 'restored', 'created', 'parked']),
+        host: hostChange().optional().describe('what changes beside files; absent when nothing does'),
         paths: z
           .array(z.object({ path: z.string(), change: z.enum(['write', 'delete']) }))
           .optional()

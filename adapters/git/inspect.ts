@@ -5,6 +5,7 @@ import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/r
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { all, type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
+import { hostChange } from './host-change.ts';
 import { buildScript, type Command } from './script.ts';
 
 type Values = Parameters<typeof buildScript>[1];
@@ -71,6 +72,11 @@ export const directories: Repositories['directories'] = async (sandbox, request)
   );
 };
 
+const hostOf = (record: readonly Pair[]): Pick<RepositoryDiff, 'host'> => {
+  const host = hostChange(record);
+  return host === undefined ? {} : { host };
+};
+
 const difference = (record: readonly Pair[]): RepositoryDiff => ({
   path: value(record, 'repo') ?? '.',
   diff: value(record, 'diff') ?? '',
@@ -79,6 +85,7 @@ const difference = (record: readonly Pair[]): RepositoryDiff => ({
   added: Number(value(record, 'added') ?? 0),
   deleted: Number(value(record, 'deleted') ?? 0),
   missing: value(record, 'missing') === '1',
+  ...hostOf(record),
 });
 
 /** One round trip. `maxBytes` is the most one repository's diff may have. */
@@ -91,6 +98,8 @@ export const diff: Repositories['diff'] = async (sandbox, request) => {
       D_PATH: request.pairs.map((pair) => pair.path),
       D_FROM: request.pairs.map((pair) => pair.from ?? ''),
       D_TO: request.pairs.map((pair) => pair.to ?? ''),
+      D_FROM_META: request.pairs.map((pair) => pair.fromMeta ?? ''),
+      D_TO_META: request.pairs.map((pair) => pair.toMeta ?? ''),
       STAT_ONLY: request.statOnly ? 1 : 0,
       MAX_DIFF: request.maxBytes,
     },

@@ -9,6 +9,7 @@ import type {
 } from '../../core/checkpoint/ports/restore.ts';
 import { all, type Pair, value } from './answer.ts';
 import { records, refName } from './capture-command.ts';
+import { hostChange } from './host-change.ts';
 import type { IncomingBundle } from './join-links.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
@@ -73,12 +74,14 @@ const restoredRepository = (record: readonly Pair[], request: IncomingRequest): 
   const deleted = Number(value(record, 'deleted') ?? 0);
   const planned = ACTIONS.find((action) => action === value(record, 'plan'));
   const target = request.repositories.find((one) => one.path === path)?.target;
+  const host = hostChange(record);
+  const isSame = written + deleted === 0 && host === undefined;
   return {
     path,
-    action:
-      planned === undefined || (planned === 'restored' && written + deleted === 0) ? 'unchanged' : planned,
+    action: planned === undefined || (planned === 'restored' && isSame) ? 'unchanged' : planned,
     written,
     deleted,
+    ...(host && { host }),
     tree: target?.tree ?? null,
     paths: records(record, 'plan-path').map((entry) => ({
       path: value(entry, 'plan-path') ?? '',

@@ -27,6 +27,7 @@ const CAPTURE = [
 const RESTORE = [
   ...CAPTURE,
   'restore/captured-state',
+  'restore/plan-host',
   'restore/parking',
   'restore/make-host',
   'restore/put-aside',
@@ -45,7 +46,7 @@ export const COMMANDS = {
   settle: [...RESTORE, 'restore/mend', 'restore/restore'],
   survey: [...HOST, 'shared/discovery', 'read/survey'],
   directories: [...HOST, 'read/directories'],
-  diff: ['shared/lib', 'read/diff'],
+  diff: ['shared/lib', 'restore/captured-state', 'restore/plan-host', 'read/diff'],
 } satisfies Record<string, string[]>;
 
 export type Command = keyof typeof COMMANDS;

@@ -6,8 +6,10 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
+import { placeOf } from '../sandboxes.ts';
 import { resolveSession } from '../session.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { printableLine } from '../terminal/text.ts';
 import { appliedRollback, plannedRollback } from '../view/rollback-view.ts';
 
 interface Options {
@@ -42,6 +44,18 @@ const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => 
   if (run.options.local === true) words.push('--local');
   if (run.options.aws === true) words.push('--aws');
   return words.join(' ');
+};
+
+/** Where the repositories are that a person is asked about: a directory of this machine, where they are on it. */
+const placeIn = async (run: Run, sessionId: string, sandbox: string | undefined): Promise<string> => {
+  const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
+  const sandboxId = sandbox ?? session.sandboxId;
+  const places = await run.sandboxes?.places(sandboxId);
+  return printableLine(
+    places === undefined
+      ? `${session.projectsRoot} of sandbox ${sandboxId}`
+      : placeOf(places, session.projectsRoot),
+  );
 };
 
 /** The command that finishes this very request, or says that it is done. */
@@ -82,7 +96,9 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
     if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
     if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
     run.note(text);
-    if (!(await confirm(run.terminal, 'Roll back all repositories?'))) {
+    const question = async () =>
+      `Roll back all repositories in ${await placeIn(run, sessionId, options.sandbox)}?`;
+    if (!(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }

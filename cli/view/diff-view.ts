@@ -1,6 +1,7 @@
 import type { DiffAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, plural, printable, printableLine } from '../terminal/text.ts';
+import { hostLines } from './host-lines.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];
 
@@ -34,10 +35,10 @@ export const paintDiff = (diff: string, paint: Paint): string[] => {
 
 const statLines = (changed: readonly RepositoryDiff[], paint: Paint): string[] => {
   const width = Math.max(0, ...changed.map(({ path }) => path.length));
-  return changed.map(
-    ({ path, files, added, deleted }) =>
-      `  ${padEnd(paint.bold(printableLine(path)), width)}  ${plural(files, 'file')} ${counts(added, deleted, paint)}`,
-  );
+  return changed.flatMap(({ path, files, added, deleted, host }) => [
+    `  ${padEnd(paint.bold(printableLine(path)), width)}  ${plural(files, 'file')} ${counts(added, deleted, paint)}`,
+    ...hostLines(host).map((line) => `    ${paint.yellow(line)}`),
+  ]);
 };
 
 const repositoryLines = (repository: RepositoryDiff, paint: Paint): string[] => [
@@ -52,7 +53,7 @@ const repositoryLines = (repository: RepositoryDiff, paint: Paint): string[] => 
 
 /** All of `walkback diff`: a summary, then every repository that differs. */
 export const diffText = ({ repositories, warnings }: DiffAnswer, paint: Paint, statOnly: boolean): string => {
-  const changed = repositories.filter(({ files }) => files > 0);
+  const changed = repositories.filter(({ files, host }) => files > 0 || host !== undefined);
   const warned = warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`));
   if (changed.length === 0) return `${[...warned, 'No file differs in any repository.'].join('\n')}\n`;
   const summary = [
@@ -61,6 +62,8 @@ export const diffText = ({ repositories, warnings }: DiffAnswer, paint: Paint, s
     ...statLines(changed, paint),
   ];
   if (statOnly) return `${summary.join('\n')}\n`;
-  const bodies = changed.flatMap((repository) => repositoryLines(repository, paint));
+  const bodies = changed
+    .filter(({ files }) => files > 0)
+    .flatMap((repository) => repositoryLines(repository, paint));
   return [...summary, '', ...bodies].join('\n');
 };

@@ -2,6 +2,7 @@ import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { listSome, padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
+import { hostLines } from './host-lines.ts';
 
 type Restored = RollbackAnswer['repositories'][number];
 
@@ -30,7 +31,8 @@ const repositoryLines = (repositories: readonly Restored[], paint: Paint, width:
     const idle = repository.action === 'unchanged';
     const shown = padEnd(truncate(name, nameWidth), nameWidth);
     const line = `  ${idle ? paint.dim(shown) : paint.bold(shown)}  ${padEnd(idle ? paint.dim(action) : action, 9)}  ${paint.dim(counts)}`;
-    return [line.trimEnd(), ...pathLines(repository.paths ?? [], paint, width)];
+    const host = hostLines(repository.host).map((text) => `    ${paint.yellow(truncate(text, width - 6))}`);
+    return [line.trimEnd(), ...host, ...pathLines(repository.paths ?? [], paint, width)];
   });
 };
 

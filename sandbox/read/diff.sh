@@ -14,7 +14,8 @@ diff_one() {
   local format=sha1
   line_of "$GIT_DIR/format" && [ "$TEXT" = sha1 ] || format=sha256
   if [ $format = sha256 ]; then : "${from:=$EMPTY_SHA256}" "${to:=$EMPTY_SHA256}"; else : "${from:=$EMPTY_SHA1}" "${to:=$EMPTY_SHA1}"; fi
-  git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
+  : >"$OUT.numstat"
+  [ "$from" = "$to" ] || git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
   if [ $status != 0 ]; then
     # What git says of objects that are not there; anything else may be otherwise next time.
     slurp "$OUT.err"
@@ -28,12 +29,24 @@ diff_one() {
     files=$((files + 1)) more=$((more + ${added//-/0})) less=$((less + ${deleted//-/0}))
   done <"$OUT.numstat"
   emit files "$files" && emit added "$more" && emit deleted "$less"
+  if [ $format = sha256 ]; then EMPTY=$EMPTY_SHA256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
+  host_differs "$i" || return
   [ "$STAT_ONLY" = 0 ] || return 0
+  [ "$from" != "$to" ] || return 0
   git --no-pager diff --no-ext-diff --no-textconv --no-color --no-renames --full-index --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$to" >"$OUT.diff" 2>/dev/null || return
   size=$(stat -c %s "$OUT.diff") || return
   [ "$size" -le "$MAX_DIFF" ] || emit truncated 1
   TEXT=$(head -c "$MAX_DIFF" "$OUT.diff" | tr -d '\0') || return
   emit diff "$TEXT"
+}
+
+# host_differs I: the same for the host states, where the sandbox has both.
+host_differs() {
+  local meta
+  for meta in "${D_FROM_META[$1]}" "${D_TO_META[$1]}"; do
+    [ -n "$meta" ] && is_here "$meta" && [ -n "$HERE" ] || return 0
+  done
+  plan_host "${D_FROM_META[$1]}" "${D_TO_META[$1]}"
 }
 
 main() {

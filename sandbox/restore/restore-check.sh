@@ -201,6 +201,7 @@ check_one() {
       }
     fi
     emit plan restored >"$OUT.plan"
+    [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" >>"$OUT.plan" || return
     plan_paths "$TREE" "$GOAL" && keep_tree_id
   else
     local parent=${R_PATH[i]} inside

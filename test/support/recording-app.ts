@@ -18,6 +18,8 @@ interface Scene {
   /** What each function answers, or what tells it (a promise, too); an error is thrown. */
   answers?: Partial<Record<DeployedName, unknown>>;
   sandboxes?: LocalSandboxes;
+  /** What a person types; without it there is no terminal to type at. */
+  typed?: string;
   env?: Record<string, string>;
   cwd?: string;
   now?: () => Date;
@@ -34,11 +36,13 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
     if (answer === undefined) throw new Error(`the test has no answer for ${name}`);
     return answer;
   };
+  const stdin = Object.assign(new PassThrough(), { isTTY: scene.typed !== undefined });
+  if (scene.typed !== undefined) stdin.write(scene.typed);
   const app: App = {
     terminal: {
       env: scene.env ?? {},
       cwd: scene.cwd ?? '/work',
-      stdin: new PassThrough(),
+      stdin,
       stdout: { write: (text) => (recorded.stdout += text), columns: 80 },
       stderr: { write: (text) => (recorded.stderr += text), columns: 80 },
       now: scene.now ?? (() => new Date(2026, 0, 2, 12)),

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../cli/failure.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const ROLLED_BACK = {
@@ -129,6 +130,16 @@ describe('the exit code', () => {
   });
 });
 
+const HOST = {
+  head: {
+    from: { kind: 'branch', branch: 'topic', commit: '2'.repeat(40) },
+    to: { kind: 'branch', branch: 'main', commit: '1'.repeat(40) },
+  },
+  branches: [{ name: 'topic', from: '2'.repeat(40), to: null, commitsLeft: 2 }],
+  index: { entries: 1 },
+  operation: { from: 'merge', to: null },
+};
+
 describe('walkback rollback', () => {
   test('goes to a message with --yes, and says how to undo it', async () => {
     const { calls, stdout } = await runCommand(
@@ -175,6 +186,34 @@ describe('walkback rollback', () => {
     const json = await runCommand(['rollback', '-s', 's', '--to', 'msg-2', '--json']);
     expect(json.failure?.exitCode).toBe(2);
     expect(json.calls).toEqual([]);
+  });
+
+  test.each([
+    ['a directory of this machine', { '/work': '/home/ada/shop' }, '/home/ada/shop'],
+    ['a sandbox elsewhere', undefined, '/work of sandbox sb-1'],
+  ])('asks by the name of %s, and takes no for an answer', async (_, mounts, where) => {
+    const asked: string[] = [];
+    using _spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => asked.push(String(text)) > 0);
+    const sandboxes = mounts && { places: async () => ({ rootfs: '/root', mounts }) };
+    const { calls, failure, stderr } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
+      typed: 'n\n',
+      answers: {
+        'walkback-rollback': {
+          ...ROLLED_BACK,
+          status: 'PLANNED',
+          repositories: [{ path: 'api', written: 0, deleted: 1, action: 'restored', host: HOST }],
+        },
+        'walkback-timeline': { session: { sandboxId: 'sb-1', projectsRoot: '/work' } },
+      },
+      ...(sandboxes && { sandboxes: sandboxes as unknown as LocalSandboxes }),
+    });
+    expect(asked.join('')).toContain(`Roll back all repositories in ${where}? [y/N]`);
+    expect(failure?.name).toBe('NotConfirmed');
+    expect(calls.map(({ name }) => name)).toEqual(['walkback-rollback', 'walkback-timeline']);
+    expect(stderr).toContain('HEAD: topic (222222222) to main (111111111)');
+    expect(stderr).toContain('branch topic goes; 2 commits left behind');
+    expect(stderr).toContain('index: 1 entry changed');
+    expect(stderr).toContain('the merge in progress is left');
   });
 
   test('plans under its own request, and asks nobody about one that is done', async () => {

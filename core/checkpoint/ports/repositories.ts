@@ -2,7 +2,7 @@
  * Git repositories inside a sandbox: looked at, captured, restored, compared (`adapters/git`). Every method throws a
  * `WalkbackError`, never a vendor's.
  */
-import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
+import type { DirectoryListing, HostChange } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { ExecutionAdapter } from './sandbox.ts';
@@ -13,6 +13,9 @@ export interface DiffPair {
   path: string;
   from: string | null;
   to: string | null;
+  /** Host states; null where there was none, or none is to be compared. */
+  fromMeta?: string | null;
+  toMeta?: string | null;
 }
 
 export interface RepositoryDiff {
@@ -23,6 +26,7 @@ export interface RepositoryDiff {
   files: number;
   added: number;
   deleted: number;
+  host?: HostChange;
   /** The sandbox lacks the captures: rehydrate, or roll back to fetch them. */
   missing: boolean;
 }

@@ -1,4 +1,5 @@
 /** What a restore is asked, and what it answers. */
+import type { HostChange } from '../../../contract/checkpoint-answers.ts';
 
 /** One bundle a restore needs, in the order given: first the base, then the links. */
 export interface BundleSource {
@@ -72,6 +73,8 @@ export interface RestoredRepository {
   action: 'unchanged' | 'restored' | 'created' | 'parked';
   written: number;
   deleted: number;
+  /** What changes beside the files; absent when nothing does, or only files are restored. */
+  host?: HostChange;
   tree: string | null;
   paths: { path: string; change: 'write' | 'delete' }[];
 }

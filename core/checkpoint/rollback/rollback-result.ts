@@ -8,6 +8,9 @@ import { discardedBetween } from '../timeline/tree.ts';
 /** Paths of a plan that are listed per repository; the counts are exact. */
 const MAX_PATHS = 200;
 
+/** Branches that are listed per repository. */
+const MAX_BRANCHES = 50;
+
 /** The result is kept in the journal, one item of 400 KB: lists that could fill it are cut, and say so. */
 const MAX_MESSAGES = 2000;
 const MAX_WARNINGS = 200;
@@ -46,11 +49,12 @@ export const rollbackResult = (from: {
     checkpointId: target.checkpointId,
     epoch: from.journal.epoch,
     undoCheckpointId: isPlan ? null : undo.checkpointId,
-    repositories: from.report.repositories.map(({ path, written, deleted, action, paths }) => ({
+    repositories: from.report.repositories.map(({ path, written, deleted, action, host, paths }) => ({
       path,
       written,
       deleted,
       action,
+      ...(host && { host: { ...host, branches: host.branches.slice(0, MAX_BRANCHES) } }),
       ...(isPlan && { paths: paths.slice(0, MAX_PATHS) }),
     })),
     discardedMessageIds,

@@ -36,10 +36,17 @@ type States = readonly RepositoryState[];
 const treeOf = (states: States, path: string): string | null =>
   states.find((state) => state.path === path && state.state !== 'absent')?.tree ?? null;
 
+const metaOf = (states: States, path: string): string | null =>
+  states.find((state) => state.path === path && state.state === 'captured')?.meta ?? null;
+
 const pairsOf = (from: States, to: States): DiffPair[] =>
-  [...new Set([...from, ...to].map(({ path }) => path))]
-    .toSorted()
-    .map((path) => ({ path, from: treeOf(from, path), to: treeOf(to, path) }));
+  [...new Set([...from, ...to].map(({ path }) => path))].toSorted().map((path) => ({
+    path,
+    from: treeOf(from, path),
+    to: treeOf(to, path),
+    fromMeta: metaOf(from, path),
+    toMeta: metaOf(to, path),
+  }));
 
 const onlyPath = (pairs: readonly DiffPair[], path: string | undefined): readonly DiffPair[] => {
   if (path === undefined) return pairs;
@@ -75,6 +82,7 @@ const answerOf = (path: string, diff: RepositoryDiff | undefined): DiffAnswer['r
   files: diff?.files ?? 0,
   added: diff?.added ?? 0,
   deleted: diff?.deleted ?? 0,
+  ...(diff?.host && { host: diff.host }),
 });
 
 export const createDiff = (deps: DiffDeps) => {
@@ -114,7 +122,11 @@ export const createDiff = (deps: DiffDeps) => {
         const before = await statesAt(from, place, sandbox, invocation);
         const after = await statesAt(to, place, sandbox, invocation);
         const pairs = onlyPath(pairsOf(before, after), path);
-        const different = pairs.filter((pair) => pair.from !== pair.to);
+        const different = pairs.filter(
+          (pair) =>
+            pair.from !== pair.to ||
+            (pair.fromMeta !== null && pair.toMeta !== null && pair.fromMeta !== pair.toMeta),
+        );
         const diffs =
           different.length === 0
             ? []
@@ -126,7 +138,9 @@ export const createDiff = (deps: DiffDeps) => {
                 maxBytes: Math.max(LEAST_BYTES, Math.floor(MAX_TOTAL_BYTES / different.length)),
                 timeoutMs: commandTimeout(invocation, clock),
               });
-        requireObjects(diffs);
+        const differing = new Set(different.filter(({ from: a, to: b }) => a !== b).map((pair) => pair.path));
+        // Where only the host state differs, it is told where it can be.
+        requireObjects(diffs.filter((one) => differing.has(one.path)));
         const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
         return {
           repositories: pairs.map((pair) => answerOf(pair.path, byPath.get(pair.path))),

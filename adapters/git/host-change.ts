@@ -1,0 +1,38 @@
+/** What a plan or a diff says of the host state, from the pairs of the sandbox (sandbox/restore/plan-host.sh). Pure. */
+import type { HostChange } from '../../contract/checkpoint-answers.ts';
+import { all, type Pair, value } from './answer.ts';
+import { records } from './capture-command.ts';
+
+type Head = NonNullable<HostChange['head']>['from'];
+
+const headOf = (text: string): Head => {
+  const [kind = '', commit = '', ...ref] = text.split(' ');
+  return {
+    kind: kind === 'branch' || kind === 'unborn' ? kind : 'detached',
+    branch: ref.join(' ').replace(/^refs\/heads\//, '') || null,
+    commit: commit || null,
+  };
+};
+
+const numberOrNull = (text: string | undefined): number | null =>
+  text === undefined || text === '' ? null : Number(text);
+
+/** Undefined where nothing of it differs. */
+export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
+  const [from, to] = [value(record, 'host-head-from'), value(record, 'host-head-to')];
+  const branches = records(record, 'host-branch').map((entry) => ({
+    name: value(entry, 'host-branch') ?? '',
+    from: value(entry, 'host-branch-from') || null,
+    to: value(entry, 'host-branch-to') || null,
+    commitsLeft: value(entry, 'host-branch-from') ? numberOrNull(value(entry, 'host-branch-left')) : 0,
+  }));
+  const [index] = all(record, 'host-index');
+  const [before, after] = [value(record, 'host-operation-from'), value(record, 'host-operation-to')];
+  const change: HostChange = {
+    ...(from !== undefined && to !== undefined && { head: { from: headOf(from), to: headOf(to) } }),
+    branches: branches.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(index !== undefined && { index: { entries: numberOrNull(index) } }),
+    ...(before !== undefined && { operation: { from: before || null, to: after || null } }),
+  };
+  return Object.keys(change).length === 1 && branches.length === 0 ? undefined : change;
+};

@@ -1,0 +1,43 @@
+/** What a plan or a diff says of HEAD, branches, index and an operation in progress, a line each. Plain text. */
+import type { HostChange } from '../../contract/checkpoint-answers.ts';
+import { plural, printableLine } from '../terminal/text.ts';
+
+type Head = NonNullable<HostChange['head']>['from'];
+type Branch = HostChange['branches'][number];
+
+const short = (commit: string | null): string => commit?.slice(0, 9) ?? 'no commit';
+
+const headText = ({ kind, branch, commit }: Head): string =>
+  kind === 'detached' ? `detached at ${short(commit)}` : `${printableLine(branch ?? '?')} (${short(commit)})`;
+
+const leftText = ({ commitsLeft }: Branch): string => {
+  if (commitsLeft === 0) return '';
+  return commitsLeft === null
+    ? '; its commits are left behind'
+    : `; ${plural(commitsLeft, 'commit')} left behind`;
+};
+
+const branchText = (branch: Branch): string => {
+  const name = printableLine(branch.name);
+  if (branch.to === null) return `branch ${name} goes${leftText(branch)}`;
+  if (branch.from === null) return `branch ${name} comes, at ${short(branch.to)}`;
+  return `branch ${name}: ${short(branch.from)} to ${short(branch.to)}${leftText(branch)}`;
+};
+
+const MOST_BRANCHES = 10;
+
+export const hostLines = (host: HostChange | undefined): string[] => {
+  if (host === undefined) return [];
+  const { head, branches, index, operation } = host;
+  const more = branches.length - MOST_BRANCHES;
+  return [
+    ...(head === undefined ? [] : [`HEAD: ${headText(head.from)} to ${headText(head.to)}`]),
+    ...branches.slice(0, MOST_BRANCHES).map((branch) => branchText(branch)),
+    ...(more > 0 ? [`and ${plural(more, 'more branch', 'more branches')}`] : []),
+    ...(index === undefined
+      ? []
+      : [`index: ${index.entries === null ? 'entries' : plural(index.entries, 'entry', 'entries')} changed`]),
+    ...(operation?.from == null ? [] : [`the ${operation.from} in progress is left`]),
+    ...(operation?.to == null ? [] : [`a ${operation.to} is in progress again`]),
+  ];
+};

@@ -1,0 +1,69 @@
+# What differs between the host states of two captures: HEAD, branches, index, the operation under way. For plans and diffs.
+# shellcheck shell=bash
+
+# operation_of META: TEXT names the operation in progress, nothing where there is none.
+operation_of() {
+  local name
+  part_id "$1" state || return
+  TEXT=''
+  [ -n "$ID" ] || return 0
+  git ls-tree --name-only "$ID" >"$OUT.operation" 2>>"$OUT.err" || return
+  while IFS= read -r name; do
+    case $name in
+      rebase-merge | rebase-apply) TEXT=rebase ;;
+      MERGE_HEAD) TEXT=${TEXT:-merge} ;;
+      CHERRY_PICK_HEAD) TEXT=${TEXT:-cherry-pick} ;;
+      REVERT_HEAD) TEXT=${TEXT:-revert} ;;
+      BISECT_LOG) TEXT=${TEXT:-bisect} ;;
+    esac
+  done <"$OUT.operation"
+}
+
+# plan_host FROM TO: pairs for what differs. A host state that was not captured is not compared: a restore leaves it alone.
+plan_host() {
+  local from=$1 to=$2 kind ref commit id name entries=''
+  local -A have=() want=()
+  [ -n "$from" ] && [ -n "$to" ] && [ "$from" != "$to" ] || return 0
+  load_state "$from" || return
+  kind=$T_KIND ref=$T_REF commit=$T_COMMIT
+  while read -r id name; do [[ $name != refs/heads/* ]] || have[$name]=$id; done <<<"$T_BRANCHES"
+  load_state "$to" || return
+  while read -r id name; do [[ $name != refs/heads/* ]] || want[$name]=$id; done <<<"$T_BRANCHES"
+  [[ $kind != none && $kind != unreadable && $T_KIND != none && $T_KIND != unreadable ]] || return 0
+  if [ "$kind $ref $commit" != "$T_KIND $T_REF $T_COMMIT" ]; then
+    emit host-head-from "$kind $commit $ref" && emit host-head-to "$T_KIND $T_COMMIT $T_REF"
+  fi
+  for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || plan_branch "$name" || return; done
+  for name in "${!want[@]}"; do [ -n "${have[$name]-}" ] || plan_branch "$name" || return; done
+  for name in index stage1 stage2 stage3 index-flags; do
+    same_part "$from" "$to" $name || return
+    [ -n "$SAME" ] || entries=1
+  done
+  [ -z "$entries" ] || plan_index "$from" "$to" || return
+  operation_of "$from" && name=$TEXT && operation_of "$to" || return
+  [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
+}
+
+# plan_branch REF: one branch that appears, vanishes or moves, and how many commits of it nothing holds any more.
+plan_branch() {
+  local left=''
+  emit host-branch "${1#refs/heads/}" && emit host-branch-from "${have[$1]-}" && emit host-branch-to "${want[$1]-}"
+  [ -n "${have[$1]-}" ] || return 0
+  # Where the sandbox lacks objects, the number is not known.
+  left=$(git rev-list --count "${have[$1]}" --not "${want[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || left=''
+  emit host-branch-left "$left"
+}
+
+# plan_index FROM TO: how many entries of the index differ, conflicts and flags with them.
+plan_index() {
+  local name one count=0
+  for name in index stage1 stage2 stage3; do
+    part_id "$1" $name && one=${ID:-$EMPTY} && part_id "$2" $name || return
+    git diff-tree -r -z --no-renames --name-only "$one" "${ID:-$EMPTY}" >"$OUT.entries.$name" 2>>"$OUT.err" || { emit host-index '' && return 0; }
+    cat -- "$OUT.entries.$name"
+  done >"$OUT.entries" || return
+  # A path in conflict is in several of them.
+  sort -zu "$OUT.entries" >"$OUT.entries.all" || return
+  while IFS= read -r -d '' _; do count=$((count + 1)); done <"$OUT.entries.all"
+  emit host-index "$count"
+}

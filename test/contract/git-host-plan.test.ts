@@ -1,0 +1,91 @@
+/** Plans and diffs say what happens to HEAD, branches, index and an operation in progress, not only to files. */
+import { expect, test } from 'vitest';
+import { createRepositories } from '../../adapters/git/repositories.ts';
+import { createHarness, type Snapshot } from '../support/git-harness.ts';
+
+const stateOf = (snapshot: Snapshot) => snapshot.repositories.find(({ path }) => path === 'app');
+
+test('a rollback that leaves a branch and commits behind says so, before and after, and a diff too', async () => {
+  await using harness = await createHarness();
+  harness.sh('mkdir app; cd app; git init -q -b main .; echo 1 > a; git add a; git commit -qm one');
+  const first = await harness.capture();
+  const one = harness.sh('git rev-parse HEAD', 'app').trim();
+  harness.sh(
+    'git switch -qc topic; git commit -q --allow-empty -m two; echo 2 > b; git add b; git commit -qm three; git branch old main; rm b; git rm -q --cached b; git commit -qm four; echo s > staged; git add staged; git branch -f main HEAD~1',
+    'app',
+  );
+  const [tip, before] = harness.sh('git rev-parse HEAD; git rev-parse HEAD~1', 'app').trim().split('\n');
+  const host = {
+    head: {
+      from: { kind: 'branch', branch: 'topic', commit: tip },
+      to: { kind: 'branch', branch: 'main', commit: one },
+    },
+    branches: [
+      { name: 'main', from: before, to: one, commitsLeft: 2 },
+      { name: 'old', from: one, to: null, commitsLeft: 0 },
+      { name: 'topic', from: tip, to: null, commitsLeft: 3 },
+    ],
+    index: { entries: 1 },
+  };
+  const planned = await harness.rollback(first, { dryRun: true });
+  expect(planned.report.repositories).toMatchObject([{ path: 'app', action: 'restored', host }]);
+  const onlyFiles = await harness.rollback(first, { dryRun: true, filesOnly: true });
+  expect(onlyFiles.report.repositories[0]?.host).toBeUndefined();
+
+  const [from, to] = [stateOf(planned.undo), stateOf(first)];
+  const [difference] = await createRepositories().diff(harness.sandbox, {
+    projectsRoot: harness.root,
+    sessionId: 's1',
+    pairs: [
+      {
+        path: 'app',
+        from: from?.tree ?? null,
+        to: to?.tree ?? null,
+        fromMeta: from?.meta ?? null,
+        toMeta: to?.meta ?? null,
+      },
+    ],
+    statOnly: true,
+    maxBytes: 1000,
+    timeoutMs: 60_000,
+  });
+  expect(difference).toMatchObject({ path: 'app', host });
+  const done = await harness.rollback(first);
+  expect(done.report).toMatchObject({ outcome: 'applied', repositories: [{ action: 'restored', host }] });
+});
+
+test('a merge with a conflict that is left, and is there again', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    'mkdir app; cd app; git init -q -b main .; echo 1 > a; git add a; git commit -qm one; git switch -qc topic; echo 2 > a; git commit -qam two; git switch -q main; echo 3 > a; git commit -qam three',
+  );
+  const first = await harness.capture();
+  harness.sh('git merge topic || true', 'app');
+  const { report, undo } = await harness.rollback(first);
+  expect(report.repositories[0]?.host).toEqual({
+    branches: [],
+    index: { entries: 1 },
+    operation: { from: 'merge', to: null },
+  });
+  const back = await harness.rollback(undo, { dryRun: true });
+  expect(back.report.repositories[0]?.host).toMatchObject({ operation: { from: null, to: 'merge' } });
+});
+
+test('where only the host state differs, it is a change; where nothing does, none', async () => {
+  await using harness = await createHarness();
+  harness.sh('mkdir app; cd app; git init -q -b main .; echo 1 > a; git add a; git commit -qm one');
+  const first = await harness.capture();
+  harness.sh('git switch -q --detach', 'app');
+  const { report } = await harness.rollback(first);
+  expect(report.repositories).toMatchObject([
+    {
+      action: 'restored',
+      written: 0,
+      deleted: 0,
+      host: { head: { from: { kind: 'detached', branch: null } } },
+    },
+  ]);
+  const again = await harness.rollback(first);
+  expect(again.report.repositories[0]?.action).toBe('unchanged');
+  expect(again.report.repositories[0]?.host).toBeUndefined();
+});
