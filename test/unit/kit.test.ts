@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { parseTool } from '../../core/saga/plan/catalog.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { memoryTombstones, ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';
 import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
@@ -206,6 +207,33 @@ describe('the edge refuses before anything acts', () => {
   });
 });
 
+describe('a table of tombstones that cannot be reached', () => {
+  const away = () =>
+    Promise.reject(new WalkbackError('StorageUnavailable', 'DynamoDB is away', { retryable: true }));
+  const notAsked = async () => expect.unreachable('the tool was asked');
+  const unreached = {
+    outcome: 'rejected',
+    retryable: true,
+    reached: false,
+    error: { name: 'StorageUnavailable' },
+  };
+
+  test('is a clean refusal that uses up no attempt: the tool was not asked', async () => {
+    const handle = toolHandler([make({ execute: notAsked, idempotencyWindowSeconds: 3600 })], {
+      tombstones: { bury: away, isBuried: away },
+    });
+    expect(await handle(requestOf())).toMatchObject(unreached);
+    expect(await handle(requestOf({ operation: 'compensate' }))).toMatchObject(unreached);
+  });
+
+  test('leaves the outcome open where another delivery of the attempt may act', async () => {
+    const handle = toolHandler([make({ execute: notAsked })], {
+      tombstones: { bury: away, isBuried: async () => false, claim: away },
+    });
+    expect(await handle(requestOf())).toMatchObject({ outcome: 'unknown' });
+  });
+});
+
 describe('declarations', () => {
   test('that contradict themselves do not load', () => {
     expect(() => make({ compensate: undefined })).toThrow('has no compensator');
@@ -291,8 +319,9 @@ describe('testToolIsSafe', () => {
   test('finds a tool that goes on after its deadline', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async (_, one) => {
-      const hurried = one.deadlineMs - Date.now() < 1000;
-      if (hurried) await new Promise((resolve) => setTimeout(resolve, 100));
+      // However long this machine took for the first call, and so gives the one it cuts short.
+      const leftMs = one.deadlineMs - Date.now();
+      if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
       if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
       return { id: one.forwardKey };
     };

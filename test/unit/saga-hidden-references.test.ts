@@ -6,7 +6,7 @@ import { evaluate, rules, step } from '../support/plan-tools.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
 const SEED = chosenSeed();
-console.log(`SEED=${SEED}`);
+process.stdout.write(`SEED=${SEED}\n`);
 
 const SECRET = 'the-result-nobody-named';
 const scope = {

@@ -1,109 +1,19 @@
-/** Providers that are away for a while: what a saga does meanwhile, in simulated time (S5, S7, S11). */
+/** Providers that are away for a while: what a saga does meanwhile, in simulated time (S2, S5, S7). */
 import { describe, expect, test } from 'vitest';
-import type { CompensationRetry, ToolManifest } from '../../core/saga/model.ts';
-import { createSweep } from '../../core/saga/run/sweep.ts';
-import { type HttpReply, readReply } from '../../core/saga/tools/http-answer.ts';
-import { plainTool } from '../support/outage-tools.ts';
+import {
+  BEFORE,
+  DEFAULTS,
+  HOUR_MS,
+  MINUTE_MS,
+  OUTAGES,
+  SECOND_MS,
+  status,
+  undoing,
+  unwinding,
+} from '../support/outage-saga.ts';
 import type { Invoked } from '../support/saga-machine.ts';
 import { sampled } from '../support/sampling.ts';
-import {
-  committed,
-  lost,
-  rejected,
-  SAGA,
-  type ScriptedSagaOptions,
-  scriptedSaga,
-  scriptedTool,
-} from '../support/scripted-saga.ts';
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** What manifests say that the kit makes now. */
-const DEFAULTS = plainTool.compensation?.retry ?? expect.unreachable('the kit gives a compensator a policy');
-/** What those said that it made before. */
-const BEFORE: CompensationRetry = {
-  maxAttempts: 3,
-  backoffSeconds: 1,
-  backoffRate: 2,
-  maxBackoffSeconds: 60,
-};
-
-const undoing = (name: string, retry: CompensationRetry = DEFAULTS, more: Partial<ToolManifest> = {}) =>
-  scriptedTool(name, 'compensatable', {
-    compensation: { name: `undo_${name}`, timeoutSeconds: 10, retry },
-    ...more,
-  });
-
-const http = (reply: HttpReply): Invoked => ({ Payload: readReply(reply, 0) });
-const status = (code: number, retryAfter?: string): Invoked =>
-  http({ kind: 'answered', status: code, retryAfter, body: '' });
-
-/** Ways in which a call does not work, while there is an outage. */
-const OUTAGES: Record<string, Invoked> = {
-  'the tool refuses for now': rejected(true),
-  'the tool asks for a minute': {
-    Payload: {
-      outcome: 'rejected',
-      retryable: true,
-      retryAfterSeconds: 60,
-      error: { name: 'Busy', message: 'later' },
-    },
-  },
-  'the answer is lost': lost,
-  'the function is throttled': { Error: 'Lambda.TooManyRequestsException', Cause: 'Rate exceeded' },
-  'the function is not there': {
-    Error: 'Lambda.ResourceNotFoundException',
-    Cause:
-      'Function not found: arn:aws:lambda:eu-west-1:1:function:fn (Service: AWSLambda; Status Code: 404)',
-  },
-  'nobody listens at the endpoint': http({ kind: 'unsent', message: 'ECONNREFUSED' }),
-  'the endpoint answers 404': status(404),
-  'the endpoint answers 401': status(401),
-  'the endpoint answers 429 and Retry-After': status(429, '30'),
-  'the endpoint answers 503': status(503),
-  'the endpoint answers 503 and Retry-After': status(503, '30'),
-};
-
-/** Four effects; the last step refuses. The compensator of `b` meets the outage, which begins when it is called first. */
-const unwinding = async (
-  failure: Invoked,
-  lastsMs: number,
-  retry: CompensationRetry = DEFAULTS,
-  more: Partial<ScriptedSagaOptions> = {},
-) => {
-  const undone: { step: string; atMs: number }[] = [];
-  let sinceMs: number | undefined;
-  const tools = [
-    undoing('a', retry, { resourceKey: "'shared'" }),
-    undoing('other', retry),
-    undoing('b', retry, { resourceKey: "'shared'" }),
-    undoing('c', retry),
-    scriptedTool('last', 'irreversible'),
-  ];
-  const saga = await scriptedSaga({
-    tools,
-    answer: ({ operation, step }, clock) => {
-      if (operation === 'execute') return step === 'last' ? rejected() : committed();
-      if (step === 'b') {
-        sinceMs ??= clock.nowMs();
-        if (clock.nowMs() - sinceMs < lastsMs) return failure;
-      }
-      undone.push({ step, atMs: clock.nowMs() });
-      return committed();
-    },
-    ...more,
-  });
-  const began = saga.clock.nowMs();
-  await saga.begin();
-  return {
-    ...saga,
-    undone,
-    sinceMs: () => sinceMs ?? began,
-    attempts: () => saga.requests.filter(({ step, operation }) => step === 'b' && operation === 'compensate'),
-  };
-};
+import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 const LENGTHS = { 'twenty seconds': 20 * SECOND_MS, 'ten minutes': 10 * MINUTE_MS, 'a day': 24 * HOUR_MS };
 type Length = keyof typeof LENGTHS;
@@ -294,110 +204,5 @@ describe('an outage on the way forward', () => {
     await saga.machine.settle();
     expect((await saga.seen()).state.status).toBe('COMPLETED');
     expect(probes).toBe(6);
-  });
-});
-
-describe('a person, while a compensator is delayed', () => {
-  /** As it stands while the saga pauses for the compensator of `b`, an hour into the outage. */
-  const delayed = async (lastsMs = 24 * HOUR_MS) => {
-    const saga = await unwinding(rejected(true), lastsMs);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const during: { act: () => Promise<unknown> } = { act: async () => undefined };
-    saga.clock.later(HOUR_MS, async () => {
-      await during.act();
-      resolve();
-    });
-    return { saga, during, acted: promise };
-  };
-
-  test('retries: it is tried at once, by an execution of its own', async () => {
-    const { saga, during } = await delayed();
-    during.act = async () => {
-      const before = (await saga.seen()).state;
-      expect(before.status).toBe('PAUSED');
-      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
-      const { state } = await saga.seen();
-      expect(state.generation).toBe(before.generation + 1);
-      expect(await saga.machine.begin(SAGA, state.generation)).toMatchObject({
-        action: 'INVOKE',
-        operation: { direction: 'undo' },
-      });
-      const { length } = (await saga.seen()).entries;
-      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
-      expect((await saga.seen()).entries, 'twice changes nothing: it is on its way').toHaveLength(length);
-      await expect(
-        saga.machine.operate({ sagaId: SAGA, action: 'skip', stepId: 'b', by: 'ada', evidence: 'no' }),
-      ).rejects.toMatchObject({
-        name: 'OperationRefused',
-        message: expect.stringContaining('calling a compensator'),
-      });
-    };
-    await saga.machine.settle();
-    expect((await saga.seen()).isSound).toBe(true);
-    expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
-  });
-
-  test.each(['resolve', 'skip'] as const)('%ss: the rest goes on without it', async (action) => {
-    const { saga, during } = await delayed();
-    during.act = () =>
-      saga.machine.operate({ sagaId: SAGA, action, stepId: 'b', by: 'ada', evidence: 'done at the desk' });
-    await saga.machine.settle();
-    const { state, observation, isSound } = await saga.seen();
-    expect(isSound).toBe(true);
-    expect(state.status).toBe('COMPENSATED');
-    expect(saga.undone.map(({ step }) => step)).toEqual(['c', 'other', 'a']);
-    expect(saga.clock.nowMs() - saga.sinceMs()).toBeLessThan(2 * HOUR_MS);
-    if (action === 'skip') expect(observation.notCompensated).toHaveLength(1);
-  });
-
-  test('retries only what failed with one error', async () => {
-    const saga = await unwinding(rejected(true), 24 * HOUR_MS);
-    await saga.machine.settle();
-    await saga.clock.advance(24 * HOUR_MS);
-    const retry = (error: string) =>
-      saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada', error });
-    await expect(retry('Http404')).rejects.toMatchObject({ name: 'OperationRefused' });
-    await retry('Refused');
-    await saga.machine.settle();
-    expect((await saga.seen()).state.status).toBe('COMPENSATED');
-  });
-});
-
-describe('a saga that dies while a compensator is delayed', () => {
-  test('costs the sweeper nothing each minute, and goes on when its pause is over', async () => {
-    const busy: Invoked = {
-      Payload: {
-        outcome: 'rejected',
-        retryable: true,
-        retryAfterSeconds: 3600,
-        error: { name: 'Busy', message: 'later' },
-      },
-    };
-    const saga = await unwinding(busy, 1);
-    const looks: number[] = [];
-    const resumed: string[] = [];
-    saga.clock.later(2 * MINUTE_MS, async () => {
-      const endMs = (await saga.seen()).state.pauseUntilMs ?? expect.unreachable('it pauses');
-      const engineThat = (seen: 'running' | 'ended') => ({
-        ...saga.machine.engine,
-        look: async () => {
-          looks.push(endMs);
-          return seen;
-        },
-      });
-      const log = { info: () => undefined, warn: () => undefined };
-      const sweepAt = (atMs: number, seen: 'running' | 'ended') => {
-        const clock = { ...saga.clock, now: () => new Date(atMs) };
-        return createSweep({ store: saga.store, engine: engineThat(seen), log, clock })();
-      };
-      for (let minute = 15; minute > 0; minute -= 1) await sweepAt(endMs - minute * MINUTE_MS - 1, 'running');
-      expect(looks).toHaveLength(1);
-      resumed.push(...(await sweepAt(endMs - SECOND_MS, 'ended')).resumed);
-    });
-    await saga.machine.settle();
-    expect(resumed).toEqual([SAGA]);
-    const { state, isSound } = await saga.seen();
-    expect(state.status).toBe('COMPENSATED');
-    expect(isSound).toBe(true);
   });
 });

@@ -14,7 +14,7 @@ import { chosenSeed } from '../support/sampling.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const SEED = chosenSeed();
-console.log(`SEED=${SEED}`);
+process.stdout.write(`SEED=${SEED}\n`);
 
 /** As text: what is nested very deep cannot be built by a walk that recurses. */
 const nested = (depth: number, array: boolean): unknown =>

@@ -10,7 +10,7 @@ import { chosenSeed } from '../support/sampling.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const SEED = chosenSeed();
-console.log(`SEED=${SEED}`);
+process.stdout.write(`SEED=${SEED}\n`);
 
 describe('bad plans are refused, naming step and rule (S8)', () => {
   const cases: [string, Plan, string[]][] = [

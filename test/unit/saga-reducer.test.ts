@@ -10,7 +10,7 @@ import { chosenSeed } from '../support/sampling.ts';
 import { plans, simulate, turns } from '../support/simulated-saga.ts';
 
 const SEED = chosenSeed();
-console.log(`SEED=${SEED}`);
+process.stdout.write(`SEED=${SEED}\n`);
 
 describe('the reducer, for any plan and anything that happens', () => {
   test('ends done, undone, or with every residue known; in order, once, and folding from its ledger', () => {

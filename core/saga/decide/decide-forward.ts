@@ -114,7 +114,13 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
   }
 };
 
-const progressWait = (state: SagaState, wait: NonNullable<SagaState['wait']>, around: Surroundings): Step => {
+type Wait = NonNullable<SagaState['wait']>;
+
+const progressApproval = (
+  state: SagaState,
+  wait: Extract<Wait, { kind: 'approval' }>,
+  around: Surroundings,
+): Step => {
   if (around.nowMs < wait.untilMs) return { next: { next: 'await', step: wait.step, untilMs: wait.untilMs } };
   const step = currentStep(around);
   const error: SagaError = {
@@ -127,6 +133,14 @@ const progressWait = (state: SagaState, wait: NonNullable<SagaState['wait']>, ar
       unwinding(step, error, 'rejected'),
     ],
   };
+};
+
+/** The one place that says what a wait of each kind comes to. */
+const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step => {
+  switch (wait.kind) {
+    case 'approval':
+      return progressApproval(state, wait, around);
+  }
 };
 
 export const progressForward = (state: SagaState, around: Surroundings): Step => {

@@ -68,9 +68,13 @@ const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: b
   return ADVICE[head.state.status];
 };
 
-const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observation['awaiting'] => {
-  const { wait } = head.state;
-  if (wait === null) return undefined;
+type Wait = NonNullable<SagaHead['state']['wait']>;
+
+const approvalOf = (
+  head: SagaHead,
+  wait: Extract<Wait, { kind: 'approval' }>,
+  entries: readonly LedgerEntry[],
+): Observation['awaiting'] => {
   const request = entries.findLast((entry) => entry.direction === 'approval' && entry.status === 'requested');
   if (request?.direction !== 'approval' || request.status !== 'requested') return undefined;
   const { step, tool, version, prompt, argumentsHash } = request;
@@ -86,6 +90,17 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
     until,
     ...(prompt !== undefined && { prompt, promptBy }),
   };
+};
+
+/** What a wait of each kind tells people. */
+const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observation['awaiting'] => {
+  const { wait } = head.state;
+  switch (wait?.kind) {
+    case undefined:
+      return undefined;
+    case 'approval':
+      return approvalOf(head, wait, entries);
+  }
 };
 
 const notCompensatedOf = (story: Story): Observation['notCompensated'][number] => {

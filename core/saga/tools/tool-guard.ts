@@ -92,6 +92,24 @@ const enter = async (request: ToolRequest, dependencies: GuardDependencies): Pro
 };
 
 /**
+ * Who cannot look at the tombstones, or write one, has not begun: nothing was tried. Only of a tool whose provider knows no keys that is not
+ * said: another delivery of the same attempt may act.
+ */
+const entered = async (
+  request: ToolRequest,
+  dependencies: GuardDependencies,
+): Promise<Outcome | undefined> => {
+  try {
+    return await enter(request, dependencies);
+  } catch (error) {
+    if (request.operation === 'execute' && dependencies.claims === true) throw error;
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const described = describeError(name, message);
+    return { outcome: 'rejected', error: described, retryable: true, reached: false };
+  }
+};
+
+/**
  * Calls `act` when the call may still act. `signal` aborts shortly before the deadline; a call that is still under way at
  * the deadline is `unknown`, and what it runs in is ended: frozen with its function it would go on in the next
  * invocation, which may be the one that compensates it. Throws only what `act` throws.
@@ -114,7 +132,7 @@ export const guarded = async (
     deadline.abort();
     timer = setTimeout(giveUp, STOP_MS);
   }, leftMs);
-  const run = async () => (await enter(request, dependencies)) ?? act(deadline.signal);
+  const run = async () => (await entered(request, dependencies)) ?? act(deadline.signal);
   try {
     return explained(await Promise.race([run(), expired.promise]), deadline.signal.aborted);
   } finally {
