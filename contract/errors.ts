@@ -114,6 +114,10 @@ const TOOL_ERRORS = {
 const SERVICE_ERRORS = {
   Throttled: laterMaybe(fault('unavailable', 'call again a little later')),
   StorageUnavailable: laterMaybe(fault('unavailable', 'call again a little later')),
+  ItemUnreadable: fault(
+    'failed',
+    'what the message names was changed in the table: restore it from a backup',
+  ),
   ConfigurationError: fault('configuration', 'set up what the message names'),
   InternalError: fault('failed', "call again; if it repeats, look into the function's log"),
 } as const satisfies Record<string, ErrorRow>;

@@ -1,11 +1,11 @@
-/** Journals of rollbacks and rehydrates in the Sessions table, against a real DynamoDB engine. */
+/** Journals of rollbacks and rehydrates in the Sessions table, against a real DynamoDB engine, and its fake. */
 import { describe, expect, test } from 'vitest';
 import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/model.ts';
 import { checkpointOf, rehydrateOf, rollbackOf } from '../support/session-items.ts';
-import { useSessionsTable } from '../support/sessions-table.ts';
+import { SESSION_STORES } from '../support/sessions-table.ts';
 
-describe('journals in the Sessions table', () => {
-  const table = useSessionsTable();
+describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, use) => {
+  const table = use();
 
   test('a rollback begins once, ends once, and moves the session with it', async () => {
     const session = await table.begin('rollback');

@@ -1,13 +1,13 @@
-/** The Sessions table against a real DynamoDB engine: sessions, checkpoints, links and bases. */
+/** The Sessions table against a real DynamoDB engine, and its fake: sessions, checkpoints, links and bases. */
 import { QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { StoredBase } from '../../core/checkpoint/model.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
-import { useSessionsTable } from '../support/sessions-table.ts';
+import { SESSION_STORES, useSessionsTable } from '../support/sessions-table.ts';
 
-describe('the Sessions table', () => {
-  const table = useSessionsTable();
+describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
+  const table = use();
 
   test('a session is created once, and the second is told which one is there', async () => {
     const session = await table.begin('create');
@@ -26,31 +26,6 @@ describe('the Sessions table', () => {
     expect(await table.store.updateSession(next, 1)).toEqual({ written: true });
     const late = await table.store.updateSession({ ...session, version: 2, seq: 5 }, 1);
     expect(late).toMatchObject({ written: false, existing: { version: 2, seq: 9 } });
-  });
-
-  test('a session that a newer release wrote is refused', async () => {
-    await table.begin('newer');
-    await table.dynamodb.send(
-      new UpdateItemCommand({
-        TableName: table.tableName,
-        Key: { pk: { S: 'SESSION#newer' }, sk: { S: 'META' } },
-        UpdateExpression: 'SET #format = :next',
-        ConditionExpression: '#format = :now',
-        ExpressionAttributeNames: { '#format': 'format' },
-        ExpressionAttributeValues: { ':now': { N: '2' }, ':next': { N: '3' } },
-      }),
-    );
-    await expect(table.store.getSession('newer')).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining('SESSION#newer was written by a newer release'),
-    });
-  });
-
-  test('a write that was done and is repeated counts as written', async () => {
-    const session = await table.begin('repeat');
-    const next = { ...session, version: 2 };
-    await table.store.updateSession(next, 1);
-    expect(await table.store.updateSession(next, 1)).toEqual({ written: true });
   });
 
   test('a checkpoint is all or none: session, item, tool execution and message', async () => {
@@ -117,29 +92,6 @@ describe('the Sessions table', () => {
       detached: false,
     });
     expect((await table.store.listMessages('list')).map(({ messageId }) => messageId)).toHaveLength(11);
-  });
-
-  test('the indexes find checkpoints by id and by message, and nothing else', async () => {
-    const session = await table.begin('index');
-    const checkpoint = checkpointOf('index', 2, {
-      checkpointId: 'cp-index',
-      messageId: 'm-index',
-      messageOrder: 1,
-    });
-    const message = { messageId: 'm-index', order: 1, firstSeq: 2, lastSeq: 2 };
-    const moved = { ...session, version: 2 };
-    await table.store.commitCheckpoint({ session: moved, expectedVersion: 1, checkpoint, message });
-    const find = async (IndexName: string, name: string, value: string) => {
-      const command = new QueryCommand({
-        TableName: 'sessions',
-        IndexName,
-        KeyConditionExpression: `${name} = :value`,
-        ExpressionAttributeValues: { ':value': { S: value } },
-      });
-      return (await table.dynamodb.send(command)).Items?.map(({ sk }) => sk?.S);
-    };
-    expect(await find('gsi_checkpoint', 'checkpointId', 'cp-index')).toEqual(['CP#00000002']);
-    expect(await find('gsi_message', 'messageId', 'm-index')).toEqual(['CP#00000002']);
   });
 
   test('links are stored in any number, and listed in order', async () => {
@@ -221,6 +173,58 @@ describe('the Sessions table', () => {
     expect(await table.store.getCheckpoint('prolong', 1)).toMatchObject({ expiresAt: 2000 });
     expect(await table.store.getCheckpoint('prolong', 7)).toBeUndefined();
   });
+});
+
+describe('the Sessions table', () => {
+  const table = useSessionsTable();
+
+  test('a session that a newer release wrote is refused', async () => {
+    await table.begin('newer');
+    await table.dynamodb.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: { pk: { S: 'SESSION#newer' }, sk: { S: 'META' } },
+        UpdateExpression: 'SET #format = :next',
+        ConditionExpression: '#format = :now',
+        ExpressionAttributeNames: { '#format': 'format' },
+        ExpressionAttributeValues: { ':now': { N: '2' }, ':next': { N: '3' } },
+      }),
+    );
+    await expect(table.store.getSession('newer')).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('SESSION#newer was written by a newer release'),
+    });
+  });
+
+  test('a write that was done and is repeated counts as written', async () => {
+    const session = await table.begin('repeat');
+    const next = { ...session, version: 2 };
+    await table.store.updateSession(next, 1);
+    expect(await table.store.updateSession(next, 1)).toEqual({ written: true });
+  });
+
+  test('the indexes find checkpoints by id and by message, and nothing else', async () => {
+    const session = await table.begin('index');
+    const checkpoint = checkpointOf('index', 2, {
+      checkpointId: 'cp-index',
+      messageId: 'm-index',
+      messageOrder: 1,
+    });
+    const message = { messageId: 'm-index', order: 1, firstSeq: 2, lastSeq: 2 };
+    const moved = { ...session, version: 2 };
+    await table.store.commitCheckpoint({ session: moved, expectedVersion: 1, checkpoint, message });
+    const find = async (IndexName: string, name: string, value: string) => {
+      const command = new QueryCommand({
+        TableName: 'sessions',
+        IndexName,
+        KeyConditionExpression: `${name} = :value`,
+        ExpressionAttributeValues: { ':value': { S: value } },
+      });
+      return (await table.dynamodb.send(command)).Items?.map(({ sk }) => sk?.S);
+    };
+    expect(await find('gsi_checkpoint', 'checkpointId', 'cp-index')).toEqual(['CP#00000002']);
+    expect(await find('gsi_message', 'messageId', 'm-index')).toEqual(['CP#00000002']);
+  });
 
   test('sessions are listed page by page', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => `page-${at}`);
@@ -235,5 +239,26 @@ describe('the Sessions table', () => {
     } while (cursor !== undefined);
     expect([...all]).toEqual(expect.arrayContaining(ids));
     await failing(table.store.listSessions(3, 'x'), 'InvalidInput');
+  });
+
+  test('an item that is not what was written is named, and not read as something else', async () => {
+    await table.begin('unreadable');
+    await table.store.putLinks([linkOf('unreadable', 0)]);
+    const change = (sk: string, UpdateExpression: string, names: Record<string, string>) =>
+      table.dynamodb.send(
+        new UpdateItemCommand({
+          TableName: table.tableName,
+          Key: { pk: { S: 'SESSION#unreadable' }, sk: { S: sk } },
+          UpdateExpression,
+          ExpressionAttributeNames: names,
+        }),
+      );
+    await change('META', 'REMOVE #a', { '#a': 'epoch' });
+    await change('LINK#chain#0000#c0', 'REMOVE #a', { '#a': 'bundle' });
+    await change('CP#00000001', 'SET #a = #b', { '#a': 'repositories', '#b': 'sandboxId' });
+    const { message } = await failing(table.store.getSession('unreadable'), 'ItemUnreadable');
+    expect(message).toContain('SESSION#unreadable META is not what Walkback wrote there (epoch)');
+    await failing(table.store.listLinks('unreadable', 'chain'), 'ItemUnreadable');
+    await failing(table.store.getCheckpoint('unreadable', 1), 'ItemUnreadable');
   });
 });

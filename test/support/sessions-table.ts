@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createSessionStore } from '../../adapters/aws/sessions/session-store.ts';
 import type { Session } from '../../core/checkpoint/model.ts';
 import { clientFor, openDynamoDb, text } from './dynamodb.ts';
+import { createFakeStore } from './fakes/fake-store.ts';
 import { checkpointOf, sessionOf } from './session-items.ts';
 
 const TABLE = 'sessions';
@@ -74,3 +75,22 @@ export const useSessionsTable = (): Omit<SessionsTable, 'close'> => {
     begin: (sessionId) => table().begin(sessionId),
   };
 };
+
+/** The table in memory that unit tests use, as far as the tests of the real one ask: both keep the same promises. */
+export const useFakeSessions = (): Pick<SessionsTable, 'store' | 'begin'> => {
+  const store = createFakeStore();
+  return {
+    store,
+    begin: async (sessionId) => {
+      const session = sessionOf(sessionId);
+      expect(await store.createSession(session, checkpointOf(sessionId, 1))).toEqual({ written: true });
+      return session;
+    },
+  };
+};
+
+/** For `describe.each`: what promises hold for both. */
+export const SESSION_STORES: readonly [string, () => Pick<SessionsTable, 'store' | 'begin'>][] = [
+  ['a real DynamoDB engine', useSessionsTable],
+  ['the memory of unit tests', useFakeSessions],
+];

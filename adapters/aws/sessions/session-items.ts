@@ -94,22 +94,3 @@ export const copyItem = (copy: ReviewCopy): Item => ({
   ...copyKey(copy.sessionId, copy.sandboxId),
   ...copy,
 });
-
-/**
- * An item as its model. The table is written by this file alone, so the shape is taken on trust: this is the one
- * place where it is.
- */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which item it asked for
-export const fromItem = <T>(item: Record<string, unknown>): T => {
-  const { pk: _pk, sk: _sk, format: _format, ...model } = item;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  return model as T;
-};
-
-export const checkpointFrom = (item: Record<string, unknown>): Checkpoint =>
-  fromItem<Checkpoint>({ ...item, messageId: item.messageId ?? null });
-
-export const messageFrom = (item: Record<string, unknown>): Message => {
-  const { id, order, firstSeq, lastSeq } = fromItem<Omit<Message, 'messageId'> & { id: string }>(item);
-  return { messageId: id, order, firstSeq, lastSeq };
-};

@@ -1,14 +1,11 @@
 /** Checkpoints, the tool executions that name them, and messages. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Session } from '../../../core/checkpoint/model.ts';
-import type { SessionStore, TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
 import {
-  checkpointFrom,
   checkpointItem,
   copyItem,
-  messageFrom,
   messageItems,
   rollbackItem,
   sessionItem,
@@ -24,6 +21,7 @@ import {
 } from './session-keys.ts';
 import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
 import { outcomeFor } from './store-sessions.ts';
+import { readCheckpoint, readMessage, readSession, readTreeNode, treeNodeFields } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
@@ -37,27 +35,12 @@ type Methods = Pick<
   | 'listMessages'
 >;
 
-const BONES = [
-  'seq',
-  'parentSeq',
-  'messageId',
-  'messageOrder',
-  'checkpointId',
-  'reason',
-  'complete',
-  'detached',
-];
-
-const bones = (item: Record<string, unknown>): TreeNode => {
-  const { seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached } =
-    checkpointFrom(item);
-  return { seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached };
-};
+const BONES = Object.keys(treeNodeFields.shape);
 
 export const createCheckpointMethods = (table: SessionsTable): Methods => {
   const getCheckpoint: Methods['getCheckpoint'] = async (sessionId, seq) => {
     const item = await table.get(checkpointKey(sessionId, seq));
-    return item === undefined ? undefined : checkpointFrom(item);
+    return item === undefined ? undefined : readCheckpoint(item);
   };
 
   return {
@@ -75,7 +58,7 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
       if (copy !== undefined) {
         writes.push({ item: copyItem(copy.copy), condition: hasVersion(copy.expectedVersion) });
       }
-      return outcomeFor<Session>(await table.transact(writes), 'META');
+      return outcomeFor(await table.transact(writes), 'META', readSession);
     },
 
     getCheckpoint,
@@ -90,12 +73,12 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
       const before = beforeSeq === undefined ? undefined : checkpointKey(sessionId, beforeSeq - 1).sk;
       const { pk } = sessionKey(sessionId);
       const items = await table.query(pk, CHECKPOINT_PREFIX, { limit, maxBytes, newestFirst: true, before });
-      return items.map(checkpointFrom);
+      return items.map(readCheckpoint);
     },
 
     listTree: async (sessionId) => {
       const { pk } = sessionKey(sessionId);
-      return (await table.query(pk, CHECKPOINT_PREFIX, { attributes: BONES })).map(bones);
+      return (await table.query(pk, CHECKPOINT_PREFIX, { attributes: BONES })).map(readTreeNode);
     },
 
     prolongCheckpoint: async (sessionId, seq, expiresAt) => {
@@ -116,10 +99,10 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
 
     findMessage: async (sessionId, messageId) => {
       const item = await table.get(messageIdKey(sessionId, messageId));
-      return item === undefined ? undefined : messageFrom(item);
+      return item === undefined ? undefined : readMessage(item);
     },
 
     listMessages: async (sessionId) =>
-      (await table.query(sessionKey(sessionId).pk, MESSAGE_PREFIX)).map(messageFrom),
+      (await table.query(sessionKey(sessionId).pk, MESSAGE_PREFIX)).map(readMessage),
   };
 };

@@ -1,11 +1,12 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
-import type { RehydrateJournal, RollbackJournal } from '../../../core/checkpoint/model.ts';
+import type { RollbackJournal } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
 import { and, hasAttempt, hasVersion, isNew, isOpen } from '../conditions.ts';
-import { copyItem, fromItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
+import { copyItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
 import { rehydrateKey, rollbackKey } from './session-keys.ts';
 import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
 import { outcomeFor } from './store-sessions.ts';
+import { readRehydrate, readRollback } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
@@ -21,20 +22,20 @@ export const createJournalMethods = (table: SessionsTable): Methods => {
   const writeRollback = async (journal: RollbackJournal, condition: typeof isNew, move: TimelineMove) => {
     const item = rollbackItem(journal);
     const outcome = await table.transact([{ item, condition }, movePut(move)]);
-    return outcomeFor<RollbackJournal>(outcome, item.sk);
+    return outcomeFor(outcome, item.sk, readRollback);
   };
 
   return {
     getRollback: async (sessionId, requestId) => {
       const item = await table.get(rollbackKey(sessionId, requestId));
-      return item === undefined ? undefined : fromItem<RollbackJournal>(item);
+      return item === undefined ? undefined : readRollback(item);
     },
     beginRollback: (journal, move) => writeRollback(journal, isNew, move),
     moveRollback: (journal, move) => writeRollback(journal, isOpen, move),
 
     getRehydrate: async (sessionId, requestId) => {
       const item = await table.get(rehydrateKey(sessionId, requestId));
-      return item === undefined ? undefined : fromItem<RehydrateJournal>(item);
+      return item === undefined ? undefined : readRehydrate(item);
     },
 
     createRehydrate: async (journal, move) => {
@@ -42,16 +43,16 @@ export const createJournalMethods = (table: SessionsTable): Methods => {
       const write = { item, condition: isNew };
       const outcome =
         move === undefined ? await table.put(write) : await table.transact([write, movePut(move)]);
-      return outcomeFor<RehydrateJournal>(outcome, item.sk);
+      return outcomeFor(outcome, item.sk, readRehydrate);
     },
 
     moveRehydrate: async (journal, expectedAttempt, also) => {
       const item = rehydrateItem(journal);
       const write = { item, condition: and(isOpen, hasAttempt(expectedAttempt)) };
-      if (also === undefined) return outcomeFor<RehydrateJournal>(await table.put(write), item.sk);
+      if (also === undefined) return outcomeFor(await table.put(write), item.sk, readRehydrate);
       const other: ConditionalPut =
         'copy' in also ? { item: copyItem(also.copy), condition: isNew } : movePut(also);
-      return outcomeFor<RehydrateJournal>(await table.transact([write, other]), item.sk);
+      return outcomeFor(await table.transact([write, other]), item.sk, readRehydrate);
     },
   };
 };

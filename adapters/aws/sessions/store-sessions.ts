@@ -1,16 +1,17 @@
 /** Session and review copy: the items that move, fenced by their version. */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import type { ReviewCopy, Session } from '../../../core/checkpoint/model.ts';
+import type { Session } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 import { createPage } from '../../../core/shared/answer-size.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { calling } from '../errors.ts';
 import { checkFormat, SESSION_FORMAT } from '../item-format.ts';
-import { checkpointItem, copyItem, fromItem, sessionItem, toolItem } from './session-items.ts';
+import { checkpointItem, copyItem, sessionItem, toolItem } from './session-items.ts';
 import { copyKey, sessionKey } from './session-keys.ts';
 import type { PutOutcome, SessionsTable } from './sessions-table.ts';
+import { readCopy, readSession } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
@@ -18,10 +19,14 @@ type Methods = Pick<
 >;
 
 /** The item of this key among those that refused a write. */
-export const outcomeFor = <T>(outcome: PutOutcome, sk: string): WriteOutcome<T> => {
+export const outcomeFor = <T>(
+  outcome: PutOutcome,
+  sk: string,
+  read: (item: Record<string, unknown>) => T,
+): WriteOutcome<T> => {
   if (outcome.written) return outcome;
   const item = outcome.existing.find((one) => one.sk === sk);
-  return { written: false, existing: item === undefined ? undefined : fromItem<T>(item) };
+  return { written: false, existing: item === undefined ? undefined : read(item) };
 };
 
 const keySchema = z.object({ pk: z.string(), sk: z.string() });
@@ -49,7 +54,7 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
     const item = await table.get(sessionKey(sessionId));
     if (item === undefined) return undefined;
     checkFormat(item, SESSION_FORMAT);
-    return fromItem<Session>(item);
+    return readSession(item);
   },
 
   createSession: async (session, baseline) => {
@@ -58,12 +63,12 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
       { item: checkpointItem(baseline), condition: isNew },
       { item: toolItem(baseline), condition: isNew },
     ]);
-    return outcomeFor<Session>(outcome, 'META');
+    return outcomeFor(outcome, 'META', readSession);
   },
 
   updateSession: async (session, expectedVersion) => {
     const outcome = await table.put({ item: sessionItem(session), condition: hasVersion(expectedVersion) });
-    return outcomeFor<Session>(outcome, 'META');
+    return outcomeFor(outcome, 'META', readSession);
   },
 
   // A scan: sessions of one account are few beside their checkpoints' use, and this is asked by people only.
@@ -78,7 +83,7 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
         ...(from && { ExclusiveStartKey: from }),
       });
       const { Items = [], LastEvaluatedKey } = await calling('DynamoDB', () => table.client.send(command));
-      const left = Items.find((item) => !page.add(fromItem<Session>(item)));
+      const left = Items.find((item) => !page.add(readSession(item)));
       const last = page.items.at(-1);
       if (left !== undefined && last !== undefined) {
         return { sessions: page.items, cursor: toCursor(sessionKey(last.sessionId)) };
@@ -92,11 +97,11 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
 
   getCopy: async (sessionId, sandboxId) => {
     const item = await table.get(copyKey(sessionId, sandboxId));
-    return item === undefined ? undefined : fromItem<ReviewCopy>(item);
+    return item === undefined ? undefined : readCopy(item);
   },
 
   updateCopy: async (copy, expectedVersion) => {
     const outcome = await table.put({ item: copyItem(copy), condition: hasVersion(expectedVersion) });
-    return outcomeFor<ReviewCopy>(outcome, copyKey(copy.sessionId, copy.sandboxId).sk);
+    return outcomeFor(outcome, copyKey(copy.sessionId, copy.sandboxId).sk, readCopy);
   },
 });

@@ -3,13 +3,13 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pLimit from 'p-limit';
-import type { ChainLink, StoredBase, StoredUpload } from '../../../core/checkpoint/model.ts';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { toWalkbackError } from '../errors.ts';
-import { fromItem, type Item, linkItem } from './session-items.ts';
+import { type Item, linkItem } from './session-items.ts';
 import { baseKey, linkPrefix, sessionKey, uploadKey } from './session-keys.ts';
 import type { SessionsTable } from './sessions-table.ts';
+import { readBase, readLink, readUpload } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
@@ -53,18 +53,15 @@ export const createBundleMethods = (table: SessionsTable): Methods => {
       await Promise.all(links.map((link) => limit(() => keepItem(linkItem(link)))));
     },
     listLinks: async (sessionId, chainId) =>
-      (await table.query(sessionKey(sessionId).pk, linkPrefix(chainId))).map((item) =>
-        fromItem<ChainLink>(item),
-      ),
+      (await table.query(sessionKey(sessionId).pk, linkPrefix(chainId))).map(readLink),
     getBase: async (name, owner) => {
       const item = await table.get(baseKey(name, owner));
-      return item === undefined ? undefined : fromItem<StoredBase>(item);
+      return item === undefined ? undefined : readBase(item);
     },
-    putBase: async (base) =>
-      fromItem<StoredBase>(await keepItem({ ...baseKey(base.name, base.owner), ...base })),
+    putBase: async (base) => readBase(await keepItem({ ...baseKey(base.name, base.owner), ...base })),
     getUpload: async (key) => {
       const item = await table.get(uploadKey(key));
-      return item === undefined ? undefined : fromItem<StoredUpload>(item);
+      return item === undefined ? undefined : readUpload(item);
     },
     putUpload: async (upload) => {
       await table.put({ item: { ...uploadKey(upload.key), ...upload } });

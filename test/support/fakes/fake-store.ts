@@ -102,7 +102,11 @@ export const createFakeStore = (): FakeStore => {
         !tools.has(key(sessionId, toolExecutionId)) &&
         (journal === undefined || isOpen(rollbacks.get(key(sessionId, journal.requestId)))) &&
         (copy === undefined || mayMove(copy));
-      if (!mayWrite) return refused(sessions.get(key(sessionId)));
+      // As the real one: what stood in the way, and that is the session only when it moved.
+      if (!mayWrite) {
+        const moved = !mayMove({ session, expectedVersion });
+        return refused(moved ? sessions.get(key(sessionId)) : undefined);
+      }
       doMove({ session, expectedVersion });
       addCheckpoint(checkpoint);
       if (message !== undefined) messages.set(key(sessionId, message.messageId), copyOf(message));
@@ -120,7 +124,19 @@ export const createFakeStore = (): FakeStore => {
         .filter(({ seq }) => seq < beforeSeq)
         .toSorted((a, b) => b.seq - a.seq)
         .slice(0, limit),
-    listTree: async (sessionId) => inSession(checkpoints, sessionId).toSorted((a, b) => a.seq - b.seq),
+    listTree: async (sessionId) =>
+      inSession(checkpoints, sessionId)
+        .toSorted((a, b) => a.seq - b.seq)
+        .map(({ seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached }) => ({
+          seq,
+          parentSeq,
+          messageId,
+          messageOrder,
+          checkpointId,
+          reason,
+          complete,
+          detached,
+        })),
     prolongCheckpoint: async (sessionId, seq, expiresAt) => {
       const found = checkpoints.get(key(sessionId, seq));
       if (found !== undefined) found.expiresAt = Math.max(found.expiresAt, expiresAt);

@@ -1,0 +1,216 @@
+/**
+ * What the items of the Sessions table must be when they are read. Fields that are not known here are kept: a release that comes
+ * after this one may have added them, and an item that is read is written again.
+ */
+import * as z from 'zod';
+import type {
+  ChainLink,
+  Checkpoint,
+  Message,
+  RehydrateJournal,
+  ReviewCopy,
+  RollbackJournal,
+  Session,
+  StoredBase,
+  StoredUpload,
+} from '../../../core/checkpoint/model.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+
+const count = z.number().int().min(0);
+const seconds = z.number();
+
+const busy = z.looseObject({
+  kind: z.enum(['rollback', 'resume']),
+  requestId: z.string(),
+  untilMs: z.number(),
+});
+
+const session = z.looseObject({
+  sessionId: z.string(),
+  epoch: count,
+  version: count,
+  seq: count,
+  headSeq: count,
+  messageCount: count,
+  sandboxId: z.string(),
+  projectsRoot: z.string(),
+  template: z.string().optional(),
+  include: z.array(z.string()),
+  exclude: z.array(z.string()),
+  maxFileBytes: z.number(),
+  retentionDays: z.number(),
+  metadata: z.record(z.string(), z.string()),
+  tenant: z.string().optional(),
+  status: z.enum(['active', 'ended']),
+  busy: busy.optional(),
+  requestHash: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  expiresAt: seconds,
+});
+
+const repository = z.looseObject({
+  path: z.string(),
+  state: z.enum(['captured', 'absent', 'failed']),
+  commit: z.string().optional(),
+  tree: z.string().optional(),
+  meta: z.string().optional(),
+  changed: z.boolean(),
+  bundleBytes: count,
+  chainId: z.string().optional(),
+  link: count.optional(),
+  base: z.string().optional(),
+  baseCommit: z.string().optional(),
+  baseOwner: z.string().optional(),
+});
+
+const uncaptured = z.looseObject({ path: z.string(), reason: z.string(), sizeBytes: z.number().optional() });
+
+const checkpoint = z.looseObject({
+  sessionId: z.string(),
+  checkpointId: z.string(),
+  seq: count,
+  parentSeq: count.nullable(),
+  epoch: count,
+  messageId: z.string().nullable(),
+  messageOrder: count.nullable(),
+  toolExecutionId: z.string(),
+  reason: z.string(),
+  complete: z.boolean(),
+  repositories: z.array(repository),
+  failures: z.array(uncaptured),
+  skipped: z.array(uncaptured),
+  sandboxId: z.string(),
+  detached: z.boolean(),
+  createdAt: z.string(),
+  expiresAt: seconds,
+});
+
+export const treeNodeFields = checkpoint.pick({
+  seq: true,
+  parentSeq: true,
+  messageId: true,
+  messageOrder: true,
+  checkpointId: true,
+  reason: true,
+  complete: true,
+  detached: true,
+});
+
+const message = z.looseObject({ id: z.string(), order: count, firstSeq: count, lastSeq: count });
+
+const bundle = { key: z.string(), sizeBytes: count, sha256: z.string() };
+
+const link = z.looseObject({
+  sessionId: z.string(),
+  repositoryPath: z.string(),
+  chainId: z.string(),
+  link: count,
+  commit: z.string(),
+  previous: z.string().nullable(),
+  bundle: z.looseObject(bundle),
+  expiresAt: seconds,
+});
+
+const base = z.looseObject({
+  ...bundle,
+  name: z.string(),
+  owner: z.string().optional(),
+  commit: z.string(),
+  shallow: z.boolean(),
+  partial: z.boolean(),
+  expiresAt: seconds,
+});
+
+const upload = z.looseObject({
+  key: z.string(),
+  place: z.union([
+    z.looseObject({ sessionId: z.string(), chainId: z.string() }),
+    z.looseObject({ base: z.string(), owner: z.string() }),
+  ]),
+  expiresAt: seconds,
+});
+
+const journal = {
+  sessionId: z.string(),
+  requestId: z.string(),
+  requestHash: z.string(),
+  targetSeq: count,
+  startedAt: z.string(),
+  updatedAt: z.string(),
+  expiresAt: seconds,
+  error: z.looseObject({ name: z.string(), message: z.string() }).optional(),
+};
+
+const rollback = z.looseObject({
+  ...journal,
+  phase: z.enum(['started', 'captured', 'writing', 'done', 'failed']),
+  epoch: count,
+  sandboxId: z.string(),
+  detached: z.boolean(),
+  filesOnly: z.boolean(),
+  allowPartial: z.boolean(),
+  undoSeq: count.optional(),
+  captures: count,
+});
+
+const rehydrate = z.looseObject({
+  ...journal,
+  phase: z.enum(['started', 'created', 'done', 'failed']),
+  mode: z.enum(['review', 'resume']),
+  attempt: count,
+  sandboxTimeoutMs: z.number(),
+  sandboxId: z.string().optional(),
+});
+
+const copy = z.looseObject({
+  sessionId: z.string(),
+  sandboxId: z.string(),
+  headSeq: count,
+  version: count,
+  busy: busy.optional(),
+  expiresAt: seconds,
+});
+
+type Stored = Record<string, unknown>;
+
+const unreadable = ({ pk, sk }: Stored, error: z.ZodError): WalkbackError => {
+  const fields = error.issues.map((issue) => issue.path.join('.'));
+  return new WalkbackError(
+    'ItemUnreadable',
+    `${String(pk)} ${String(sk)} is not what Walkback wrote there (${fields.slice(0, 5).join(', ')}). Nothing was changed. Restore the item from a backup.`,
+    { cause: error, details: { pk, sk, fields } },
+  );
+};
+
+/** The item as its model, without its key. `T` may be narrower than the schema where another module's type is nested in it. */
+const reader =
+  <T>(schema: z.ZodType) =>
+  (item: Stored): T => {
+    const parsed = schema.safeParse(item);
+    if (!parsed.success) throw unreadable(item, parsed.error);
+    const { pk: _pk, sk: _sk, format: _format, ...model } = item;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has seen it
+    return model as T;
+  };
+
+export const readSession = reader<Session>(session);
+export const readLink = reader<ChainLink>(link);
+export const readBase = reader<StoredBase>(base);
+export const readUpload = reader<StoredUpload>(upload);
+export const readRollback = reader<RollbackJournal>(rollback);
+export const readRehydrate = reader<RehydrateJournal>(rehydrate);
+export const readCopy = reader<ReviewCopy>(copy);
+
+/** An item has no `messageId` where it is null: it is the key of an index. */
+const withMessage = (item: Stored): Stored => ({ ...item, messageId: item['messageId'] ?? null });
+const wholeCheckpoint = reader<Checkpoint>(checkpoint);
+const node = reader<z.infer<typeof treeNodeFields>>(treeNodeFields);
+export const readCheckpoint = (item: Stored): Checkpoint => wholeCheckpoint(withMessage(item));
+export const readTreeNode = (item: Stored) => node(withMessage(item));
+
+const storedMessage = reader<z.infer<typeof message>>(message);
+export const readMessage = (item: Stored): Message => {
+  const { id, order, firstSeq, lastSeq } = storedMessage(item);
+  return { messageId: id, order, firstSeq, lastSeq };
+};
