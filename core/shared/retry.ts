@@ -18,7 +18,7 @@ export const COLLISION: RetryPolicy = { attempts: 7, firstMs: 50, mostMs: 2_000 
 export const BROKEN_CONNECTION: RetryPolicy = { attempts: 3, firstMs: 100, mostMs: 1_000 };
 
 export interface RetryMeans {
-  sleep(ms: number): Promise<unknown>;
+  sleep: (ms: number) => Promise<unknown>;
   /** From 0 to 1. */
   random?: () => number;
 }
@@ -26,6 +26,12 @@ export interface RetryMeans {
 /** Between half of the longest pause and all of it, so that those who met do not meet again. `attempt` counts from 0. */
 export const pauseMs = (policy: RetryPolicy, attempt: number, random: () => number): number =>
   Math.min(policy.mostMs, policy.firstMs * 2 ** attempt) * (0.5 + random() / 2);
+
+/** Between two rounds of a loop that is lost to others and looks at everything anew. */
+export const pauseAfterRace = (
+  { sleep, random = Math.random }: RetryMeans,
+  attempt: number,
+): Promise<unknown> => sleep(pauseMs(RACE, attempt, random));
 
 /** What `attempt` answers, as soon as it is not undefined; undefined when it never was. What it throws ends it. */
 export const retrying = async <T>(

@@ -2,9 +2,11 @@
  * Begins a rehydrate: what is meant, and for a resume the session held for it. Undefined when another call has just
  * begun the same request.
  */
+
 import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace } from '../../shared/retry.ts';
 import { touch } from '../capture/checkpoint-item.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { RehydrateJournal, Session } from '../model.ts';
@@ -83,7 +85,7 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
       );
       if (outcome.written) return journal;
       if ((await store.getRehydrate(session.sessionId, requestId)) !== undefined) return undefined;
-      await clock.sleep(20 * 2 ** attempt);
+      await pauseAfterRace(clock, attempt);
     }
     throw new WalkbackError('Throttled', 'The session is being written by others all the time. Call again.', {
       retryable: true,

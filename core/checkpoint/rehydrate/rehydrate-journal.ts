@@ -2,9 +2,11 @@
  * The writes of one rehydrate. Owns the attempt number: an invocation that takes over a request raises it, and
  * from then on the one before can neither finish the request nor kill its sandbox.
  */
+
 import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
 import type { RehydrateJournal } from '../model.ts';
@@ -135,7 +137,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
         if (outcome.written) return result(epoch);
         if (!(await isOpen(journal))) return adopt(journal);
         // Only the session moved (a review copy got a checkpoint): once more on what it is now.
-        await clock.sleep(20 * 2 ** attempt);
+        await pauseAfterRace(clock, attempt);
       }
       throw superseded(journal.requestId);
     },
@@ -162,7 +164,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
         );
         if (outcome.written) return true;
         if (!(await isOpen(journal))) break;
-        await clock.sleep(20 * 2 ** attempt);
+        await pauseAfterRace(clock, attempt);
       }
       return adopt(journal);
     },

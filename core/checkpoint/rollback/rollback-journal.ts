@@ -4,8 +4,9 @@
  */
 
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import type { WalkbackError } from '../../shared/errors.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
+import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, touch } from '../capture/checkpoint-item.ts';
@@ -34,7 +35,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const outcome = await store.moveRollback(ended, movePlace(place, change, clock));
       const stored = outcome.written ? ended : await store.getRollback(journal.sessionId, journal.requestId);
       if (stored !== undefined && !isOpen(stored)) return stored;
-      await clock.sleep(20 * 2 ** attempt);
+      await pauseAfterRace(clock, attempt);
     }
     throw unfinished(journal.requestId, 'the session is being written by others all the time.');
   };
@@ -69,7 +70,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const moved: RollbackJournal = { ...journal, phase, updatedAt: clock.now().toISOString() };
       const outcome = await store.moveRollback(moved, movePlace(place, { busy }, clock));
       if (outcome.written) return moved;
-      await clock.sleep(20 * 2 ** attempt);
+      await pauseAfterRace(clock, attempt);
     }
     throw unfinished(requestId, 'the session is being written by others all the time.');
   };

@@ -9,6 +9,7 @@
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace } from '../../shared/retry.ts';
 import { findPlace, headSeqOf } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { changedError, onlyConflicts, unfinished } from './restore-errors.ts';
@@ -91,7 +92,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       }
       const result = await apply(attempt, taken);
       if (result !== undefined) return result;
-      await clock.sleep(20 * 2 ** round);
+      await pauseAfterRace(clock, round);
     }
     const journal = await store.getRollback(sessionId, requestId);
     if (journal !== undefined && mixed === false) return fail(journal, changedError());

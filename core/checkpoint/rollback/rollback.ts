@@ -2,10 +2,12 @@
  * Rolls every repository of a session (or of one review copy) back to a checkpoint, by `requestId`. This part
  * decides what is meant and begins it: C9, the epoch goes up in the transaction that creates the journal.
  */
+
 import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { RACE, retrying } from '../../shared/retry.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import { createRecovery, requireFree } from '../session/abandoned.ts';
@@ -37,8 +39,6 @@ import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
 import { createRollbackRun } from './rollback-run.ts';
-
-const MAX_ATTEMPTS = 6;
 
 const hashOf = (input: RollbackInput): string =>
   requestHash({
@@ -213,11 +213,8 @@ export const createRollback = (deps: RollbackDeps) => {
   };
 
   return async (input: RollbackInput, invocation: Invocation): Promise<RollbackAnswer> => {
-    for (let count = 0; count < MAX_ATTEMPTS; count++) {
-      const result = await attempt(input, invocation);
-      if (result !== undefined) return result;
-      await clock.sleep(20 * 2 ** count);
-    }
+    const result = await retrying(RACE, clock, () => attempt(input, invocation));
+    if (result !== undefined) return result;
     throw new WalkbackError(
       'Throttled',
       `Session "${input.sessionId}" is being written by others all the time; the rollback was not begun. Call again.`,

@@ -8,6 +8,7 @@
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport, SettleReport } from '../ports/restore.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
@@ -156,7 +157,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
         const place = await findPlace(store, sessionId, copyId);
         if (busyOf(place)?.requestId !== busy.requestId) return;
         if (await attempt(place, busy, by, invocation)) return;
-        await clock.sleep(20 * 2 ** round);
+        await pauseAfterRace(clock, round);
       }
       throw unfinished(busy.requestId, 'the sandbox kept changing while it was looked at.');
     } catch (error) {

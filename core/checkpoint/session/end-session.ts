@@ -2,8 +2,10 @@
  * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. The checkpoint it stands on is
  * kept as long as the session is; older ones live as long as they would have anyway.
  */
+import type { EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
 import type { Session } from '../model.ts';
@@ -15,11 +17,9 @@ import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';
 
-const MAX_ATTEMPTS = 6;
-
 export const createEndSession =
   (deps: { store: SessionStore; clock: Clock; log: Log }) =>
-  async (input: SessionInput): Promise<{ sessionId: string; expiresAt: number }> => {
+  async (input: SessionInput): Promise<EndSessionAnswer> => {
     const { store, clock } = deps;
     const { sessionId } = input;
     const giveUpRollback = createGiveUpRollback(deps);
@@ -33,20 +33,21 @@ export const createEndSession =
       await giveUpRollback(session, settledBy('end-session', sessionId), why);
       return true;
     };
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const attempt = async (): Promise<EndSessionAnswer | undefined> => {
       const session = await requireSession(store, sessionId);
       if (session.status === 'ended') return { sessionId, expiresAt: session.expiresAt };
       // An abandoned operation is let go: nobody may work in the session any more.
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
-      if (await giveUp(session)) continue;
+      if (await giveUp(session)) return undefined;
       const expiresAt = expiryOf(session, clock);
       const head = await store.getCheckpoint(sessionId, session.headSeq);
       if (head !== undefined) await keepCheckpoint(store, session, head, clock);
       const ended = { ...touch(session, { status: 'ended', busy: undefined }, clock), expiresAt };
       const outcome = await store.updateSession(ended, session.version);
-      if (outcome.written) return { sessionId, expiresAt };
-      await clock.sleep(20 * 2 ** attempt);
-    }
+      return outcome.written ? { sessionId, expiresAt } : undefined;
+    };
+    const answer = await retrying(RACE, clock, attempt);
+    if (answer !== undefined) return answer;
     throw new WalkbackError(
       'Throttled',
       `Session "${sessionId}" is being written by others all the time. Call again.`,
