@@ -1,0 +1,101 @@
+/** Functions of the program in the sandbox, each alone: bash reads one file, and calls one. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+
+const directory = mkdtempSync(join(tmpdir(), 'walkback-shell-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
+
+/** Runs bash with these files read; `lib` sets the shell up as in a sandbox. */
+const bash = (files: string[], script: string) => {
+  const sources = ['shared/lib', ...files].map((file) => `. '${sandbox}${file}.sh'`).join('\n');
+  const text = `cd '${directory}'\nset -- "$PATH" /nowhere\nWB_MARK=MARK\n${sources}\n${script}`;
+  const done = spawnSync('/bin/bash', ['-c', text], {
+    encoding: 'latin1',
+    env: { PATH: process.env['PATH'] },
+  });
+  return { status: done.status, said: done.stdout, error: done.stderr };
+};
+
+test.each([
+  ['true', 0],
+  ['false', 0],
+  ['sh -c "exit 2"', 2],
+  ['sh -c "kill -9 \\$\\$"', 137],
+])('perhaps %s ends with %i', (command, status) => {
+  expect(bash([], `perhaps ${command}`).status).toBe(status);
+});
+
+test.each([
+  [0, '', 0],
+  [1, "find: './a': Permission denied\nfind: './b/c': No such file or directory\n", 0],
+  [1, '', 1],
+  [1, 'find: memory exhausted\n', 1],
+  [1, "find: './a': Permission denied\nfind: write error: No space left on device\n", 1],
+  [137, "find: './a': Permission denied\n", 137],
+])('a walk that ended with %i and said %j is %i', (status, said, verdict) => {
+  writeFileSync(join(directory, 'said'), said);
+  expect(bash([], `walked ${status} said`).status).toBe(verdict);
+});
+
+test.each([
+  [1, 1],
+  [125, 0],
+  [128, 1],
+  [129, 1],
+  [137, 0],
+])('whether %i is the end by a signal', (status, verdict) => {
+  expect(bash([], `ended ${status}`).status).toBe(verdict);
+});
+
+test('an answer that can not be written to its end has no second mark', () => {
+  const cut = bash([], 'base64() { echo QUJ; return 1; }\nprintf abc | finish');
+  expect([cut.status, cut.said.match(/MARK/g)]).toEqual([1, ['MARK']]);
+  expect(bash([], 'printf abc | finish').said).toBe('\nMARK\nYWJj\nMARK\n');
+});
+
+test('a pair that can not be written is noticed', () => {
+  expect(bash([], 'emit a b 2>/dev/null >/dev/full; [ -n "$LOST" ]').status).toBe(0);
+  expect(bash([], 'emit a b >/dev/null; [ -z "$LOST" ]').status).toBe(0);
+});
+
+test('what find writes of odd names is read back', () => {
+  const say = (line: string) => bash(['shared/discovery'], `named "${line}"; printf %s "$TEXT"`).said;
+  expect(say("find: './caf\\\\303\\\\251 100%': Permission denied")).toBe('caf\u00c3\u00a9 100%');
+  expect(say("find: './a\\\\nb': Permission denied")).toBe('a\nb');
+  expect(say("find: './it\\\\'s': Permission denied")).toBe("it's");
+});
+
+test('a pattern matches exactly the path that it is made for', () => {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: directory });
+  git('init', '-q', '.');
+  const name = fc
+    .array(fc.constantFrom('a', 'b', '*', '?', '[', ']', '\\', ' ', '!', '#', '\n', '\r', '\t', '-', '^'), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(name, name, (one, other) => {
+      writeFileSync(join(directory, 'name'), one);
+      const { said } = bash(
+        ['capture/shadow'],
+        `IFS= read -r -d '' name <name; pattern_for "$name"; printf '%s\\n' "$PATTERN"`,
+      );
+      writeFileSync(join(directory, '.git/info/exclude'), Buffer.from(said, 'latin1'));
+      const ignored = spawnSync('git', ['check-ignore', '--no-index', '-z', '--stdin'], {
+        cwd: directory,
+        input: `${one}\0${other}\0`,
+        encoding: 'utf8',
+      }).stdout.split('\0');
+      expect(ignored.includes(one)).toBe(true);
+      expect(ignored.includes(other)).toBe(one === other);
+    }),
+    { numRuns: 20 },
+  );
+});
