@@ -1,4 +1,5 @@
 /** How one saga grows from 5 to 500 steps: transitions, write units and time per step, through the real tables' adapter. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +7,18 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
+import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import type { EffectKind, ToolManifest } from '../core/saga/model.ts';
+import { sagaMachine } from '../kit/testing/saga-machine.ts';
+import { virtualClock } from '../kit/testing/virtual-clock.ts';
 import { startDynamoDb } from '../local/dynamodb/server.ts';
 import { planCloud } from '../local/plan.ts';
 import { provision } from '../local/provision.ts';
 import { loadTemplate } from '../local/template.ts';
 import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
-import { sagaMachine } from '../test/support/saga-machine.ts';
-import { virtualClock } from '../test/support/virtual-clock.ts';
+
+/** As deployed: in a process of its own, one for all machines of a file. */
+const evaluate = createEvaluator();
 
 export interface Growth {
   steps: number;
@@ -92,6 +97,7 @@ const measure = async (
   const store = createSagaStore({ ...tables, client });
   for (const one of [tool('look', 'read'), tool('change', 'compensatable')]) await store.putTool(one);
   const machine = sagaMachine({
+    evaluate,
     store,
     clock: virtualClock(),
     invoke: async (_, { idempotencyKey }) => ({

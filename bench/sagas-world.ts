@@ -7,7 +7,7 @@ import type { Fetch } from '../examples/refund/tools/http.ts';
 import { servicesAt } from '../examples/refund/tools/services.ts';
 import { memoryTombstones } from '../kit/conformance.ts';
 import { toolHandler } from '../kit/handler.ts';
-import { virtualClock } from '../test/support/virtual-clock.ts';
+import { virtualClock } from '../kit/testing/virtual-clock.ts';
 
 export const RATES = { stepThreeFails: 0.18, throttled: 0.05, lostAnswer: 0.05, crash: 0.03 };
 

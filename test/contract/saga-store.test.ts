@@ -10,10 +10,10 @@ import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { openSagaTables, SAGA_TABLES_CREDENTIALS } from '../support/saga-tables.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 let opened: Awaited<ReturnType<typeof openSagaTables>>;
 let dynamo: SagaStore;

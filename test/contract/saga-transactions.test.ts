@@ -8,9 +8,9 @@ import type { Fact, SagaHead } from '../../core/saga/model.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 let opened: Awaited<ReturnType<typeof openSagaTables>>;
 let store: SagaStore;

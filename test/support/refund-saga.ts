@@ -1,13 +1,13 @@
 /** The refund saga, run in process: real core, real kit, the example's services, faults at chosen points. */
+
 import { expect } from 'vitest';
-import type { ToolRequest } from '../../contract/tool-request.ts';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { LedgerEntry } from '../../core/saga/model.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
-import type { SagaStore } from '../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
 import { readAnswer, readEngineError } from '../../core/saga/tools/tool-protocol.ts';
 import { refundDefinitions, refundManifests, refundTools } from '../../examples/refund/catalog.ts';
@@ -15,23 +15,21 @@ import type { WorldOptions } from '../../examples/refund/services/world.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { toolHandler } from '../../kit/handler.ts';
-import { memorySagaStore } from './memory-saga-store.ts';
+import type { Fault, Invoke } from '../../kit/testing/faults.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { effectsOf, refundFixture } from './refund-fixture.ts';
-import { type Invoked, type MachineOptions, sagaMachine } from './saga-machine.ts';
 import { endingAfter } from './tool-functions.ts';
-import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-export type Invoke = (payload: ToolRequest) => Promise<Invoked>;
+/** As deployed: in a process of its own, one for all machines of a file. */
+const evaluate = createEvaluator();
 
-export interface RefundSagaOptions {
+export interface RefundSagaOptions extends Fault {
   faults?: WorldOptions['faults'];
   replay?: boolean;
   definition?: string;
   network?: (fetch: Fetch, clock: VirtualClock) => Fetch;
-  /** Wraps the call of a function. */
-  around?: (invoke: Invoke, clock: VirtualClock) => Invoke;
-  /** Wraps the store that Advance writes through. */
-  storing?: (store: SagaStore, clock: VirtualClock) => SagaStore;
   onAwait?: MachineOptions['onAwait'];
   maxHistoryEvents?: number;
 }
@@ -77,6 +75,7 @@ export const refundSaga = async (options: RefundSagaOptions = {}) => {
     definitions: refundDefinitions,
   });
   const machine = sagaMachine({
+    evaluate,
     store,
     clock,
     invoke: (_, payload) => invoke(payload),

@@ -1,62 +1,17 @@
 /** Failure points, as things that happen around one operation of one step: at the store, at the engine, on the wire. */
-import type { Fact, LedgerEntry } from '../../core/saga/model.ts';
 import { readReply } from '../../core/saga/tools/http-answer.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
-import type { Invoke, RefundSagaOptions } from './refund-saga.ts';
-import { Crash } from './saga-machine.ts';
+import {
+  around,
+  ENGINE_FAULTS,
+  type Fault as EngineFault,
+  firing,
+  type Invoke,
+  type Point,
+} from '../../kit/testing/faults.ts';
+import type { RefundSagaOptions } from './refund-saga.ts';
 
-export interface Point {
-  operation: 'execute' | 'compensate';
-  step: string;
-}
-
-type Fault = Pick<RefundSagaOptions, 'around' | 'storing' | 'network'>;
-
-/** Fires the first `times` times. */
-const firing = (times = 1) => {
-  let left = times;
-  return () => left-- > 0;
-};
-
-const direction = (operation: Point['operation']): Fact['direction'] =>
-  operation === 'execute' ? 'forward' : 'undo';
-
-const onAppend = (matches: (entry: LedgerEntry) => boolean, when: 'before' | 'after'): Fault => {
-  const fires = firing();
-  return {
-    storing: (store) => ({
-      ...store,
-      append: async (head, version, entries) => {
-        const hit = entries.some(matches) && fires();
-        if (hit && when === 'before') throw new Crash('before the write');
-        const outcome = await store.append(head, version, entries);
-        if (hit) throw new Crash('after the write');
-        return outcome;
-      },
-    }),
-  };
-};
-
-const isPoint = (point: Point) => (entry: LedgerEntry) =>
-  entry.direction === direction(point.operation) && 'step' in entry && entry.step === point.step;
-
-const around = (
-  point: Point,
-  act: (
-    invoke: Invoke,
-    payload: Parameters<Invoke>[0],
-    clock: Parameters<NonNullable<RefundSagaOptions['around']>>[1],
-  ) => ReturnType<Invoke>,
-  times = 1,
-): Fault => {
-  const fires = firing(times);
-  return {
-    around: (invoke, clock) => async (payload) => {
-      const hit = payload.step === point.step && payload.operation === point.operation && fires();
-      return hit ? act(invoke, payload, clock) : invoke(payload);
-    },
-  };
-};
+type Fault = EngineFault & Pick<RefundSagaOptions, 'network'>;
 
 const isWrite = (init?: RequestInit): boolean => init?.method === 'POST' || init?.method === 'PUT';
 
@@ -139,82 +94,7 @@ const hasNoFunction = async () => ({
 
 /** Every failure point, by name. */
 export const FAULTS: Record<string, (point: Point) => Fault> = {
-  'dies before the intent is recorded': (point) =>
-    onAppend((entry) => isPoint(point)(entry) && entry.status === 'started', 'before'),
-  'dies after the intent, before the call': (point) =>
-    onAppend((entry) => isPoint(point)(entry) && entry.status === 'started', 'after'),
-  'dies after the effect, before the record': (point) =>
-    onAppend((entry) => isPoint(point)(entry) && entry.status !== 'started', 'before'),
-  'dies after the record': (point) =>
-    onAppend((entry) => isPoint(point)(entry) && entry.status !== 'started', 'after'),
-  'dies during the call': (point) =>
-    around(point, async (invoke, payload) => {
-      await invoke(payload);
-      throw new Crash('during the call');
-    }),
-  'is throttled before the call': (point) =>
-    around(point, async () => ({ Error: 'Lambda.TooManyRequestsException', Cause: 'Rate exceeded' })),
-  'is throttled before every call': (point) =>
-    around(
-      point,
-      async () => ({ Error: 'Lambda.TooManyRequestsException', Cause: 'Rate exceeded' }),
-      Infinity,
-    ),
-  'times out before the effect': (point) =>
-    around(point, async (_, __, clock) => {
-      await clock.advance(35_000);
-      return { Error: 'States.Timeout', Cause: '' };
-    }),
-  'times out after the effect': (point) =>
-    around(point, async (invoke, payload, clock) => {
-      await invoke(payload);
-      await clock.advance(35_000);
-      return { Error: 'States.Timeout', Cause: '' };
-    }),
-  'times out every time after the effect': (point) =>
-    around(
-      point,
-      async (invoke, payload, clock) => {
-        await invoke(payload);
-        await clock.advance(35_000);
-        return { Error: 'States.Timeout', Cause: '' };
-      },
-      Infinity,
-    ),
-  'crashes inside the function after the effect': (point) =>
-    around(point, async (invoke, payload) => {
-      await invoke(payload);
-      return { Error: 'Lambda.Unknown', Cause: 'the process exited' };
-    }),
-  'ends with its process at the deadline, after the effect': (point) =>
-    around(point, async (invoke, payload, clock) => {
-      await invoke(payload);
-      await clock.advance(Math.max(0, payload.deadlineMs - clock.nowMs()));
-      return { Error: 'Runtime.ExitError', Cause: 'Runtime exited with error: exit status 1' };
-    }),
-  'is delivered twice, one after the other': (point) =>
-    around(
-      point,
-      async (invoke, payload) => {
-        await invoke(payload);
-        return invoke(payload);
-      },
-      Infinity,
-    ),
-  'is delivered twice at once': (point) =>
-    around(
-      point,
-      async (invoke, payload) => {
-        const [first] = await Promise.all([invoke(payload), invoke(payload)]);
-        return first;
-      },
-      Infinity,
-    ),
-  'answers something that is no outcome': (point) =>
-    around(point, async (invoke, payload) => {
-      await invoke(payload);
-      return { Payload: { statusCode: 200 } };
-    }),
+  ...ENGINE_FAULTS,
   'loses the answer of the provider': (point) =>
     onWire(point, async (send) => {
       await send();

@@ -1,5 +1,7 @@
 /** Sagas of a few made-up tools whose answers a test writes: for what the refund example can not show. */
+
 import { isDeepStrictEqual } from 'node:util';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
@@ -7,9 +9,12 @@ import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { PlanStep, ToolManifest } from '../../core/saga/model.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import { memorySagaStore } from './memory-saga-store.ts';
-import { type Invoked, type MachineOptions, sagaMachine } from './saga-machine.ts';
-import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { type Invoked, type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
+
+/** As deployed: in a process of its own, one for all machines of a file. */
+const evaluate = createEvaluator();
 
 export const SAGA = 'scripted';
 const RETRY = { maxAttempts: 3, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
@@ -58,6 +63,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
   const requests: ToolRequest[] = [];
   for (const tool of tools) await memory.store.putTool(tool);
   const machine = sagaMachine({
+    evaluate,
     store,
     clock,
     invoke: async (_, request) => {

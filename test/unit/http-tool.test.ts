@@ -10,13 +10,13 @@ import { createHttpTool } from '../../core/saga/tools/http-tool.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { verifySignature } from '../../kit/verify-signature.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
-import { sagaMachine } from '../support/saga-machine.ts';
 import { endingAfter } from '../support/tool-functions.ts';
 import { requestOf } from '../support/tool-requests.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 const SECRET = 'a secret of this test';
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { observe } from '../../core/saga/people/observation.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
-import { Crash } from '../support/saga-machine.ts';
 
 describe('people', () => {
   const asking = (decide: (saga: Awaited<ReturnType<typeof refundSaga>>) => Promise<boolean>) => {

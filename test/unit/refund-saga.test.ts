@@ -1,8 +1,8 @@
 /** The refund saga from end to end: its steps, its arguments and its one writer. */
 import { describe, expect, test } from 'vitest';
 import type { SagaStore } from '../../core/saga/ports.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
 import { expectInvariants, type RefundSagaOptions, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
-import { Crash } from '../support/saga-machine.ts';
 
 describe('the refund saga', () => {
   test('runs all steps and keeps every reference', async () => {

@@ -5,7 +5,7 @@ import { parseDefinition, parsePlan, parseTool } from '../../core/saga/plan/cata
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../../core/saga/tools/http-endpoint.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { step, TOOLS, planTool as tool } from '../support/plan-tools.ts';
 import { endingAfter } from '../support/tool-functions.ts';
 

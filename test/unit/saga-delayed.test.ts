@@ -1,8 +1,8 @@
 /** What people and the sweeper do while a compensator is delayed, in simulated time (S7, S11). */
 import { describe, expect, test } from 'vitest';
 import { createSweep } from '../../core/saga/run/sweep.ts';
+import type { Invoked } from '../../kit/testing/saga-machine.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, unwinding } from '../support/outage-saga.ts';
-import type { Invoked } from '../support/saga-machine.ts';
 import { rejected, SAGA } from '../support/scripted-saga.ts';
 
 describe('a person, while a compensator is delayed', () => {

@@ -1,5 +1,6 @@
 /** Providers that are away for a while: what a saga does meanwhile, in simulated time (S2, S5, S7). */
 import { describe, expect, test } from 'vitest';
+import type { Invoked } from '../../kit/testing/saga-machine.ts';
 import {
   BEFORE,
   DEFAULTS,
@@ -11,7 +12,6 @@ import {
   undoing,
   unwinding,
 } from '../support/outage-saga.ts';
-import type { Invoked } from '../support/saga-machine.ts';
 import { sampled } from '../support/sampling.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 

@@ -8,10 +8,10 @@ import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { MAX_RESULT_BYTES, readAnswer } from '../../core/saga/tools/tool-protocol.ts';
 import { parseInput } from '../../core/shared/parse-input.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { evaluate, step, TOOLS } from '../support/plan-tools.ts';
 import { chosenSeed } from '../support/sampling.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 const SEED = chosenSeed();
 process.stdout.write(`SEED=${SEED}\n`);

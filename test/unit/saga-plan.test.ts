@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../core/saga/model.ts';
 import { requirePlan } from '../../core/saga/plan/plan-validation.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { evaluate, lookup, planTool, rules, step, TOOLS } from '../support/plan-tools.ts';
 import { chosenSeed } from '../support/sampling.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 const SEED = chosenSeed();
 process.stdout.write(`SEED=${SEED}\n`);

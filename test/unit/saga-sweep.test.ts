@@ -4,10 +4,10 @@ import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { memorySagaStore } from '../support/memory-saga-store.ts';
-import { Crash } from '../support/saga-machine.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -74,7 +74,7 @@ export interface LedgerSigner {
 }
 
 /** An outcome as the index by day has it. */
-export interface IndexedOutcome {
+interface IndexedOutcome {
   sagaId: string;
   seq: number;
   hash: string;

@@ -19,7 +19,7 @@ import {
  * An entry gets its time before it is written. No function that writes one runs for longer than five minutes, and the index is
  * seconds behind: what is older than this is there.
  */
-export const SETTLE_MS = 10 * 60_000;
+const SETTLE_MS = 10 * 60_000;
 /** Nobody is served by more digests than these, however often the function is called. */
 const SHORTEST_MS = 60_000;
 /** About 600 KB a digest. */

@@ -2,16 +2,18 @@
  * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions behind the same
  * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
  */
-import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { Json } from '../../contract/json.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
-import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
+import type { Evaluate, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
@@ -32,15 +34,25 @@ export interface MachineOptions {
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
   maxHistoryEvents?: number;
   httpToolFunction?: string;
+  /** What resolves expressions of plans; deployed, a process of its own. */
+  evaluate?: Evaluate;
 }
 
-/** One process for all machines of a test file. */
-const evaluate = createEvaluator();
+/** In this process: who tests plans of their own trusts their expressions. */
+const evaluateHere: Evaluate = (expressions, scope) =>
+  Promise.all(
+    expressions.map(async (expression): Promise<Json> => {
+      const found = await evaluateToText(expression, scope);
+      if ('problem' in found) throw new WalkbackError('ArgumentsUnresolved', found.problem);
+      const value: Json = JSON.parse(found.text);
+      return value;
+    }),
+  );
 
 const MAX_TRANSITIONS = 20_000;
 
 export const sagaMachine = (options: MachineOptions) => {
-  const { store, clock } = options;
+  const { store, clock, evaluate = evaluateHere } = options;
   const executions = new Map<string, 'running' | 'ended'>();
   const queue: { sagaId: string; generation: number }[] = [];
   const dead: string[] = [];

@@ -1,0 +1,35 @@
+/** Tombstones that survive the server: a file for each, made once and on disk before anything acts. */
+import { createHash } from 'node:crypto';
+import { access, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Tombstones } from '../../core/saga/ports.ts';
+
+const isThere = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EEXIST';
+
+export const openTombstones = async (directory: string): Promise<Tombstones> => {
+  await mkdir(directory, { recursive: true });
+  const pathOf = (what: string): string => join(directory, createHash('sha256').update(what).digest('hex'));
+  /** False when it was there. */
+  const make = async (what: string): Promise<boolean> => {
+    try {
+      await using file = await open(pathOf(what), 'wx');
+      await file.sync();
+      await using folder = await open(directory);
+      await folder.sync();
+      return true;
+    } catch (error) {
+      if (isThere(error)) return false;
+      throw error;
+    }
+  };
+  return {
+    bury: async (forwardKey) => void (await make(forwardKey)),
+    isBuried: (forwardKey) =>
+      access(pathOf(forwardKey)).then(
+        () => true,
+        () => false,
+      ),
+    claim: (forwardKey, attempt) => make(`${forwardKey} ${attempt}`),
+  };
+};
