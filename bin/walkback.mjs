@@ -45,7 +45,7 @@ const startOn = (node) => {
 const bundled = findBundled();
 if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
   modules.enableCompileCache(cache);
-  import(main.href);
+  void import(main.href);
 } else if (bundled !== undefined) {
   startOn(bundled);
 } else {

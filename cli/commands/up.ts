@@ -35,10 +35,11 @@ export const addUp = (program: Command, app: App): void => {
     .option(
       '--functions <path>',
       'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
-      (path: string, paths: string[] = []) => [...paths, path],
+      (path: string, paths: string[]) => [...paths, path],
+      [],
     )
     .addHelpText('after', EXAMPLES)
-    .action(async (options: { port?: number; functions?: string[] }, command: Command) => {
+    .action(async (options: { port?: number; functions: string[] }, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();
       const { terminal, signal } = app;
       if (aws === true)
@@ -48,7 +49,7 @@ export const addUp = (program: Command, app: App): void => {
       const cloud = await progress('Starting the embedded cloud', async () => {
         // Loaded only when it is needed: every other command would pay for it too.
         const { startCloud } = await import('../../local/cloud.ts');
-        const functions = (options.functions ?? []).map((path) => resolve(terminal.cwd, path));
+        const functions = options.functions.map((path) => resolve(terminal.cwd, path));
         return startCloud({ dataDir, functions, ...(options.port !== undefined && { port: options.port }) });
       });
       // Deployed it ends one instance of one function; here it would end the cloud.

@@ -69,7 +69,8 @@ const listeningPorts = async (): Promise<number[]> => {
 test('every port that the cloud opens is one of its endpoints', async () => {
   const endpoints = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port));
   // The test runner may listen too, but in a process above this one.
-  expect((await listeningPorts()).sort()).toEqual(endpoints.sort());
+  const ascending = (a: number, b: number): number => a - b;
+  expect((await listeningPorts()).sort(ascending)).toEqual(endpoints.sort(ascending));
   expect(endpoints).toHaveLength(8);
 });
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
 import type { ExecutionAdapter, Sandboxes } from '../../core/checkpoint/ports/sandbox.ts';
@@ -56,7 +57,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<WalkbackError> => {
 const inside = (path: string): string => e2b.rootfs(sandbox.sandboxId, path);
 const until = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 60_000, interval: 20 });
-const run = (command: string, more: object = {}) => sandbox.run(command, { timeoutMs: 20_000, ...more });
+const run = (command: string, more: object = {}) => sandbox.run(command, { timeoutMs: 240_000, ...more });
 
 describe('running a command', () => {
   test('answers its output and exit code, whatever that is', async () => {
@@ -242,6 +243,26 @@ describe('a sandbox that is not there', () => {
     await e2b.sdk.kill(sandbox.sandboxId);
     expect(await running).toMatchObject({ name: 'SandboxNotFound', details: { outcome: 'unknown' } });
     expect(isAlive(pid)).toBe(false);
+  });
+
+  test.each(['file', 'file/below', 'loop', 'none'])(
+    'a projects root that is no directory (%s) is named, and the command is not repeated',
+    async (root) => {
+      await run('echo x > file; ln -sfn loop loop', { cwd: '/home/user' });
+      const command = `: secret words; ${'echo a line of the command\n'.repeat(2_000)}`;
+      const error = await failureOf(run(command, { cwd: `/home/user/${root}` }));
+      expect(error).toMatchObject({ name: 'ProjectsRootNotFound', retryable: false });
+      expect(error.message.length).toBeLessThan(300);
+      expect(inspect(error, { depth: 10 })).not.toMatch(/secret|a line of the command/);
+    },
+  );
+
+  test('a file that is where a directory should be is named, whether it is read below or written below', async () => {
+    await run('echo x > file', { cwd: '/home/user' });
+    const changed = { name: 'SandboxChanged', message: expect.stringContaining('/home/user/file') };
+    const path = '/home/user/file/below';
+    expect(await failureOf(sandbox.readFile(path, 100))).toMatchObject(changed);
+    expect(await failureOf(sandbox.writeFiles([{ path, data: 'x' }]))).toMatchObject(changed);
   });
 
   test('has no id that could mean something else', async () => {
