@@ -1,4 +1,4 @@
-/** Stored items as the functions answer them: the shapes of the "Functions" contract, and nothing beside them. */
+/** Stored items as the functions answer them: the shapes of contract/checkpoint-answers.ts, and nothing beside them. */
 import type {
   CheckpointAnswer,
   SessionAnswer,

@@ -44,7 +44,7 @@ export const describeAbandoned = ({ broken, next, worked }: AbandonedCase): stri
 const rollBack = (instance: Instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' });
 
 /** Runs the rollback (or other work) until it breaks off; false when it ends before that. */
-const breakOff = async (
+export const breakOff = async (
   stage: Stage,
   { where, at, kind }: Break,
   work: (instance: Instance) => Promise<unknown> = rollBack,
@@ -94,7 +94,7 @@ const WORK: Files = {
 };
 
 /** Contents by `repository/path`, wherever they are: in any sandbox, or in a checkpoint whose bundle is stored. */
-const everythingHeld = (stage: Stage): Set<string> => {
+export const everythingHeld = (stage: Stage): Set<string> => {
   const held = new Set<string>();
   const add = (path: string, files: Record<string, string>): void => {
     for (const [name, text] of Object.entries(files)) held.add(`${path}/${name}\n${text}`);
