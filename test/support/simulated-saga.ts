@@ -5,7 +5,7 @@ import { applyFacts, decide } from '../../core/saga/decide/decide.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/saga-events.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
-import type { EffectKind, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
+import type { CompensationRetry, EffectKind, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
 
@@ -38,6 +38,15 @@ const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
     error: fc.constant({ name: 'No', message: 'no' }),
     retryable: fc.boolean(),
   }),
+  fc.record({ unreached: fc.boolean(), seconds: fc.constantFrom(undefined, 0, 1, 59, 3600, 1e9) }).map(
+    ({ unreached, seconds }): Outcome => ({
+      outcome: 'rejected',
+      error: { name: 'Later', message: 'later' },
+      retryable: true,
+      ...(unreached ? { reached: false } : {}),
+      ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    }),
+  ),
   fc.record({
     outcome: fc.constant('unknown' as const),
     error: fc.constant({ name: 'Lost', message: 'lost' }),
@@ -65,19 +74,36 @@ export const turns = fc.array(
   { minLength: 60, maxLength: 60 },
 );
 
-export const plans = fc.array(fc.record({ kind: kinds, approval: fc.boolean(), probe: fc.boolean() }), {
-  minLength: 1,
-  maxLength: 6,
-});
+/** Policies of compensators: of older sagas, and ones that put it aside at once, soon, or when an attempt or two have failed. */
+const policies = fc.constantFrom<CompensationRetry>(
+  RETRY,
+  { ...RETRY, maxAttempts: 50, jitter: 0.5, delayedAfterSeconds: 0, giveUpAfterSeconds: 3600 },
+  { ...RETRY, maxAttempts: 50, delayedAfterSeconds: 5, giveUpAfterSeconds: 30 },
+  { ...RETRY, maxAttempts: 3, jitter: 1, delayedAfterSeconds: 1, giveUpAfterSeconds: 86_400 },
+);
+
+interface DrawnStep {
+  kind: EffectKind;
+  approval: boolean;
+  probe: boolean;
+  retry: CompensationRetry;
+}
+
+export const plans: fc.Arbitrary<DrawnStep[]> = fc.array(
+  fc.record({ kind: kinds, approval: fc.boolean(), probe: fc.boolean(), retry: policies }),
+  { minLength: 1, maxLength: 6 },
+);
 
 /** Runs a plan through `decide` alone, with the ledger kept beside it. */
-export const simulate = (
-  plan: { kind: EffectKind; approval: boolean; probe: boolean }[],
-  script: readonly Turn[],
-) => {
-  const steps = plan.map(({ kind, approval, probe }, index) =>
-    stepOf(index, kind, { probe, ...(approval ? { approval: { timeoutSeconds: 60 } } : {}) }),
-  );
+export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) => {
+  const steps = plan.map(({ kind, approval, probe, retry }, index) => {
+    const undoes = kind === 'compensatable' || kind === 'partial';
+    return stepOf(index, kind, {
+      probe,
+      ...(approval ? { approval: { timeoutSeconds: 60 } } : {}),
+      ...(undoes ? { compensation: { name: 'undo', timeoutSeconds: 10, retry } } : {}),
+    });
+  });
   let nowMs = 1_700_000_000_000;
   const startFact: Fact = {
     direction: 'saga',
