@@ -247,7 +247,8 @@ describe('500 effects that nothing takes back, with the largest references, and 
       requestHash: 'r',
       planHash: 'p',
       inputHash: 'i',
-      requestedBy: 'agent-7',
+      // Who made the first entry.
+      requestedBy: 'engine',
       historyEvents: 0,
       createdAt: AT,
       updatedAt: AT,
