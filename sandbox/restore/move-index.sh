@@ -73,6 +73,8 @@ flag_entries() {
     # git adds the intent only of a file that is there: of an empty one elsewhere, whatever stands at that place here.
     rm -rf -- "$place" && mkdir -p -- "$place" || return
     for entry in "${meant[@]}"; do
+      # Beside a conflict, an entry may be told twice.
+      [ ! -e "$place/$entry" ] && [ ! -L "$place/$entry" ] || continue
       [[ $entry != */* ]] || [ -d "$place/${entry%/*}" ] || mkdir -p -- "$place/${entry%/*}" || return
       case ${kind[$entry]-} in
         L) ln -s -- "$entry" "$place/$entry" || return ;;

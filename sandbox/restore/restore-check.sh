@@ -51,6 +51,8 @@ fetch_bundles() {
   for name in "${files[@]}"; do printf '%s  %s\n' "${name%%.*}" "$name"; done >"$RUN/expected" || return
   sha256sum --quiet --strict -c "$RUN/expected" >"$RUN/sums" 2>&1 || {
     said_in "$RUN/sums"
+    # Only its own word says that a sum is another one; it may also have been ended before it came to say so.
+    [[ $SAID == *': FAILED'* ]] || die SandboxUnavailable "The bundles that arrived in the sandbox could not be looked at: ${SAID:-sha256sum said nothing}. Call again."
     die BundleCorrupt "A bundle that arrived in the sandbox does not have its SHA-256: ${SAID:-sha256sum said nothing}. Nothing was changed. Choose another checkpoint."
   }
   cd -- "$ROOT"

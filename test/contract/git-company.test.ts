@@ -7,8 +7,8 @@ import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { COMMANDS } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
-import { lostWords, randomFrom, startWriter } from '../support/racing-writer.ts';
-import { chosenSeed, WHOLE } from '../support/sampling.ts';
+import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
+import { lostWords, startWriter } from '../support/racing-writer.ts';
 
 test.each([
   ['that it opens for each line', 'append'],
@@ -58,43 +58,9 @@ test('where there is no perl, files are put aside by mv, one directory after the
   rmSync(bin, { recursive: true });
 });
 
-test('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, async () => {
-  const seed = chosenSeed();
-  process.stderr.write(`SEED=${seed}\n`);
-  const random = randomFrom(seed);
-  await using harness = await withRepositories(['app']);
-  const names = ['a', 'b', 'c', 'd', 'e'];
-  harness.sh(`for i in ${names.join(' ')}; do echo one > $i; done`, 'app');
-  const states = [await harness.capture()];
-  harness.sh(`for i in ${names.join(' ')}; do echo two > $i; done; rm e; echo n > n`, 'app');
-  states.push(await harness.capture());
-  const words: string[] = [];
-  const captures: Snapshot[] = [...states];
-  const reports: RestoreReport[] = [];
-  const paths = [...names, 'n'].map((name) => `${harness.root}/app/${name}`);
-  const outcomes: string[] = [];
-  for (let round = 0; round < (WHOLE ? 25 : 6); round++) {
-    const target = states[round % 2];
-    if (target === undefined) throw new Error('no target');
-    const writer = startWriter(paths, random, {
-      manners: ['append', 'hold', 'replace'],
-      pause: 1 + random() * 4,
-    });
-    try {
-      const { report, undo } = await harness.rollback(target, { company: random() < 0.7 });
-      reports.push(report);
-      captures.push(undo);
-      outcomes.push(report.outcome);
-    } finally {
-      await writer.stop();
-    }
-    words.push(...writer.words);
-    // What it wrote after the last look is captured as anything else.
-    captures.push(await harness.capture());
-    expect(await lostWords(harness, 'app', words, captures, reports), `SEED=${seed} ${outcomes}`).toEqual([]);
-  }
-  expect(words.length).toBeGreaterThan(200);
-});
+test('no write that races with a rollback is lost, whenever it comes', { timeout: 600_000 }, () =>
+  racesWithRollbacks(6, 200),
+);
 
 test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
   await using harness = await withRepositories(['app']);

@@ -2,26 +2,27 @@
 import { expect, test } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 
-test.each([
-  ['whose file is deleted', 'echo n > n; git add -N n; rm n'],
-  ['whose file is a directory now', 'echo n > n; git add -N n; rm n; mkdir n; echo in > n/in'],
-  ['whose file is a link now', 'echo n > n; git add -N n; rm n; ln -s f.txt n'],
-  ['of a link', 'ln -s f.txt n; git add -N n'],
-  ['whose file is executable now', 'echo n > n; git add -N n; chmod +x n'],
-  ['of an executable file that is gone', 'echo n > n; chmod +x n; git add -N n; rm n'],
-  ['that is ignored', 'echo n > n; git add -N n; echo n > .gitignore'],
-  ['in a directory that is gone', 'mkdir d; echo n > d/n; git add -N d/n; rm -r d'],
-  [
-    'beside a conflict',
-    'git checkout -qb side; echo s > f.txt; git commit -qam s; git checkout -q main; echo m > f.txt; git commit -qam m; git merge side >/dev/null || :; echo n > n; git add -N n; rm n',
-  ],
-])('an intent to add %s', async (_what, make) => {
+/** Beside a conflict, one entry for each thing that may have become of its file. */
+const INTENTS = `git checkout -qb side; echo s > f.txt; git commit -qam s; git checkout -q main
+echo m > f.txt; git commit -qam m; git merge side >/dev/null || :
+intend() { echo n > $1 && git add -N $1; }
+intend deleted; rm deleted
+intend directory; rm directory; mkdir directory; echo in > directory/in
+intend link; rm link; ln -s f.txt link
+intend executable; chmod +x executable
+intend ignored; echo ignored > .gitignore
+mkdir gone; intend gone/n; rm -r gone
+ln -s f.txt of-a-link; git add -N of-a-link
+echo n > was-executable; chmod +x was-executable; git add -N was-executable; rm was-executable`;
+
+test('intents to add come back, whatever became of their files', async () => {
   await using harness = await withRepositories(['app']);
-  harness.sh(make, 'app');
+  harness.sh(INTENTS, 'app');
   const before = world(harness, ['app']);
+  expect(harness.sh('git diff --name-only --diff-filter=A | wc -l', 'app').trim()).not.toBe('0');
   const first = await harness.capture();
   harness.sh(
-    'git reset -q --hard; rm -rf n d .gitignore; echo more > more; git add more; git commit -qm more',
+    'git reset -q --hard; git clean -qfd -e .agent-shadow; echo more > more; git add more; git commit -qm more',
     'app',
   );
   const after = world(harness, ['app']);

@@ -17,6 +17,7 @@ import {
 import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
 import { world } from './git-repositories.ts';
 import { runSync } from './run-sync.ts';
+import { chosenSeed } from './sampling.ts';
 
 const APP = `git init -q -b main . && mkdir -p src/deep empty/inner && echo one > f && echo s > src/s && echo d > src/deep/d
 echo x > run && chmod 755 run && echo p > private && chmod 600 private && git add -A && git commit -qm one
@@ -47,7 +48,7 @@ const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
 const looks = (harness: Harness): string[] => world(harness, REPOSITORIES);
 
 /** Two states that differ in everything a restore moves: a repository that goes, one that comes, one in the other. */
-export const faultWorld = async (): Promise<FaultWorld> => {
+const faultWorld = async (): Promise<FaultWorld> => {
   const faults = commandFaults();
   const harness = await createHarness({ env: faults.env });
   for (const [path, make] of [
@@ -90,7 +91,7 @@ const reset = ({ harness }: FaultWorld): void => {
 };
 
 /** The commands of the restore alone, not those of the capture before it. */
-export const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
+const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
   const { harness, faults, first, second, before } = around;
   let calls: CommandCall[] = [];
   const { report } = await harness.rollback(first, {
@@ -109,13 +110,11 @@ export const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
   return calls;
 };
 
-export const faultsOf = (calls: readonly CommandCall[]): CommandFault[] => everyFault(calls);
-
 const silent = (report: RestoreReport): string[] =>
   report.problems.filter(({ message }) => message === '' || /^\W*$/.test(message)).map(({ path }) => path);
 
 /** Runs one fault; answers what became of the restore. */
-export const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<string> => {
+const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<string> => {
   const { harness, faults, first, second, before, after } = around;
   reset(around);
   const name = faultName(fault);
@@ -147,4 +146,28 @@ export const meetsFault = async (around: FaultWorld, fault: CommandFault): Promi
   expect([there.report.outcome, there.report.problems], `${name}: ${hit}: again`).toEqual(['applied', []]);
   expect(looks(harness), `${name}: ${hit}: again`).toEqual(before);
   return hit === undefined ? 'not met' : outcome;
+};
+
+/** About so many of all faults, others with each seed. */
+export const restoreFaults = async (count: number): Promise<void> => {
+  await using around = await faultWorld();
+  const faults = everyFault(await callsOf(around));
+  const seed = chosenSeed();
+  const every = Math.max(1, Math.ceil(faults.length / count));
+  process.stderr.write(`${faults.length} faults, one of ${every}, SEED=${seed}\n`);
+  const wrong: string[] = [];
+  const outcomes = new Map<string, number>();
+  let ran = 0;
+  for (const fault of faults.filter((_, index) => index % every === seed % every)) {
+    const outcome = await meetsFault(around, fault).catch((error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      wrong.push(String(error));
+      return 'wrong';
+    });
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    ran += 1;
+  }
+  expect(wrong).toEqual([]);
+  expect(ran).toBeGreaterThanOrEqual(Math.min(count, faults.length) / 2);
+  process.stderr.write(`${JSON.stringify([...outcomes])}\n`);
 };

@@ -1,0 +1,7 @@
+/** Many more writes that race with rollbacks than in `git-company.test.ts`. */
+import { test } from 'vitest';
+import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
+
+test('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, () =>
+  racesWithRollbacks(25, 3000),
+);
