@@ -34,7 +34,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   sandboxes = anotherProcess();
-  sandbox = await sandboxes.create({ tags: { session: 's' }, timeoutMs: 120_000 });
+  sandbox = await sandboxes.create({ tags: { session: 's' }, timeoutMs: 900_000 });
 });
 
 afterEach(async () => {
