@@ -36,13 +36,14 @@ export const pauseAfterRace = (
 /** What `attempt` answers, as soon as it is not undefined; undefined when it never was. What it throws ends it. */
 export const retrying = async <T>(
   policy: RetryPolicy,
-  { sleep, random = Math.random }: RetryMeans,
+  means: RetryMeans,
   attempt: (count: number) => Promise<T | undefined>,
 ): Promise<T | undefined> => {
+  const { random = Math.random } = means;
   for (let count = 0; count < policy.attempts; count++) {
     const result = await attempt(count);
     if (result !== undefined) return result;
-    if (count + 1 < policy.attempts) await sleep(pauseMs(policy, count, random));
+    if (count + 1 < policy.attempts) await means.sleep(pauseMs(policy, count, random));
   }
   return undefined;
 };
@@ -54,13 +55,13 @@ export const retryingErrors = async <T>(
   isPassing: (error: unknown) => boolean,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const { sleep, random = Math.random } = means;
+  const { random = Math.random } = means;
   for (let count = 0; ; count++) {
     try {
       return await work();
     } catch (error) {
       if (count + 1 >= policy.attempts || !isPassing(error)) throw error;
     }
-    await sleep(pauseMs(policy, count, random));
+    await means.sleep(pauseMs(policy, count, random));
   }
 };

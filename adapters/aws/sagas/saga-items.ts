@@ -8,12 +8,7 @@ import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { PLAIN_SAGA_FORMAT, SAGA_FORMAT } from '../item-format.ts';
-
-export interface Key {
-  pk: string;
-  sk: string;
-}
-export type Item = Key & Record<string, unknown>;
+import type { Item, Key } from '../table-reads.ts';
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 

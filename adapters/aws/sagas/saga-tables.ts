@@ -1,17 +1,11 @@
 /** The few ways sagas talk to their two tables: consistent reads, puts under a condition, and one transaction over both. */
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Page } from '../../../core/saga/ports.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { type Condition, conditionInput } from '../conditions.ts';
 import { calling } from '../errors.ts';
+import { getItem, type Item, type Key, queryPages } from '../table-reads.ts';
 import { putAllItems, transactPuts } from '../table-writes.ts';
-import type { Item, Key } from './saga-items.ts';
 
 const SERVICE = 'DynamoDB';
 
@@ -34,28 +28,16 @@ const keyOf = (cursor: string): Record<string, unknown> => {
 };
 
 export const createSagaTables = (client: DynamoDBDocumentClient) => {
-  const get = async (tableName: string, key: Key): Promise<Record<string, unknown> | undefined> => {
-    const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-    return (await calling(SERVICE, () => client.send(command))).Item;
-  };
+  const get = (tableName: string, key: Key) => getItem(client, tableName, key);
 
-  /** Whole partitions, consistent. */
+  /** Whole partitions. */
   const partition = async (tableName: string, pk: string): Promise<Record<string, unknown>[]> => {
-    const items: Record<string, unknown>[] = [];
-    let from: QueryCommandInput['ExclusiveStartKey'];
-    do {
-      const command = new QueryCommand({
-        TableName: tableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': pk },
-        ...(from && { ExclusiveStartKey: from }),
-      });
-      const page = await calling(SERVICE, () => client.send(command));
-      items.push(...(page.Items ?? []));
-      from = page.LastEvaluatedKey;
-    } while (from !== undefined);
-    return items;
+    const pages = queryPages(client, {
+      TableName: tableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+    });
+    return (await Array.fromAsync(pages)).flat();
   };
 
   /** One page of a partition from a sort key on, consistent: at most `limit` items and 1 MB. */

@@ -14,10 +14,10 @@ import type {
 } from '../../../core/checkpoint/model.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { SESSION_FORMAT } from '../item-format.ts';
+import type { Item } from '../table-reads.ts';
 import {
   checkpointKey,
   copyKey,
-  type Key,
   linkKey,
   messageIdKey,
   messageOrderKey,
@@ -26,8 +26,6 @@ import {
   sessionKey,
   toolKey,
 } from './session-keys.ts';
-
-export type Item = Key & Record<string, unknown>;
 
 /** DynamoDB's limit is 400 KB, measured on its own encoding; JSON is a little longer than that. */
 const MAX_ITEM_BYTES = 400_000;

@@ -1,10 +1,6 @@
 /** Keys of the Sessions table, in one place (docs/design.md, "Data"). */
 import { sha256Hex } from '../../../core/shared/ids.ts';
-
-export interface Key {
-  pk: string;
-  sk: string;
-}
+import type { Key } from '../table-reads.ts';
 
 const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
 

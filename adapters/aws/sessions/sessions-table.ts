@@ -6,19 +6,12 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type Condition, conditionInput } from '../conditions.ts';
-import { calling, toWalkbackError } from '../errors.ts';
-import { putAllItems, transactPuts } from '../table-writes.ts';
-import type { Item } from './session-items.ts';
-import type { Key } from './session-keys.ts';
+import { toWalkbackError } from '../errors.ts';
+import { getItem, type Item, type Key, queryPages } from '../table-reads.ts';
+import { transactPuts } from '../table-writes.ts';
 
 const SERVICE = 'DynamoDB';
 
@@ -45,10 +38,7 @@ const standing = (error: TransactionCanceledException): Record<string, unknown>[
   (error.CancellationReasons ?? []).flatMap(({ Item }) => (Item === undefined ? [] : [unmarshall(Item)]));
 
 export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: string) => {
-  const get = async (key: Key): Promise<Record<string, unknown> | undefined> => {
-    const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-    return (await calling(SERVICE, () => client.send(command))).Item;
-  };
+  const get = (key: Key) => getItem(client, tableName, key);
 
   /** Pages of a query of one partition until there are `limit` items, or `maxBytes` and what the last page had more. */
   const query = async (
@@ -65,34 +55,29 @@ export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: s
     const { limit, maxBytes = Number.POSITIVE_INFINITY, newestFirst = false, before, attributes } = options;
     const range = before === undefined ? 'begins_with(sk, :prefix)' : 'sk BETWEEN :prefix AND :before';
     const names = Object.fromEntries((attributes ?? []).map((name) => [`#${name}`, name]));
+    const pages = queryPages(client, {
+      TableName: tableName,
+      KeyConditionExpression: `pk = :pk AND ${range}`,
+      ExpressionAttributeValues: {
+        ':pk': pk,
+        ':prefix': prefix,
+        ...(before !== undefined && { ':before': before }),
+      },
+      ...(attributes && {
+        ProjectionExpression: Object.keys(names).join(', '),
+        ExpressionAttributeNames: names,
+      }),
+      ScanIndexForward: !newestFirst,
+      Limit: limit,
+    });
     const items: Record<string, unknown>[] = [];
     let sizeBytes = 0;
-    const isFull = () => (limit !== undefined && items.length >= limit) || sizeBytes >= maxBytes;
-    let from: QueryCommandInput['ExclusiveStartKey'];
-    do {
-      const command = new QueryCommand({
-        TableName: tableName,
-        ConsistentRead: true,
-        KeyConditionExpression: `pk = :pk AND ${range}`,
-        ExpressionAttributeValues: {
-          ':pk': pk,
-          ':prefix': prefix,
-          ...(before !== undefined && { ':before': before }),
-        },
-        ...(attributes && {
-          ProjectionExpression: Object.keys(names).join(', '),
-          ExpressionAttributeNames: names,
-        }),
-        ScanIndexForward: !newestFirst,
-        ...(limit !== undefined && { Limit: limit - items.length }),
-        ...(from && { ExclusiveStartKey: from }),
-      });
-      const page = await calling(SERVICE, () => client.send(command));
-      items.push(...(page.Items ?? []));
-      if (Number.isFinite(maxBytes)) sizeBytes += Buffer.byteLength(JSON.stringify(page.Items ?? []));
-      from = page.LastEvaluatedKey;
-    } while (from !== undefined && !isFull());
-    return items;
+    for await (const page of pages) {
+      items.push(...page);
+      if (Number.isFinite(maxBytes)) sizeBytes += Buffer.byteLength(JSON.stringify(page));
+      if ((limit !== undefined && items.length >= limit) || sizeBytes >= maxBytes) break;
+    }
+    return items.slice(0, limit);
   };
 
   const put = async (write: ConditionalPut): Promise<PutOutcome> => {
@@ -114,9 +99,7 @@ export const createSessionsTable = (client: DynamoDBDocumentClient, tableName: s
     return refused === undefined ? { written: true } : { written: false, existing: standing(refused) };
   };
 
-  const putAll = (items: Item[]): Promise<void> => putAllItems(client, tableName, items);
-
-  return { get, query, put, transact, putAll, client, tableName };
+  return { get, query, put, transact, client, tableName };
 };
 
 export type SessionsTable = ReturnType<typeof createSessionsTable>;
