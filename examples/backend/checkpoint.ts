@@ -7,7 +7,7 @@ export const invoke = async (name: string, input: unknown): Promise<Record<strin
   const { FunctionError, Payload } = await lambda.send(
     new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(input) }),
   );
-  const answer = JSON.parse(Payload?.transformToString() ?? '{}') as Record<string, unknown>;
+  const answer: Record<string, unknown> = JSON.parse(Payload?.transformToString() ?? '{}');
   if (FunctionError === undefined) return answer;
   throw Object.assign(new Error(String(answer['errorMessage'])), { name: String(answer['errorType']) });
 };

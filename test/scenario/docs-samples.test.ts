@@ -1,11 +1,12 @@
 /** The sample of the README against the embedded cloud: a tool runs after its checkpoint, and not when that is refused. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type * as Sample from '../../examples/backend/checkpoint.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let cloud: TestCloud;
 let world: World;
-let sample: typeof import('../../examples/backend/checkpoint.ts');
+let sample: typeof Sample;
 beforeAll(async () => {
   cloud = await startTestCloud();
   world = await openWorld(cloud, { paths: ['api'] });

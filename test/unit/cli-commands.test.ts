@@ -193,7 +193,7 @@ describe('walkback rollback', () => {
     ['a sandbox elsewhere', undefined, '/work of sandbox sb-1'],
   ])('asks by the name of %s, and takes no for an answer', async (_, mounts, where) => {
     const asked: string[] = [];
-    using _spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => asked.push(String(text)) > 0);
+    using spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => asked.push(String(text)) > 0);
     const sandboxes = mounts && { places: async () => ({ rootfs: '/root', mounts }) };
     const { calls, failure, stderr } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
       typed: 'n\n',
@@ -207,6 +207,7 @@ describe('walkback rollback', () => {
       },
       ...(sandboxes && { sandboxes: sandboxes as unknown as LocalSandboxes }),
     });
+    expect(spy).toHaveBeenCalled();
     expect(asked.join('')).toContain(`Roll back all repositories in ${where}? [y/N]`);
     expect(failure?.name).toBe('NotConfirmed');
     expect(calls.map(({ name }) => name)).toEqual(['walkback-rollback', 'walkback-timeline']);

@@ -21,7 +21,7 @@ export interface Break {
   kind: 'death' | 'error';
 }
 
-export const NEXT = [
+const NEXT = [
   'checkpoint',
   'another rollback',
   'the same rollback',
@@ -38,7 +38,7 @@ export interface AbandonedCase {
   worked: boolean;
 }
 
-export const describeAbandoned = ({ broken, next, worked }: AbandonedCase): string =>
+const describeAbandoned = ({ broken, next, worked }: AbandonedCase): string =>
   `${broken.kind} ${broken.where} ${broken.at}, ${worked ? 'work' : 'no work'}, then ${next}`;
 
 const rollBack = (instance: Instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' });
