@@ -149,9 +149,9 @@ give_up() {
 # forbidden_name PATH: git takes no file of such a name into a tree: `.git` in another case, and `.gitmodules` as a symlink.
 # It is no part of a capture, and no restore touches it.
 forbidden_name() {
-  local path=$1 part='' rest=$1
-  while [[ $rest == */* ]]; do
-    part+=${rest%%/*} rest=${rest#*/}
+  local path=$1 part='' below=$1
+  while [[ $below == */* ]]; do
+    part+=${below%%/*} below=${below#*/}
     [[ ${part##*/} != .[gG][iI][tT] ]] || { path=$part && break; }
     part+=/
   done

