@@ -8,7 +8,7 @@ export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuc
 export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'internal';
 
 /** What a function may touch, and nothing else. */
-export interface Grants {
+interface Grants {
   /** On the Sessions table. */
   sessions?: readonly TableAction[];
   /** On the Sagas table. */

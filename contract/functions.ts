@@ -11,7 +11,7 @@ import { SAGA_FUNCTIONS } from './saga-functions.ts';
 export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS } as const;
 
 type Functions = typeof FUNCTIONS;
-export type FunctionName = keyof Functions;
+type FunctionName = keyof Functions;
 
 /** Those that take an input of ours, and not what AWS sends. */
 export type CallableName = {

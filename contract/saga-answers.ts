@@ -31,10 +31,8 @@ export const answeredSaga = () =>
       ),
   });
 export type AnsweredSaga = z.infer<ReturnType<typeof answeredSaga>>;
-export type MovedSaga = z.infer<ReturnType<typeof movedSaga>>;
 
 export const startedSaga = () => z.object({ ...movedSaga().shape, warnings: z.array(z.string()) });
-export type StartedSaga = z.infer<ReturnType<typeof startedSaga>>;
 
 const observedStep = () =>
   z.object({
@@ -211,7 +209,6 @@ const sagaSummary = () =>
 export type SagaSummary = z.infer<ReturnType<typeof sagaSummary>>;
 
 export const sagasAnswer = () => z.object({ sagas: z.array(sagaSummary()), cursor });
-export type SagasAnswer = z.infer<ReturnType<typeof sagasAnswer>>;
 
 const storedVersion = () =>
   z.object({

@@ -24,14 +24,12 @@ export const startSagaInput = () =>
     sessionId: id.optional(),
     requestedBy: who,
   });
-export type StartSagaInput = z.infer<ReturnType<typeof startSagaInput>>;
 
 export const describeSagaInput = () =>
   z.strictObject({
     sagaId: id,
     waitSeconds: z.number().min(0).max(600).optional().describe('waits so long for an end or a question'),
   });
-export type DescribeSagaInput = z.infer<ReturnType<typeof describeSagaInput>>;
 
 export const answerInput = () =>
   z.strictObject({
@@ -85,7 +83,6 @@ export const putCatalogInput = () =>
     tools: z.array(jsonValue).max(100),
     definitions: z.array(jsonValue).max(100),
   });
-export type PutCatalogInput = z.infer<ReturnType<typeof putCatalogInput>>;
 
 export const listSagasInput = () =>
   z.strictObject({

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Job } from '../../adapters/jsonata/evaluator.ts';
 import { type BundleSize, bundleSizes, MAX_BUNDLE_BYTES } from '../../cdk/bundle-sizes.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { planCloud } from '../../local/plan.ts';
@@ -75,7 +76,11 @@ test('functions that evaluate expressions have the process for it beside them, a
     expect(await readFile(join(directory, 'index.mjs'), 'utf8'), entry).toContain('./jsonata-process.mjs');
     const child = fork(join(directory, 'jsonata-process.mjs'), [], { execArgv: [], env: {} });
     expect(await once(child, 'message')).toEqual([{ ready: true }, undefined]);
-    child.send({ sources: ['$sum(input.l)'], scope: { input: { l: [1, 2] }, steps: {} } });
+    const job: Job = {
+      expressions: [{ source: '$sum(input.l)' }],
+      scope: { input: { l: [1, 2] }, steps: {} },
+    };
+    child.send(job);
     expect(await once(child, 'message')).toEqual([{ answers: [{ text: '3' }] }, undefined]);
     const gone = once(child, 'exit');
     child.disconnect();

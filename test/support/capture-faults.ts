@@ -87,7 +87,7 @@ const createVerdict = () => {
 
 /** A first capture, and one after changes, each with a fault. Returns how many faults were met. */
 export const captureFaults = async (extent: Extent): Promise<number> => {
-  console.log(`captureFaults: SEED=${extent.seed}`);
+  process.stdout.write(`captureFaults: SEED=${extent.seed}\n`);
   using faults = commandFaults();
   const verdict = createVerdict();
   let met = 0;
@@ -128,7 +128,7 @@ export const captureFaults = async (extent: Extent): Promise<number> => {
 
 /** Survey, directories and diff, each with a fault. */
 export const readFaults = async (extent: Extent): Promise<number> => {
-  console.log(`readFaults: SEED=${extent.seed}`);
+  process.stdout.write(`readFaults: SEED=${extent.seed}\n`);
   using faults = commandFaults();
   await using harness = await prepared(faults.env);
   const repositories = createRepositories();

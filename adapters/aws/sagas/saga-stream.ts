@@ -5,8 +5,6 @@ import type { HeadChange } from '../../../core/saga/run/publish-saga-changes.ts'
 import type { StreamRecord } from '../sessions/stream-records.ts';
 import { readHead } from './saga-items.ts';
 
-export type SagaStreamRecord = StreamRecord;
-
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'];
 
 const headIn = (image: Image): SagaHead | undefined => {
