@@ -146,10 +146,12 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     const first = at * STEPS_PER_CHUNK;
     const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, state.stepCount)}`;
     if (item === undefined) return `${which} are gone`;
-    const { pk: _, sk: __, steps, proof: ___, ...more } = item;
+    const { pk: _, sk: __, steps, proof, ...more } = item;
     const chunk = orUndefined(() => readChunk(item));
     const sound =
       chunk !== undefined &&
+      Array.isArray(proof) &&
+      proof.every((hash) => typeof hash === 'string') &&
       isOurJson(steps) &&
       isPinnedChunk(planHash, at, chunk) &&
       Object.keys(more).length === 0;
