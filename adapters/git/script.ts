@@ -186,9 +186,10 @@ const endOfGroup = (killAfterMs: number): string =>
     'exit "$wb_code"',
   ].join('\n');
 
-/** Whole-line comments stay at home: they are for readers of the files, and the command's length is limited. */
+/** Whole-line comments and indentation stay at home: they are for readers of the files, and the command's length is limited. */
 const withoutComments = (text: string): string =>
   text
     .split('\n')
-    .filter((line) => !/^\s*#/.test(line))
+    .map((line) => line.replace(/^ +/, ''))
+    .filter((line) => !line.startsWith('#'))
     .join('\n');
