@@ -73,7 +73,7 @@ changes() {
   # In one word, because most restores only change what is there: then there is nothing to look at one by one.
   all=$IFS${entries[*]}$IFS
   [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
-  [[ $all == *$IFS[ADT]$IFS* ]] || entries=()
+  [[ $all == *${IFS}[ADT]$IFS* ]] || entries=()
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
     case ${entries[i]} in

@@ -112,6 +112,7 @@ known_ignored() {
 }
 
 # find_odd [DIRECTORY...]: everywhere, or in these directories alone, which begin with `./`.
+# shellcheck disable=SC2120 # a restore passes them
 find_odd() {
   local where=(.) seen=$SHADOW/rules-seen
   [ $# -eq 0 ] || where=("$@" -maxdepth 1)

@@ -12,7 +12,7 @@ part_id() {
   if [ -z "${PARTS[$1]-}" ]; then
     git ls-tree "$1" >"$OUT.parts" 2>>"$OUT.err" || return
     while IFS=$'\t' read -r id name; do PARTS[$1/$name]=${id##* }; done <"$OUT.parts"
-    PARTS[$1]=read
+    PARTS[$1]='read'
   fi
   ID=${PARTS[$1/$2]-}
 }
