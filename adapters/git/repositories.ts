@@ -15,7 +15,7 @@ export interface GitLimits {
   links: LinkLimits;
 }
 
-export const GIT_LIMITS: GitLimits = { answerBytes: ANSWER_BYTES, links: LINK_LIMITS };
+const GIT_LIMITS: GitLimits = { answerBytes: ANSWER_BYTES, links: LINK_LIMITS };
 
 export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories => ({
   survey,

@@ -15,7 +15,7 @@ import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
 /** A repository of a request, with its bundles as they lie in the sandbox. */
-export type IncomingRepository = Omit<RestoreRepository, 'bundles'> & { bundles: readonly IncomingBundle[] };
+type IncomingRepository = Omit<RestoreRepository, 'bundles'> & { bundles: readonly IncomingBundle[] };
 
 export type IncomingRequest = Omit<RestoreRequest, 'repositories'> & {
   repositories: readonly IncomingRepository[];

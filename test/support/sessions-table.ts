@@ -77,7 +77,7 @@ export const useSessionsTable = (): Omit<SessionsTable, 'close'> => {
 };
 
 /** The table in memory that unit tests use, as far as the tests of the real one ask: both keep the same promises. */
-export const useFakeSessions = (): Pick<SessionsTable, 'store' | 'begin'> => {
+const useFakeSessions = (): Pick<SessionsTable, 'store' | 'begin'> => {
   const store = createFakeStore();
   return {
     store,
