@@ -1,6 +1,6 @@
 /** Rows of the report, as data and as a table. */
+import { styleText } from 'node:util';
 import Table from 'cli-table3';
-import colors from 'picocolors';
 import type { Comparison } from './measure.ts';
 
 export interface Row {
@@ -55,7 +55,11 @@ export const verdict = ({ value, budget }: Row): Verdict => {
   return value <= budget ? 'pass' : 'over';
 };
 
-const MARKS: Record<Verdict, string> = { pass: colors.green('pass'), over: colors.red('over'), info: '' };
+const MARKS: Record<Verdict, string> = {
+  pass: styleText('green', 'pass'),
+  over: styleText('red', 'over'),
+  info: '',
+};
 
 export const renderTable = (groups: readonly { title: string; rows: readonly Row[] }[]): string => {
   const table = new Table({
@@ -64,7 +68,7 @@ export const renderTable = (groups: readonly { title: string; rows: readonly Row
     style: { head: [], border: [] },
   });
   for (const { title, rows } of groups) {
-    table.push([{ colSpan: 8, content: colors.bold(title) }]);
+    table.push([{ colSpan: 8, content: styleText('bold', title) }]);
     for (const row of rows) {
       table.push([
         row.what,

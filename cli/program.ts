@@ -58,7 +58,7 @@ export const createProgram = (app: App): Command => {
       // The message comes once, from main.ts.
       outputError: () => undefined,
       getOutHelpWidth: () => Math.min(app.terminal.stdout.columns ?? 80, 110),
-      getOutHasColors: () => paint.isColorSupported,
+      getOutHasColors: () => paint.enabled,
     })
     .configureHelp({
       showGlobalOptions: true,

@@ -1,4 +1,4 @@
-import picocolors from 'picocolors';
+import { styleText } from 'node:util';
 
 /** The part of a stream the CLI writes to; tests give one that collects. */
 export interface Output {
@@ -17,7 +17,10 @@ export interface Terminal {
   readonly now: () => Date;
 }
 
-export type Paint = ReturnType<typeof picocolors.createColors>;
+type Style = 'bold' | 'dim' | 'inverse' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
+
+/** How a view colours what it says; each function answers its text as it is where no colour is wanted. */
+export type Paint = Readonly<Record<Style, (text: string) => string>> & { readonly enabled: boolean };
 
 /** NO_COLOR wins over FORCE_COLOR, and both over what the stream is. */
 export const wantsColour = (env: Terminal['env'], output: Output): boolean => {
@@ -26,8 +29,26 @@ export const wantsColour = (env: Terminal['env'], output: Output): boolean => {
   return output.isTTY === true && env['TERM'] !== 'dumb';
 };
 
+/** Whether to colour is decided by the caller: Node would ask its own stdout and environment. */
+export const createPaint = (enabled: boolean): Paint => {
+  const painter = (style: Style) => (text: string) =>
+    enabled ? styleText(style, text, { validateStream: false }) : text;
+  return {
+    enabled,
+    bold: painter('bold'),
+    dim: painter('dim'),
+    inverse: painter('inverse'),
+    red: painter('red'),
+    green: painter('green'),
+    yellow: painter('yellow'),
+    blue: painter('blue'),
+    magenta: painter('magenta'),
+    cyan: painter('cyan'),
+  };
+};
+
 export const paintFor = (terminal: Terminal, output: Output = terminal.stdout): Paint =>
-  picocolors.createColors(wantsColour(terminal.env, output));
+  createPaint(wantsColour(terminal.env, output));
 
 /** Columns to lay out for: the terminal's, else `COLUMNS`, else 80; never so few that nothing fits. */
 export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): number => {

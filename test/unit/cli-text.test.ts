@@ -1,8 +1,7 @@
-import picocolors from 'picocolors';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseBytes, parseWholeNumber, sessionIdFor, shellWord } from '../../cli/options.ts';
 import { pagerCommand } from '../../cli/terminal/pager.ts';
-import { wantsColour } from '../../cli/terminal/terminal.ts';
+import { createPaint, paintFor, wantsColour } from '../../cli/terminal/terminal.ts';
 import {
   formatBytes,
   formatTime,
@@ -58,6 +57,25 @@ describe('text for the terminal', () => {
     expect(wantsColour({ NO_COLOR: '1', FORCE_COLOR: '1' }, output(true))).toBe(false);
     expect(wantsColour({ FORCE_COLOR: '1' }, output(false))).toBe(true);
     expect(wantsColour({ TERM: 'dumb' }, output(true))).toBe(false);
+    expect(wantsColour({ FORCE_COLOR: '0' }, output(true))).toBe(false);
+    expect(wantsColour({ NO_COLOR: '', FORCE_COLOR: '' }, output(true))).toBe(true);
+  });
+
+  test('colours by the terminal it is given, not by the process it runs in', () => {
+    const terminal = { cwd: '/', stdin: process.stdin, stderr: output(false), now: () => new Date() };
+    const on = { ...terminal, env: { FORCE_COLOR: '1' }, stdout: output(false) };
+    const off = { ...terminal, env: { NO_COLOR: '1' }, stdout: output(true) };
+    for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS']) {
+      vi.stubEnv(name, '1');
+      expect(paintFor(on).red('x')).toBe('\u001b[31mx\u001b[39m');
+      expect(paintFor(off).red('x')).toBe('x');
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test('goes back to the outer colour after an inner one', () => {
+    const { dim, bold } = createPaint(true);
+    expect(dim(`a${bold('b')}c`)).toBe('\u001b[2ma\u001b[1mb\u001b[22m\u001b[2mc\u001b[22m');
   });
 
   test('pages on a terminal only', () => {
@@ -69,7 +87,7 @@ describe('text for the terminal', () => {
 });
 
 describe('a coloured diff', () => {
-  const paint = picocolors.createColors(true);
+  const paint = createPaint(true);
   test('keeps headers apart from removed lines that look like them', () => {
     const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@ f\n--- not a header\n+new\n same';
     expect(paintDiff(diff, paint)).toEqual([

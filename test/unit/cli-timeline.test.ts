@@ -1,12 +1,12 @@
-import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
 import type { TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
-const plain = picocolors.createColors(false);
+const plain = createPaint(false);
 
 type TimelineRepository = TimelineCheckpoint['repositories'][number];
 

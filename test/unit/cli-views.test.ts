@@ -1,5 +1,5 @@
-import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
 import { visibleLength } from '../../cli/terminal/text.ts';
 import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { diffText } from '../../cli/view/diff-view.ts';
@@ -8,7 +8,7 @@ import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
 import type { ListedSession, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 
-const paint = picocolors.createColors(false);
+const paint = createPaint(false);
 const NOW = new Date(2026, 0, 2, 12);
 
 const session = (facts: Partial<ListedSession>): ListedSession => ({

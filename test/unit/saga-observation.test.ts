@@ -1,6 +1,6 @@
 /** What is told of a saga while it moves, and when people turned it round (S12). */
-import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { observation as shape } from '../../contract/saga-answers.ts';
@@ -9,7 +9,7 @@ import { plainTool } from '../support/outage-tools.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 const HOUR_MS = 3600_000;
-const plain = picocolors.createColors(false);
+const plain = createPaint(false);
 const textOf = (seen: Observation): string => observationText(seen, plain, 200);
 
 const approving = async (act: (saga: Awaited<ReturnType<typeof scriptedSaga>>) => Promise<unknown>) => {
