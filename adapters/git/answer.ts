@@ -99,11 +99,11 @@ export const requireAnswer = (result: CommandResult, mark: string): Answer => {
   const stderr = result.stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400);
   if (
     /command not found|No such file or directory/.test(stderr) &&
-    /\b(git|flock|timeout|find|base64|sha256sum|env|bash)\b/.test(stderr)
+    /\b(git|flock|timeout|find|base64|gzip|sha256sum|env|bash)\b/.test(stderr)
   ) {
     throw new WalkbackError(
       'SandboxUnsupported',
-      `The sandbox lacks a tool Walkback needs (git 2.25, bash 4.4, GNU coreutils and findutils, flock): ${stderr}`,
+      `The sandbox lacks a tool Walkback needs (git 2.25, bash 4.4, GNU coreutils and findutils, flock, gzip): ${stderr}`,
     );
   }
   // A shell that a signal ended has said nothing; some sandboxes answer -1 then.

@@ -1,6 +1,6 @@
 /**
  * Git inside a sandbox, by commands that each handle every repository in one round trip. Needs in the sandbox: bash 4.4,
- * git 2.25, GNU coreutils and findutils, flock; curl for bundles over the inline size.
+ * git 2.25, GNU coreutils and findutils, flock, gzip; curl for bundles over the inline size.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { createCapture } from './capture.ts';

@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { quoteOddName } from './names.ts';
@@ -146,27 +147,38 @@ export const buildScript = (name: Command, values: Record<string, Value>, option
 
 const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX_COMMAND_BYTES;
 
+/** The part of a command that is the same for every call, compressed: its values are read where the first script ends. */
+const program = (name: Command): string => {
+  const known = programs.get(name);
+  if (known !== undefined) return known;
+  const [first = 'shared/lib', ...rest] = COMMANDS[name];
+  const text = [script(first), '. /dev/fd/4', 'exec 3<&- 4<&-', ...rest.map((part) => script(part))];
+  const packed = gzipSync(text.map((part) => withoutComments(part)).join('\n')).toString('base64');
+  programs.set(name, packed);
+  return packed;
+};
+
+const programs = new Map<Command, string>();
+
 const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const { endsAfterMs, killAfterMs } = scriptDeadline(options.timeoutMs);
-  const [first = 'shared/lib', ...rest] = COMMANDS[name];
-  const body = [
-    assignments({ WB_MARK: options.mark }),
-    script(first),
-    assigned,
-    ...rest.map((part) => script(part)),
-  ];
   const command = [
-    // Sourced, so that it is read in blocks: as a script, bash would read a pipe byte by byte.
-    `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c '. /dev/fd/3' walkback \\`,
-    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 3<<'${end}' &`,
-    'exec 3<&-',
-    ...body.map((part) => withoutComments(part)),
+    `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c ${shellQuote(unpack)} walkback \\`,
+    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 3<<'${end}' 4<<'${end}' &`,
+    program(name),
+    end,
+    assignments({ WB_MARK: options.mark }),
+    assigned,
     end,
     endOfGroup(killAfterMs),
   ].join('\n');
   return { command, files: [], mark: options.mark };
 };
+
+/** The exit of both programs is seen: half a program is never run. */
+const unpack =
+  'set -o pipefail; export PATH=$1; program=$(base64 -d <&3 | gzip -dc) || exit 71; eval "$program"';
 
 /**
  * `timeout` waits for the shell it started and for nothing else: a child that ignores the request to end would stay,

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -60,6 +60,29 @@ describe('what goes into the sandbox', () => {
         details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
       }),
     );
+  });
+
+  test('the program takes at most half of what a command may have: the rest is for the values of a call', () => {
+    for (const name of Object.keys(COMMANDS) as (keyof typeof COMMANDS)[]) {
+      const { command } = buildScript(name, {}, { mark: 'mark', timeoutMs: 1000 });
+      expect(Buffer.byteLength(command), name).toBeLessThan(MAX_COMMAND_BYTES / 2);
+    }
+  });
+
+  test('half a program is not run, and what unpacks it is named when it is not there', () => {
+    const { command } = buildScript('survey', { MAX_DEPTH: 1 }, { mark: 'mark', timeoutMs: 1000 });
+    const [start = '', packed = ''] = /3<<'[^\n]*\n(.*)\n/.exec(command) ?? [];
+    const cut = command.replace(packed, packed.slice(0, packed.length / 2));
+    expect(start).not.toBe('');
+    const run = (text: string, path: string | undefined) =>
+      spawnSync('/bin/bash', ['-c', text], { env: { PATH: path }, encoding: 'utf8' });
+    expect(run(cut, process.env['PATH'])).toMatchObject({ status: 71, stdout: '' });
+    expect(() =>
+      requireAnswer(
+        { exitCode: 71, stdout: '', stderr: 'walkback: line 1: gzip: command not found' },
+        'mark',
+      ),
+    ).toThrow(expect.objectContaining({ name: 'SandboxUnsupported' }));
   });
 
   test('what does not fit into a command waits in a file for it', () => {
