@@ -39,7 +39,7 @@ export interface Session {
   busy?: Busy;
   /** The last rollback that another call had to settle. */
   settledRollback?: SettledRollback;
-  /** SHA-256 of what start-session was asked for: the same id with another meaning is `SessionConflict`. */
+  /** SHA-256 of the start-session request. The same id with a different request is `SessionConflict`. */
   requestHash: string;
   createdAt: string;
   updatedAt: string;
@@ -47,7 +47,7 @@ export interface Session {
   expiresAt: number;
 }
 
-/** What a capture of one repository is made of. */
+/** The Git objects that make up the capture of one repository. */
 interface Capture {
   /** The capture commit in the shadow. */
   commit: string;
@@ -63,14 +63,20 @@ interface RepositoryFacts {
   changed: boolean;
   /** Bytes of this checkpoint's bundle for the repository; 0 when nothing changed. */
   bundleBytes: number;
-  /** Chain the commit's link belongs to, and the link's place in it (0 is the first); absent in what is not stored. */
+  /**
+   * The chain that the commit's link belongs to, and the link's place in it (0 is the first). Both are
+   * absent when the commit is not stored.
+   */
   chainId?: string;
   link?: number;
   /** Total bytes of the chain's links up to this one. */
   chainBytes?: number;
-  /** Bytes of the chain's first link: what starting over on the same base would cost again. */
+  /** Bytes of the chain's first link. Starting over on the same base would cost about this much again. */
   firstBytes?: number;
-  /** Unix seconds at which the first of the chain's items (links, base) would expire; prolonged before that. */
+  /**
+   * Unix seconds at which the first of the chain's items (links, base) would expire. They are prolonged
+   * before that.
+   */
   chainExpiresAt?: number;
   /** Name of the base bundle below the chain; absent when the repository had no commit. */
   base?: string;
@@ -90,8 +96,9 @@ interface RepositoryFacts {
 export type CapturedRepositoryState = RepositoryFacts & Capture & { state: 'captured' };
 
 /**
- * `absent`: known to the session, gone from the sandbox. `failed`: there, and not captured. Both keep the last good capture on
- * record, if there was one, for the next to continue.
+ * `absent`: the session knows the repository, but it is gone from the sandbox. `failed`: it is there, but
+ * was not captured. Both keep the last good capture, if there was one, so that the next capture can
+ * continue from it.
  */
 type LastKnownState = RepositoryFacts & Partial<Capture> & { state: 'absent' | 'failed' };
 
@@ -118,7 +125,7 @@ export interface Checkpoint {
   sandboxId: string;
   /** True when taken in a review copy: it is in the tree, but never the session's head. */
   detached: boolean;
-  /** The rollback that nobody had finished, and that the call of this checkpoint settled before it captured. */
+  /** An abandoned rollback that the call for this checkpoint settled before it captured. */
   settledRollback?: SettledRollback;
   createdAt: string;
   expiresAt: number;
@@ -129,7 +136,10 @@ export interface Message {
   /** 1, 2, 3 ... in order of first appearance. */
   order: number;
   firstSeq: number;
-  /** Its last checkpoint that is not a rollback's own capture: what "roll back to this message" means. */
+  /**
+   * The message's last checkpoint that is not a rollback's own capture. "Roll back to this message" means
+   * this one.
+   */
   lastSeq: number;
 }
 
@@ -157,7 +167,10 @@ export interface StoredBundle {
 /** A base bundle, shared by the sessions of one owner. Item `BASE#<owner>#<name>` / `META`. */
 export interface StoredBase extends StoredBundle {
   name: string;
-  /** `tenant/<id>` or `session/<id>`; absent in items older than owners, which only those read that already stand on them. */
+  /**
+   * `tenant/<id>` or `session/<id>`. Absent in items written before bases had owners. Only sessions that
+   * already build on such a base may read it.
+   */
   owner?: string;
   commit: string;
   shallow: boolean;
@@ -166,23 +179,24 @@ export interface StoredBase extends StoredBundle {
 }
 
 /**
- * An object that is in the bucket, or may come there, and that nothing names yet. Written before it, so that none stays for ever.
- * Item `UPLOAD#<hash of its key>` / `UPLOAD`.
+ * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is
+ * written before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`.
  */
 export interface StoredUpload {
   key: string;
-  /** What will name it. */
+  /** The item that will name the object. */
   place: { sessionId: string; chainId: string } | { base: string; owner: string };
   expiresAt: number;
 }
 
 /**
- * `captured`: what was there is a checkpoint, and nothing was written. `writing`: the command that writes may have been
- * sent, so the sandbox may stand between its undo checkpoint and its target.
+ * `captured`: the state of the sandbox is saved as a checkpoint, and nothing was written. `writing`: the
+ * command that writes may have been sent, so the sandbox may stand between its undo checkpoint and its
+ * target.
  */
 type RollbackPhase = 'started' | 'captured' | 'writing' | 'done' | 'failed';
 
-/** A terminal error as a journal keeps it, so that the same request gets the same answer. */
+/** A terminal error, stored in a journal so that the same request gets the same answer. */
 interface RecordedError {
   name: ErrorName;
   message: string;
@@ -192,7 +206,7 @@ interface RecordedError {
 export interface RollbackJournal {
   sessionId: string;
   requestId: string;
-  /** SHA-256 of the request's meaning: the same id with another meaning is `RequestConflict`. */
+  /** SHA-256 of the request's content. The same id with different content is `RequestConflict`. */
   requestHash: string;
   phase: RollbackPhase;
   /** The session's epoch after this rollback. */
@@ -206,9 +220,12 @@ export interface RollbackJournal {
   undoSeq?: number;
   /** Captures made so far; a repeated run makes another one. */
   captures: number;
-  /** Its runs note `writing` before they write. Absent in journals of older releases: then `captured` may have written. */
+  /**
+   * True if runs of this rollback note `writing` before they write. Absent in journals of older releases;
+   * there, `captured` may already have written.
+   */
   notesWriting?: boolean;
-  /** How another call ended it, when nobody came back for it. */
+  /** How another call ended this rollback, when no one came back for it. */
   settled?: SettledRollback;
   result?: RollbackAnswer;
   error?: RecordedError;
@@ -229,7 +246,10 @@ export interface RehydrateJournal {
   targetSeq: number;
   /** Counts the invocations that worked on it; only the newest may finish it or kill its sandbox. */
   attempt: number;
-  /** Unix milliseconds until which the newest attempt has it to itself; absent when nobody works on it. */
+  /**
+   * Unix milliseconds until which only the newest attempt may work on it. Absent when no one is working on
+   * it.
+   */
   heldUntilMs?: number;
   template?: string;
   sandboxTimeoutMs: number;

@@ -1,6 +1,6 @@
 /**
- * Lambda answers up to 6 MB. Whatever lists things ends its page well below that, and hands out a cursor: what a query
- * of 1 MB adds on top, and quoting as CSV inside JSON, still fit.
+ * Lambda answers up to 6 MB. Every list ends its page well below that and returns a cursor. This leaves
+ * room for a query of 1 MB on top, and for quoting CSV inside JSON.
  */
 export const MAX_PAGE_BYTES = 1024 * 1024;
 
@@ -26,7 +26,7 @@ export const createPage = <Item>(limit: number) => {
       push(item, itemBytes);
       return true;
     },
-    /** What one query of 1 MB answered, whole: its cursor is behind the last of them. */
+    /** Adds the whole result of one query of 1 MB, because its cursor points behind the last item. */
     addAll: (more: readonly Item[]): void => {
       for (const item of more) push(item, bytesOf(item));
     },

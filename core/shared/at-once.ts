@@ -1,4 +1,7 @@
-/** Acts on every item, at most `limit` of them at once; answers in their order. The first that fails is thrown. */
+/**
+ * Acts on every item, at most `limit` at a time. Answers come in the items' order. The first error is
+ * thrown.
+ */
 export const mapAtOnce = async <Item, Result>(
   items: readonly Item[],
   limit: number,
@@ -7,7 +10,7 @@ export const mapAtOnce = async <Item, Result>(
   const results: Result[] = [];
   const queue = items.entries();
   const work = async (): Promise<void> => {
-    // One iterator for all: each takes the next one that nobody took.
+    // All workers share one iterator, so each takes the next free item.
     for (const [at, item] of queue) results[at] = await act(item);
   };
   await Promise.all(Array.from({ length: limit }, work));

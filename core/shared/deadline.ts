@@ -1,19 +1,20 @@
 import { WalkbackError } from './errors.ts';
 import type { Clock } from './surroundings.ts';
 
-/** Kept back from the invocation's time for what follows a sandbox command: verifying, storing, one transaction. */
+/** Time kept back for the work after a sandbox command: verifying, storing, one transaction. */
 const RESERVE_MS = 10_000;
 const LEAST_MS = 1_000;
 
-/** When the caller must have its answer. */
+/** The call being served, and when its caller must have the answer. */
 export interface Invocation {
   /** Unix milliseconds. */
   deadlineMs: number;
 }
 
 /**
- * Milliseconds one sandbox command may take. Short invocations keep a tenth back instead of the fixed reserve.
- * Throws when there is no time left to begin anything: nothing has happened then, so the call may be repeated.
+ * Milliseconds that one sandbox command may take. Short invocations keep a tenth back instead of the fixed
+ * reserve. Throws when there is no time left to begin. Nothing has happened then, so the call may be
+ * repeated.
  */
 export const commandTimeout = (invocation: Invocation, clock: Clock): number => {
   const left = invocation.deadlineMs - clock.now().getTime();

@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorName } from '../../contract/errors.ts';
 
 /**
- * The one base of what Walkback reports: `name` is one of contract/errors.ts, never taken from a class (a minifier changes
- * those); `message` says what to do; `retryable` is the name's own unless this error is different.
+ * The one base class of Walkback's errors. `name` is one of contract/errors.ts, never taken from a class,
+ * because a minifier changes class names. `message` says what to do. `retryable` is the name's default
+ * unless this error differs.
  */
 export class WalkbackError extends Error {
   override readonly name: ErrorName;
@@ -26,8 +27,8 @@ export const isWalkbackError = (error: unknown, name?: ErrorName): error is Walk
   error instanceof WalkbackError && (name === undefined || error.name === name);
 
 /**
- * Names that come from Step Functions and Lambda, not from us: everything else the state machine may match on. What they say of a
- * call is in core/saga/tools/engine-errors.ts.
+ * All other names that the state machine may match on. They come from Step Functions and Lambda, not from
+ * us. Their meaning for a call is in core/saga/tools/engine-errors.ts.
  */
 export const ENGINE_ERRORS = [
   'States.ALL',

@@ -1,11 +1,11 @@
 /**
- * The one way a lost race is tried again: later each time, and not all at the same moment. Pure but for what it is given.
+ * The one policy for retrying a lost race: later each time, and with jitter. Pure but for its arguments.
  */
 
 export interface RetryPolicy {
-  /** How often it is tried, the first time included. */
+  /** Number of tries, the first included. */
   attempts: number;
-  /** The longest pause after the first try; it doubles with each. */
+  /** The longest pause after the first try. It doubles with each try. */
   firstMs: number;
   mostMs: number;
 }
@@ -14,7 +14,7 @@ export interface RetryPolicy {
 export const RACE: RetryPolicy = { attempts: 10, firstMs: 40, mostMs: 1_500 };
 /** A service that answers "at this moment another write is under way". */
 export const COLLISION: RetryPolicy = { attempts: 7, firstMs: 50, mostMs: 2_000 };
-/** A connection that broke under something that may be done twice. */
+/** A broken connection during work that is safe to repeat. */
 export const BROKEN_CONNECTION: RetryPolicy = { attempts: 3, firstMs: 100, mostMs: 1_000 };
 
 export interface RetryMeans {
@@ -23,17 +23,23 @@ export interface RetryMeans {
   random?: () => number;
 }
 
-/** Between half of the longest pause and all of it, so that those who met do not meet again. `attempt` counts from 0. */
+/**
+ * Between half of the longest pause and all of it, so that callers that collided do not collide again.
+ * `attempt` counts from 0.
+ */
 export const pauseMs = (policy: RetryPolicy, attempt: number, random: () => number): number =>
   Math.min(policy.mostMs, policy.firstMs * 2 ** attempt) * (0.5 + random() / 2);
 
-/** Between two rounds of a loop that is lost to others and looks at everything anew. */
+/** Pauses between two rounds of a loop that lost a race and reads everything again. */
 export const pauseAfterRace = (
   { sleep, random = Math.random }: RetryMeans,
   attempt: number,
 ): Promise<unknown> => sleep(pauseMs(RACE, attempt, random));
 
-/** What `attempt` answers, as soon as it is not undefined; undefined when it never was. What it throws ends it. */
+/**
+ * The first answer of `attempt` that is not undefined, or undefined when there is none. An error thrown by
+ * `attempt` ends the retries.
+ */
 export const retrying = async <T>(
   policy: RetryPolicy,
   means: RetryMeans,
@@ -48,7 +54,9 @@ export const retrying = async <T>(
   return undefined;
 };
 
-/** The same for work that fails: what `isPassing` knows is tried again, the last failure is thrown. */
+/**
+ * The same for work that fails: errors that `isPassing` accepts are retried, and the last error is thrown.
+ */
 export const retryingErrors = async <T>(
   policy: RetryPolicy,
   means: RetryMeans,

@@ -1,8 +1,9 @@
 import type { Log } from './surroundings.ts';
 
 /**
- * Settles changes of a stream one after the other. Answers the index of the first that could not be settled: it and all after
- * it are to be delivered again, so that nobody hears of a later change before an earlier one.
+ * Settles changes of a stream one after the other. Answers the index of the first that could not be
+ * settled. It and all after it are delivered again, so that no consumer sees a later change before an
+ * earlier one.
  */
 export const settleInOrder = async <Change extends { id: string }>(
   changes: readonly Change[],

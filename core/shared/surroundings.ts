@@ -1,9 +1,11 @@
-/** What everything has around it. */
+/** Services that every part of the core uses. */
 export interface Clock {
   now(): Date;
   /** Waits before a lost race is tried again. */
   sleep(ms: number): Promise<void>;
-  /** Does it again and again, until what it answers is called. A clock without it never does. */
+  /**
+   * Calls `act` again and again until the returned function is called. A clock without `every` never does.
+   */
   every?(ms: number, act: () => void): () => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Takes the bundles of one capture into the store. Owns which bundle was refused and why, for one capture only;
- * every step is idempotent because keys come from content.
+ * Takes the bundles of one capture into the store. It remembers, for that capture only, which bundle was
+ * refused and why. Every step is idempotent because keys come from content.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
@@ -20,13 +20,16 @@ const corrupt = (message: string): WalkbackError => new WalkbackError('BundleCor
 
 export interface BundleIntake {
   upload: UploadTarget;
-  /** Verifies one bundle and makes it durable; `BundleCorrupt` when it is not what the chain needs. */
+  /**
+   * Verifies one bundle and stores it durably. Throws `BundleCorrupt` when it is not the bundle that the
+   * chain needs.
+   */
   take(bundle: CapturedBundle, expected: ExpectedBundle): Promise<StoredBundle>;
 }
 
 export const createBundleIntake = (deps: {
   session: Session;
-  /** Where the repositories stood, by path. */
+  /** The last known state of each repository, by path. */
   before: ReadonlyMap<string, RepositoryState>;
   store: SessionStore;
   bundles: BundleStore;
@@ -41,18 +44,21 @@ export const createBundleIntake = (deps: {
     return base !== undefined && isAlive(base, clock);
   };
 
-  /** What will name the bundle, if it is stored. */
+  /** The item that will name the bundle once it is stored. */
   const placeOf = ({ kind, base, chain, repositoryPath, commit }: CapturedBundle): StoredUpload['place'] => {
     if (kind === 'base') return { base: base ?? '', owner: baseOwnerOf(session) };
     const continued = chain === 'append' ? before.get(repositoryPath)?.chainId : undefined;
     return { sessionId, chainId: continued ?? chainIdOf(repositoryPath, commit) };
   };
 
-  /** Before the object can be there: what nothing comes to name is found by this, and deleted. */
+  /**
+   * Written before the object can exist, so that an object that no item ever names can be found and
+   * deleted.
+   */
   const index = (bundle: CapturedBundle, key: string): Promise<void> =>
     store.putUpload({ key, place: placeOf(bundle), expiresAt: uploadExpiryOf(clock) });
 
-  /** Where the bytes are already, and stay as long as this capture needs to name them. */
+  /** True if the bytes are stored already, and stay for as long as this capture needs to name them. */
   const isThere = async (bundle: CapturedBundle, key: string, known: StoredUpload | undefined) => {
     if (known === undefined || !isAlive(known, clock)) return false;
     const object = await bundles.head(key);
@@ -76,7 +82,7 @@ export const createBundleIntake = (deps: {
   };
 
   return {
-    // Answers null for what it refuses, too: one bad bundle fails its own repository, in `take`, and no other.
+    // Also answers null for a refused bundle. One bad bundle then fails only its own repository, in `take`.
     upload: async (bundle) => {
       if (bundleProblem(bundle) !== undefined || (await isStoredBase(bundle))) return null;
       const { sizeBytes, sha256 } = bundle;

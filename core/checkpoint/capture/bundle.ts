@@ -1,4 +1,7 @@
-/** Git bundles as bytes: what a header says, and whether the pack behind it is whole (C10). No git needed. */
+/**
+ * Reads Git bundles as bytes, without Git: parses the header and checks that the pack behind it is whole
+ * (C10).
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { WalkbackError } from '../../shared/errors.ts';
 import { OBJECT_ID_PATTERN } from '../../shared/ids.ts';
@@ -14,7 +17,9 @@ export interface BundleHeader {
   packOffset: number;
 }
 
-/** Bytes that hold any header of ours: two ids and a ref, with room for the prerequisites' subjects. */
+/**
+ * Enough bytes for any header that we write: two ids and a ref, with room for the prerequisites' subjects.
+ */
 export const HEADER_BYTES = 64 * 1024;
 
 const corrupt = (message: string): WalkbackError =>
@@ -40,7 +45,10 @@ const splitOnce = (text: string): [string, string] => {
   return space < 0 ? [text, ''] : [text.slice(0, space), text.slice(space + 1)];
 };
 
-/** Reads the header of a version 2 or 3 bundle; `BundleCorrupt` when it is not one. `bytes` may end inside the pack. */
+/**
+ * Reads the header of a version 2 or 3 bundle. Throws `BundleCorrupt` for anything else. `bytes` may end
+ * inside the pack.
+ */
 export const parseBundleHeader = (bytes: Uint8Array): BundleHeader => {
   const first = readLine(bytes, 0);
   const version = SIGNATURES[first.text];
@@ -74,7 +82,10 @@ export const parseBundleHeader = (bytes: Uint8Array): BundleHeader => {
   return header;
 };
 
-/** Checks the start of the pack; with `whole`, also that its trailer is the hash of everything before it. */
+/**
+ * Checks the start of the pack. With `whole`, it also checks that the trailer is the hash of everything
+ * before it.
+ */
 const checkPack = (bytes: Uint8Array, header: BundleHeader, whole: boolean): void => {
   const pack = bytes.subarray(header.packOffset);
   const view = Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);

@@ -1,10 +1,10 @@
-/** What the sandbox claims about a capture, checked before anything is built on it (C10). Pure. */
+/** Checks the sandbox's claims about a capture before anything is built on them (C10). Pure. */
 import { GIB } from '../../../contract/sizes.ts';
 import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
 import type { CapturedBundle, ClaimedCapture, KnownRepository } from '../ports/capture.ts';
 import { prerequisitesOf } from './chain.ts';
 
-/** The most one S3 PUT takes. */
+/** The largest body of a single S3 PUT. */
 const MAX_BUNDLE_BYTES = 5 * GIB;
 
 /** A path below the projects root as a report may name it: `.`, or relative without empty, `.` or `..` parts. */
@@ -32,7 +32,7 @@ const baseProblem = (repository: ClaimedCapture): string | undefined => {
     : 'its base has another object format';
 };
 
-/** Why a captured repository can not be believed; undefined when its claims make sense. */
+/** The reason why a captured repository cannot be trusted, or undefined when its claims are consistent. */
 export const claimProblem = (
   repository: ClaimedCapture,
   known: KnownRepository | undefined,
@@ -49,7 +49,7 @@ export const claimProblem = (
   return isSame ? undefined : 'its capture is called unchanged but is another one';
 };
 
-/** Why a bundle can not be taken; undefined when size, hash and name are such that it can be stored. */
+/** The reason why a bundle cannot be stored, or undefined when its size, hash and name are acceptable. */
 export const bundleProblem = (bundle: CapturedBundle): string | undefined => {
   if (!isRepositoryPath(bundle.repositoryPath)) return 'its bundle has no valid path';
   if (!isObjectId(bundle.commit)) return 'its bundle names no valid commit';

@@ -1,4 +1,7 @@
-/** What came of a capture: the sandbox's report, and what became of it, as a checkpoint says it. Pure. */
+/**
+ * The result of a capture: turns the sandbox's report into the repository states that a checkpoint lists.
+ * Pure.
+ */
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, RepositoryState } from '../model.ts';
@@ -14,7 +17,7 @@ export interface Captured {
   missingTargets: string[];
 }
 
-/** More would not fit an item of the table; the rest is counted. */
+/** More would not fit into an item of the table. The rest is only counted. */
 const MAX_LISTED = 100;
 
 const MAX_TEXT = 500;
@@ -33,14 +36,20 @@ const capped = (items: readonly Uncaptured[], what: string): Uncaptured[] => {
 const byPath = (a: { path: string }, b: { path: string }): number =>
   a.path < b.path ? -1 : Number(a.path > b.path);
 
-/** A repository without a capture of its own keeps its last good one on record, for the next to continue. */
+/**
+ * A repository that was not captured keeps its last good capture, so that the next one can continue from
+ * it.
+ */
 export const notCaptured = (
   path: string,
   state: 'absent' | 'failed',
   before: RepositoryState | undefined,
 ): RepositoryState => ({ ...before, path, state, changed: false, bundleBytes: 0 });
 
-/** Repositories as the report has them, and those it should have mentioned. A path it may not use is dropped. */
+/**
+ * The repositories in the report, and those that it should have mentioned. A path that the report may not
+ * use is dropped.
+ */
 export const reported = (report: CaptureReport, head: Checkpoint | undefined): CapturedRepository[] => {
   const byName = new Map<string, CapturedRepository>();
   for (const repository of report.repositories) {
@@ -72,8 +81,9 @@ const refuseEmptyHanded = (
 };
 
 /**
- * The capture as a whole. Failing everywhere is an error; failing somewhere makes it incomplete (C5). What was left
- * out on purpose (too large, not a file) is listed and leaves it complete.
+ * Sums up the whole capture. It is an error if every repository failed, and incomplete if some did (C5).
+ * Files that were left out on purpose (too large, not a file) are listed, and the capture still counts as
+ * complete.
  */
 export const concluded = (
   report: CaptureReport,

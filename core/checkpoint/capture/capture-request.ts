@@ -1,4 +1,4 @@
-/** What the capture script is asked to do. Pure. */
+/** Builds the request for the capture script. Pure. */
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { DEFAULTS } from '../defaults.ts';
@@ -30,7 +30,7 @@ export const captureRequest = (
 ): CaptureRequest => {
   const { session, head } = input;
   const states = head?.repositories ?? [];
-  // One without an owner is not built upon again: the next chain brings its own.
+  // A base without an owner is not built upon again. The next chain brings its own base.
   const owned = states.filter(({ baseOwner }) => baseOwner !== undefined);
   const bases = [...(input.knownBases ?? []), ...owned.flatMap((state) => state.base ?? [])];
   return {

@@ -1,6 +1,6 @@
 /**
- * One capture of all repositories, durable: run the script, verify and store every bundle, store the links. What
- * it leaves behind is inventory nobody sees until a checkpoint item names it (C1), so it may be repeated freely.
+ * Makes one durable capture of all repositories: runs the script, verifies and stores every bundle, and
+ * stores the links. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
  */
 import pLimit from 'p-limit';
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
@@ -17,7 +17,7 @@ import { type CaptureInput, captureRequest } from './capture-request.ts';
 import type { BundleLimits } from './limits.ts';
 import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
 
-/** Repositories whose bundles are verified and stored at the same time. */
+/** How many repositories have their bundles verified and stored at the same time. */
 const PARALLEL = 8;
 
 export interface CaptureDeps {
@@ -26,11 +26,11 @@ export interface CaptureDeps {
   repositories: Repositories;
   clock: Clock;
   log: Log;
-  /** Those of a test; else `BUNDLE_LIMITS`. */
+  /** Set by a test; the default is `BUNDLE_LIMITS`. */
   limits?: BundleLimits;
 }
 
-/** Runs the capture and stores nothing: what a dry run sees. */
+/** Runs the capture and stores nothing. A dry run uses this. */
 export const createDryCapture =
   (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
@@ -72,7 +72,7 @@ export const createCapture = (deps: CaptureDeps) => {
       try {
         return await take(repository, before.get(path));
       } catch (error) {
-        // Only what is wrong with this one repository; a store that does not answer fails the whole call.
+        // These errors concern only this one repository. A store that does not answer fails the whole call.
         if (!isWalkbackError(error, 'CaptureFailed') && !isWalkbackError(error, 'BundleCorrupt')) throw error;
         log.warn('repository not captured', { path, reason: error.message });
         failures.push({ path, reason: error.message });

@@ -1,6 +1,6 @@
 /**
- * Chains of bundles, decided without touching any: how the next capture of a repository is stored, and which
- * bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
+ * Decides about chains of bundles without touching any: how the next capture of a repository is stored, and
+ * which bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChainLink, RepositoryState } from '../model.ts';
@@ -8,9 +8,9 @@ import type { KnownRepository } from '../ports/capture.ts';
 import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
 
 /**
- * What starting over on the same base would leave to read: the base and a first link like the present one. A
- * chain is too heavy when the links after its first outweigh that, so restoring never reads more than twice what
- * it must, and starting over is paid for by what was written since.
+ * After starting over on the same base, a restore would read the base and a first link like the present
+ * one. A chain is too heavy when its later links outweigh that. So a restore never reads more than twice
+ * the minimum, and each restart is paid for by the bytes written since the last one.
  */
 const isTooHeavy = (state: RepositoryState, limits: BundleLimits): boolean => {
   const first = state.firstBytes ?? 0;
@@ -24,7 +24,7 @@ const needsNewBase = (state: RepositoryState, limits: BundleLimits): boolean =>
   state.head !== state.baseCommit &&
   (state.firstBytes ?? 0) > Math.max(state.baseBytes ?? 0, limits.chainFloorBytes);
 
-/** How the capture after `state` is to be stored. The sandbox may have to fall back to a lower step. */
+/** How the capture after `state` is stored. The sandbox may have to fall back to a lower step. */
 export const nextStep = (
   state: RepositoryState,
   limits: BundleLimits = BUNDLE_LIMITS,
@@ -35,7 +35,7 @@ export const nextStep = (
   return !isOwned || needsNewBase(state, limits) ? 'rebase' : 'restart';
 };
 
-/** What the store has of one repository, for the capture script; undefined when it has nothing. */
+/** What the store holds of one repository, for the capture script. Undefined when it holds nothing. */
 export const knownFrom = (state: RepositoryState, limits?: BundleLimits): KnownRepository | undefined => {
   if (state.commit === undefined || state.tree === undefined || state.meta === undefined) return undefined;
   return {
@@ -49,7 +49,7 @@ export const knownFrom = (state: RepositoryState, limits?: BundleLimits): KnownR
   };
 };
 
-/** The prerequisites a link's bundle must have, and no others. */
+/** The exact prerequisites that a link's bundle must have. */
 export const prerequisitesOf = (
   chain: KnownRepository['next'],
   known: { commit: string } | undefined,
@@ -59,14 +59,17 @@ export const prerequisitesOf = (
   return baseCommit === undefined ? [] : [baseCommit];
 };
 
-/** The links from the chain's first to the one that holds `commit`, in order; `BundleMissing` when one is not there. */
+/**
+ * The links from the chain's first to the one that holds `commit`, in order. Throws `BundleMissing` when
+ * one is absent.
+ */
 export const linksTo = (
   links: readonly ChainLink[],
   chainId: string,
   { commit, link: last }: { commit: string; link: number },
 ): ChainLink[] => {
-  // Two writers may both have stored a link at one place, and a sandbox may name a commit twice in a chain; place and
-  // `previous` tell which one a commit stands on.
+  // Two writers may both have stored a link at the same place, and a sandbox may name a commit twice in one
+  // chain. The place together with `previous` tells which link a commit builds on.
   const byPlace = new Map(links.map((link) => [`${link.link} ${link.commit}`, link]));
   const walk: ChainLink[] = [];
   let at: string | null = commit;

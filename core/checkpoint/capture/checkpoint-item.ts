@@ -46,7 +46,7 @@ export const createCheckpoint = (
   };
 };
 
-/** A message as it stands after a checkpoint of its own. */
+/** A message after a checkpoint of its own was taken. */
 export const moveMessage = (
   session: Session,
   known: Message | undefined,
@@ -57,7 +57,7 @@ export const moveMessage = (
     ? { messageId, order: session.messageCount + 1, firstSeq: seq, lastSeq: seq }
     : { ...known, lastSeq: seq };
 
-/** A session with one more write: version, time and expiry always move together. */
+/** A session after one more write. Version, time and expiry always change together. */
 export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => ({
   ...session,
   ...change,

@@ -1,6 +1,7 @@
 /**
- * Bundles that a restore will need, brought in while those of the capture before it are read out: two round trips at
- * the same time. They only lie in the sandbox; nothing is overwritten before the capture is durable (C3).
+ * Brings in the bundles that a restore will need while the preceding capture's bundles are read out, so
+ * that the two round trips overlap. The bundles only lie in the sandbox. Nothing is overwritten before the
+ * capture is durable (C3).
  */
 
 import type { RepositoryState, Session } from '../model.ts';
@@ -14,10 +15,10 @@ import { statesToBring } from '../rollback/restore-plan.ts';
 import type { BundleLimits } from './limits.ts';
 
 export interface EarlyBundles {
-  /** For the states they were brought for. */
+  /** The states that the bundles were brought for. */
   states: readonly RepositoryState[];
   sources: ReadonlyMap<string, BundleSource[]>;
-  /** Where they lie, as `Repositories.carry` named it. */
+  /** The directory that holds them, as `Repositories.carry` named it. */
   place: string;
 }
 

@@ -1,13 +1,16 @@
-/** What bounds chains, and what travels through a function. A test crosses other limits than an agent does. */
+/** Limits on chains, and on the bytes that travel through a function. Tests set other limits. */
 import { MIB } from '../../../contract/sizes.ts';
 import { DEFAULTS } from '../defaults.ts';
 
 export interface BundleLimits {
   /** Links of one chain. */
   maxLinks: number;
-  /** Below this a chain is never too heavy: starting over would cost more than it saves. */
+  /** A chain below this size is never too heavy, because starting over would cost more than it saves. */
   chainFloorBytes: number;
-  /** Bundles that travel through the function, all of one call together; what is over that goes by a presigned URL. */
+  /**
+   * Limit for bundles that travel through the function, all of one call together. The rest goes by
+   * presigned URLs.
+   */
   carriedBytes: number;
 }
 

@@ -1,4 +1,7 @@
-/** Turns one captured repository into what a checkpoint says about it, with its bundles durable (C1, C10). */
+/**
+ * Stores the bundles of one captured repository durably, and answers its state for the checkpoint (C1,
+ * C10).
+ */
 import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -48,8 +51,9 @@ export const createRepositoryIntake = (deps: {
     bundles.find((bundle) => bundle.repositoryPath === path && bundle.kind === kind);
 
   /**
-   * The base below a new chain: one of the session's owner, the one it stands on, or brought by this capture. Never that of
-   * another owner, whatever the sandbox says: who knows a commit's id has not shown that it has the commit.
+   * Chooses the base below a new chain: one of the session's owner, the one the chain stands on, or one
+   * brought by this capture. Another owner's base is never used, whatever the sandbox says. Knowing a
+   * commit's id does not prove possession of the commit.
    */
   const storeBase = async (
     repository: ClaimedCapture,
@@ -60,7 +64,8 @@ export const createRepositoryIntake = (deps: {
     const expiresAt = chainExpiryOf(session, clock);
     const owner = baseOwnerOf(session);
     const bundle = find(repository.path, 'base');
-    // One without an owner serves only who stands on it, and only until it brings its own.
+    // A base without an owner serves only the repository that stands on it, and only until that brings its
+    // own.
     const isStoodOn = before?.base === name && before.baseOwner === undefined && bundle === undefined;
     for (const one of isStoodOn ? [owner, undefined] : [owner]) {
       const known = await store.getBase(name, one);
@@ -138,7 +143,7 @@ export const createRepositoryIntake = (deps: {
     return { state, link };
   };
 
-  /** Throws `CaptureFailed` or `BundleCorrupt` with the reason why this repository, alone, is not captured. */
+  /** Throws `CaptureFailed` or `BundleCorrupt` with the reason why this one repository is not captured. */
   return async (
     repository: ClaimedCapture,
     before: RepositoryState | undefined,

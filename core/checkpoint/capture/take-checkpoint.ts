@@ -1,6 +1,7 @@
 /**
- * Takes a checkpoint of all repositories of a session. Keeps C1 (one transaction after everything is durable), C7
- * (nothing in the sandbox is relied upon), C9 (an older epoch is refused) and idempotency by `toolExecutionId`.
+ * Takes a checkpoint of all repositories of a session. Keeps C1 (one transaction after everything is
+ * durable), C7 (nothing in the sandbox is relied upon), C9 (an older epoch is refused) and idempotency by
+ * `toolExecutionId`.
  */
 import type { CheckpointAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
@@ -17,7 +18,10 @@ import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, moveMessage, touch } from './checkpoint-item.ts';
 
-/** A connection that broke while a capture ran: what came of it is inventory nobody sees, so it is simply made again. */
+/**
+ * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply
+ * repeated.
+ */
 const isBroken = (error: unknown): boolean =>
   isWalkbackError(error, 'SandboxUnavailable') && error.details['broken'] === true;
 
@@ -30,7 +34,7 @@ const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => 
   );
 };
 
-/** Whether what was captured on `before` may be committed on `now` without looking again. */
+/** Whether a capture made on `before` may be committed on `now` without another look. */
 const standsStill = (before: Session, now: Session): boolean =>
   before.headSeq === now.headSeq && before.sandboxId === now.sandboxId && before.epoch === now.epoch;
 
@@ -87,7 +91,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     let epoch = input.epoch;
     let held: { session: Session; captured: Captured } | undefined;
 
-    /** Undefined: somebody else wrote the session meanwhile. */
+    /** Undefined: another call wrote the session meanwhile. */
     const attempt = async (count: number): Promise<CheckpointAnswer | undefined> => {
       const [read, stored] = await Promise.all([
         requireSession(store, sessionId),

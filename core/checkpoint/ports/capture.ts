@@ -1,8 +1,8 @@
-/** What a capture is asked, and what it answers. */
+/** The request and the report of a capture. */
 import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { CapturedState } from './restore.ts';
 
-/** What the store already has of one repository: the script builds the next link on exactly this. */
+/** What the store already holds of one repository. The script builds the next link on exactly this. */
 export interface KnownRepository {
   path: string;
   commit: string;
@@ -21,7 +21,7 @@ export interface CaptureRequest {
   messageId: string | null;
   reason: string;
   known: KnownRepository[];
-  /** Repositories that were seen and never captured. Those that are gone are answered as absent. */
+  /** Repositories that were seen but never captured. Those that are gone are reported as absent. */
   mentioned?: string[];
   /** Names of base bundles that are stored already and need not be made. */
   knownBases: string[];
@@ -31,12 +31,15 @@ export interface CaptureRequest {
   /** Depth below the projects root at which nested repositories are still looked for. */
   maxDepth: number;
   /**
-   * A rollback's target: paths it would overwrite are captured even when ignored (C2), and repositories whose
-   * target commit is not in the sandbox are reported as `missingTarget`.
+   * The target of a rollback. Paths that it would overwrite are captured even when ignored (C2).
+   * Repositories whose target commit is not in the sandbox are reported as `missingTarget`.
    */
   targets?: CaptureTarget[];
   timeoutMs: number;
-  /** Bundles of this many bytes together come back through the function, the smallest; the others go to `upload`. */
+  /**
+   * The smallest bundles come back through the function, up to this many bytes together. The others go to
+   * `upload`.
+   */
   maxInlineBytes: number;
 }
 
@@ -51,7 +54,10 @@ export interface CapturedBundle {
   kind: 'base' | 'link';
   /** Tip commit of the bundle. */
   commit: string;
-  /** Name of the base, for a base: known before a large one is uploaded, so that one stored meanwhile is not sent again. */
+  /**
+   * Name of the base, if this is one. It is known before a large base is uploaded, so that one stored
+   * meanwhile is not sent again.
+   */
   base?: string;
   /** How the link was made, for a link. */
   chain?: 'append' | 'restart' | 'rebase';
@@ -61,7 +67,7 @@ export interface CapturedBundle {
   bytes?: Uint8Array;
 }
 
-/** A sandbox's claim: ids are what it says until they are checked. */
+/** A sandbox's claim about one capture. The ids are unverified until they are checked. */
 export interface ClaimedCapture {
   path: string;
   state: 'captured';
@@ -77,7 +83,7 @@ export interface ClaimedCapture {
   info?: RepositoryInfo;
 }
 
-/** Of what was not captured nothing else is said. */
+/** A repository that was not captured has none of the other members. */
 type NotCaptured = { [Key in Exclude<keyof ClaimedCapture, 'path' | 'state' | 'changed'>]?: undefined } & {
   path: string;
   state: 'absent' | 'failed';
@@ -95,10 +101,13 @@ export interface CaptureReport {
   roundTrips: number;
 }
 
-/** What a capture says before its bundles are out. */
+/** The part of a report that is known before the bundles are out. */
 export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'roundTrips'>;
 
-/** Asks the store for a place for one large bundle: an URL that takes exactly these bytes, or null when it is there already. */
+/**
+ * Asks the store where one large bundle goes: a URL that accepts exactly these bytes, or null when it is
+ * stored already.
+ */
 export type UploadTarget = (
   bundle: CapturedBundle,
 ) => Promise<{ url: string; headers: Record<string, string> } | null>;

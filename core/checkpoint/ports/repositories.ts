@@ -1,6 +1,6 @@
 /**
- * Git repositories inside a sandbox: looked at, captured, restored, compared (`adapters/git`). Every method throws a
- * `WalkbackError`, never a vendor's.
+ * Git repositories inside a sandbox: inspects, captures, restores and compares them (`adapters/git`). Every
+ * method throws a `WalkbackError`, never a vendor's.
  */
 import type { DirectoryListing, HostChange } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
@@ -13,7 +13,7 @@ export interface DiffPair {
   path: string;
   from: string | null;
   to: string | null;
-  /** Host states; null where there was none, or none is to be compared. */
+  /** Host states. Null where there was none, or where none is to be compared. */
   fromMeta?: string | null;
   toMeta?: string | null;
 }
@@ -37,7 +37,10 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; maxDepth: number; detail: boolean; timeoutMs: number },
   ): Promise<SurveyReport>;
-  /** `beside` is called when bundles are read out in a second round trip, for one that can be made at the same time. */
+  /**
+   * `beside` is called when bundles are read out in a second round trip, so that another round trip can run
+   * at the same time.
+   */
   capture(
     sandbox: ExecutionAdapter,
     request: CaptureRequest,
@@ -45,8 +48,8 @@ export interface Repositories {
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureReport>;
   /**
-   * Brings bundles in for a restore to come, those of each repository as its request will have them, in one round trip;
-   * answers what that request calls `carried`.
+   * Brings in the bundles for a later restore in one round trip. `repositories` list them as that restore's
+   * request will. The answer is that request's `carried`.
    */
   carry(
     sandbox: ExecutionAdapter,

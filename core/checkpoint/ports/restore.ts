@@ -1,4 +1,4 @@
-/** What a restore is asked, and what it answers. */
+/** The request and the report of a restore. */
 import type { HostChange } from '../../../contract/checkpoint-answers.ts';
 
 /** One bundle a restore needs, in the order given: first the base, then the links. */
@@ -21,19 +21,28 @@ export interface CapturedState {
 
 export interface RestoreRepository {
   path: string;
-  /** State to restore; null: the repository did not exist then, so it is parked. */
+  /** State to restore. Null: the repository did not exist at the target, so it is parked. */
   target: CapturedState | null;
-  /** State the sandbox must stand on (from the capture made just before); null when the repository is not there. */
+  /**
+   * State that the sandbox must be in, from the capture made just before. Null when the repository is not
+   * there.
+   */
   now: CapturedState | null;
-  /** State to put back if anything fails: where the repository was when the rollback began; null: it was not there. */
+  /**
+   * State to put back if anything fails: the one from when the rollback began. Null: the repository was not
+   * there.
+   */
   undo: CapturedState | null;
-  /** Capture commit of the target; names the state for a person in the sandbox. */
+  /** Capture commit of the target. It names the state for a person in the sandbox. */
   commit: string | null;
   baseCommit?: string;
   objectFormat: 'sha1' | 'sha256';
-  /** Came from a partial clone: its history is not whole and need not be. */
+  /** The repository is a partial clone, so its history is incomplete and may stay so. */
   partial?: boolean;
-  /** What the target left out for its size, by its path in the repository: it was there then, and is not deleted. */
+  /**
+   * Files that the target left out for their size, by path in the repository. They existed then, so they
+   * are not deleted.
+   */
   skipped?: string[];
   /** Bundles to bring in first, base first; empty when the sandbox has every object. */
   bundles: BundleSource[];
@@ -44,22 +53,29 @@ export interface RestoreRequest {
   projectsRoot: string;
   requestId: string;
   repositories: RestoreRepository[];
-  /** Every bundle of the request is in the sandbox: what `carry` answered. Good for one restore. */
+  /** The answer of `carry`: every bundle of the request is in the sandbox. Good for one restore. */
   carried?: string;
   /** Working files only: host HEAD, branches and index stay. */
   filesOnly: boolean;
   /** Plan and check, change nothing. */
   dryRun: boolean;
   /**
-   * A rollback broke off between `undo` and `target`: every path on which the two differ and that holds what either has
-   * there goes to one end, all to the same; everything else stays. `nearer`: the end that more of them have reached.
+   * Finishes a rollback that broke off between `undo` and `target`. It looks at every path on which the two
+   * differ. Those that hold what either has there all go to the same end. Everything else stays. `nearer`:
+   * the end that more of these paths have reached.
    */
   settle?: 'nearer' | 'target' | 'undo';
-  /** The sandbox was made for this: what its template holds where a repository comes is put aside. */
+  /** The sandbox was made for this restore. Template files in the place of a repository are put aside. */
   fresh?: boolean;
-  /** Other processes go on writing: what changes only the content of captured files does not stop the restore. */
+  /**
+   * Other processes go on writing. A change to only the content of captured files does not stop the
+   * restore.
+   */
   company?: boolean;
-  /** Tool execution of the target: tells files that were there without a repository from those made since. */
+  /**
+   * Tool execution of the target. It distinguishes files that were there without a repository from those
+   * made since.
+   */
   targetTag?: string;
   include: string[];
   exclude: string[];
@@ -73,7 +89,7 @@ export interface RestoredRepository {
   action: 'unchanged' | 'restored' | 'created' | 'parked';
   written: number;
   deleted: number;
-  /** What changes beside the files; absent when nothing does, or only files are restored. */
+  /** Changes beside the files. Absent when there are none, or when only files are restored. */
   host?: HostChange;
   tree: string | null;
   paths: { path: string; change: 'write' | 'delete' }[];
@@ -93,15 +109,17 @@ export interface RestoreReport {
     kind: 'conflict' | 'changed' | 'missing-objects' | 'unsafe-path' | 'interrupted' | 'failed';
     message: string;
   }[];
-  /** What other processes wrote into files that were overwritten or deleted; never removed by a restore. */
+  /**
+   * Changes by other processes to files that were overwritten or deleted. A restore never removes these.
+   */
   asides?: SetAside[];
   warnings: string[];
-  /** What `settle` found. */
+  /** The result of `settle`. */
   settled?: SettleReport;
   roundTrips: number;
 }
 
-/** Files that were put aside and are not what was captured, or are still open. */
+/** Files that were put aside because they differ from the capture, or are still open. */
 export interface SetAside {
   /** Path of the repository they stood in. */
   path: string;
@@ -116,9 +134,12 @@ export interface SetAside {
 export interface SettleReport {
   /** `none`: no path had reached the target, so nothing was written. */
   end: 'target' | 'undo' | 'none';
-  /** Paths (and parts of host state) that hold what the target has, and what the undo has. */
+  /** Number of paths (and parts of host state) that match the target, and that match the undo. */
   reached: number;
   unreached: number;
-  /** What holds neither, relative to the projects root: somebody worked on it since. The first ones. */
+  /**
+   * Paths that match neither, relative to the projects root, because someone changed them since. Only the
+   * first ones are listed.
+   */
   kept: string[];
 }

@@ -1,4 +1,7 @@
-/** Sandboxes, and what can be done inside one (`adapters/e2b`). Every method throws a `WalkbackError`, never a vendor's. */
+/**
+ * Sandboxes, and the operations inside one (`adapters/e2b`). Every method throws a `WalkbackError`, never a
+ * vendor's.
+ */
 
 export interface CommandResult {
   exitCode: number;
@@ -15,10 +18,13 @@ export interface CommandOptions {
   onLine?: (line: string) => void;
 }
 
-/** Of one command: an argument of a Linux process is at most 128 KiB (MAX_ARG_STRLEN), and what is around it needs a little. */
+/**
+ * Limit of one command. An argument of a Linux process is at most 128 KiB (MAX_ARG_STRLEN), and the wrapper
+ * around the command needs a little of that.
+ */
 export const MAX_COMMAND_BYTES = 120 * 1024;
 
-/** One sandbox. It is not trusted (C10): what it answers is verified by the caller. */
+/** One sandbox. It is not trusted (C10): the caller verifies its answers. */
 export interface ExecutionAdapter {
   readonly sandboxId: string;
   /**
@@ -30,7 +36,7 @@ export interface ExecutionAdapter {
   writeFiles(files: { path: string; data: Uint8Array | string }[]): Promise<void>;
   /** Streams one file up, for content that does not fit in memory. */
   writeStream(path: string, data: ReadableStream<Uint8Array>): Promise<void>;
-  /** Reads a file whole; `maxBytes` guards memory (`BundleTooLarge`). */
+  /** Reads a whole file. `maxBytes` protects memory (`BundleTooLarge`). */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
   readStream(path: string): Promise<ReadableStream<Uint8Array>>;
 }
@@ -41,11 +47,11 @@ export interface SandboxTags {
 
 export interface Sandboxes {
   /**
-   * Connects to a running sandbox; throws `SandboxNotFound` when it is gone or paused. Does not resume or bill. One
-   * that was used a moment ago is trusted to be there still, unless `fresh`.
+   * Connects to a running sandbox. Throws `SandboxNotFound` when it is gone or paused. Does not resume it
+   * or cause a charge. A sandbox that was used a moment ago is assumed to be still there, unless `fresh`.
    */
   open(sandboxId: string, options?: { fresh?: boolean }): Promise<ExecutionAdapter>;
-  /** Creates a sandbox tagged with `tags` (the only way to find an orphan again). */
+  /** Creates a sandbox with these `tags`. They are the only way to find an orphan again. */
   create(options: { template?: string; tags: SandboxTags; timeoutMs: number }): Promise<ExecutionAdapter>;
   /** Running sandboxes carrying all the given tags, oldest first. */
   find(tags: SandboxTags): Promise<{ sandboxId: string; tags: SandboxTags; startedAt: string }[]>;

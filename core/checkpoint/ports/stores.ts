@@ -22,7 +22,7 @@ export interface BundleStore {
   get(bundle: StoredBundle): Promise<Uint8Array>;
   /** First bytes of an object, to read a bundle's header. */
   getStart(key: string, bytes: number): Promise<Uint8Array>;
-  /** An URL that accepts exactly one body: key, length and SHA-256 are signed. */
+  /** A URL that accepts exactly one body: key, length and SHA-256 are signed. */
   presignPut(
     bundle: StoredBundle,
     expiresInSeconds: number,
@@ -31,21 +31,24 @@ export interface BundleStore {
   delete(keys: string[]): Promise<void>;
 }
 
-/** What became of a conditional write: done, or refused by its condition, with the item that stood there. */
+/** Result of a conditional write: done, or refused by its condition, with the item that stood there. */
 export type WriteOutcome<T> = { written: true } | { written: false; existing?: T };
 
-/** The timeline a rollback moves: the session's own, or a review copy's. Replaced only at the expected version. */
+/**
+ * The timeline that a rollback moves: the session's own, or a review copy's. Replaced only at the expected
+ * version.
+ */
 export type TimelineMove =
   | { session: Session; expectedVersion: number }
   | { copy: ReviewCopy; expectedVersion: number };
 
-/** seq, parent and message of a checkpoint: the bones of the tree. */
+/** Sequence number, parent and message of a checkpoint: enough to build the tree. */
 export type TreeNode = Pick<
   Checkpoint,
   'seq' | 'parentSeq' | 'messageId' | 'messageOrder' | 'checkpointId' | 'reason' | 'complete' | 'detached'
 >;
 
-/** The Sessions table. All reads are strongly consistent unless said otherwise. */
+/** The Sessions table. All reads are strongly consistent unless stated otherwise. */
 export interface SessionStore {
   getSession(sessionId: string): Promise<Session | undefined>;
   /** Create-only. */
@@ -53,15 +56,15 @@ export interface SessionStore {
   /** Replaces the session item if its version is `expectedVersion`. */
   updateSession(session: Session, expectedVersion: number): Promise<WriteOutcome<Session>>;
   /**
-   * Any order, eventually consistent: for people. Fewer than `limit`, even none, when they are large or far apart; there
-   * are more as long as there is a cursor.
+   * For people: in any order and eventually consistent. May answer fewer than `limit`, even none, when the
+   * items are large or far apart. There are more as long as there is a cursor.
    */
   listSessions(limit: number, cursor?: string): Promise<{ sessions: Session[]; cursor?: string }>;
 
   /**
-   * One transaction (C1): the session moves from `expectedVersion`, the checkpoint and its tool execution are
-   * created, the message is created or moved, the journal (if it is still open) and the review copy too.
-   * `written: false` when any of these conditions does not hold.
+   * One transaction (C1). The session moves on from `expectedVersion`. The checkpoint and its tool
+   * execution are created. The message, the journal (if it is still open) and the review copy are created
+   * or moved. `written: false` when any of these conditions does not hold.
    */
   commitCheckpoint(write: {
     session: Session;
@@ -73,25 +76,25 @@ export interface SessionStore {
   }): Promise<WriteOutcome<Session>>;
   getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
   findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
-  /** Newest first; fewer than `limit` when they have `maxBytes` before. */
+  /** Newest first. Answers fewer than `limit` when these reach `maxBytes` earlier. */
   listCheckpoints(
     sessionId: string,
     options: { limit: number; maxBytes?: number; beforeSeq?: number },
   ): Promise<Checkpoint[]>;
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
-  /** Lets a checkpoint live until `expiresAt` at least; nothing happens when it is gone. */
+  /** Lets a checkpoint live at least until `expiresAt`. Does nothing when it is gone. */
   prolongCheckpoint(sessionId: string, seq: number, expiresAt: number): Promise<void>;
   findMessage(sessionId: string, messageId: string): Promise<Message | undefined>;
   /** In order of first appearance. */
   listMessages(sessionId: string): Promise<Message[]>;
 
-  /** Stores or prolongs, as `putBase`: a link that is there stays what it is. */
+  /** Stores or prolongs, like `putBase`: an existing link is not replaced. */
   putLinks(links: ChainLink[]): Promise<void>;
   listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
-  /** Without an owner: one stored before bases had owners. */
+  /** Without an owner, looks for a base stored before bases had owners. */
   getBase(name: string, owner: string | undefined): Promise<StoredBase | undefined>;
-  /** Stores or prolongs: the first object stays, `expiresAt` only grows. Answers what is stored. */
+  /** Stores or prolongs: the first object stays, and `expiresAt` only grows. Answers the stored item. */
   putBase(base: StoredBase): Promise<StoredBase>;
   getUpload(key: string): Promise<StoredUpload | undefined>;
   putUpload(upload: StoredUpload): Promise<void>;
@@ -99,7 +102,7 @@ export interface SessionStore {
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
   /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */
   beginRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
-  /** One transaction: the journal moves on or ends, if it is not ended yet, and the timeline moves. */
+  /** One transaction: the journal moves on or ends, if it has not ended yet, and the timeline moves. */
   moveRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
 
   getRehydrate(sessionId: string, requestId: string): Promise<RehydrateJournal | undefined>;
@@ -108,7 +111,10 @@ export interface SessionStore {
     journal: RehydrateJournal,
     move?: { session: Session; expectedVersion: number },
   ): Promise<WriteOutcome<RehydrateJournal>>;
-  /** Replaces the journal if it is not ended and stands at `expectedAttempt`; with `also`, both or none. */
+  /**
+   * Replaces the journal if it has not ended and stands at `expectedAttempt`. With `also`, both are written
+   * or none.
+   */
   moveRehydrate(
     journal: RehydrateJournal,
     expectedAttempt: number,

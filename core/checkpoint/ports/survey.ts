@@ -1,4 +1,4 @@
-/** What a look at the repositories of a sandbox answers. */
+/** The answer to a look at the repositories of a sandbox. */
 import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
 
 export interface SurveyReport {

@@ -1,6 +1,6 @@
 /**
- * Begins a rehydrate: what is meant, and for a resume the session held for it. Undefined when another call has just
- * begun the same request.
+ * Begins a rehydrate: resolves the request and, for a resume, holds the session for it. Undefined when
+ * another call has just begun the same request.
  */
 
 import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
@@ -36,7 +36,9 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
   const settleAbandoned = createRecovery(deps);
   const giveUpRollback = createGiveUpRollback(deps);
 
-  /** A resume leaves the old sandbox behind, so a rollback that cannot be settled there does not hold it up. */
+  /**
+   * A resume leaves the old sandbox behind, so a rollback that cannot be settled there does not block it.
+   */
   const free = async (session: Session, by: string, invocation: Invocation): Promise<void> => {
     try {
       await settleAbandoned({ session }, by, invocation);

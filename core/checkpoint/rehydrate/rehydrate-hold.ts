@@ -1,7 +1,7 @@
 /**
- * Who works on a rehydrate. The same request asked several times at once is done once: the first call holds it for a
- * short while, again and again for as long as it lives, and the others wait for its answer. A call that died lets go
- * by itself, and the next one takes over.
+ * Decides which call works on a rehydrate. When the same request arrives several times at once, it is done
+ * once. The first call holds it for a short while and renews the hold as long as it lives; the others wait
+ * for its answer. The hold of a call that died runs out, and the next call takes over.
  */
 import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -13,7 +13,7 @@ import type { SessionStore } from '../ports/stores.ts';
 const HOLD_MS = 12_000;
 const RENEW_MS = 3_000;
 const POLL_MS = 500;
-/** Left of a waiting call's time for its answer. */
+/** Time that a waiting call keeps in reserve for its answer. */
 const RESERVE_MS = 2_000;
 
 export const heldFromNow = (clock: Clock): number => clock.now().getTime() + HOLD_MS;
@@ -24,12 +24,16 @@ const isHeld = ({ heldUntilMs = 0 }: RehydrateJournal, clock: Clock): boolean =>
 export const createRehydrateHold = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
   const { store, clock, log } = deps;
 
-  /** Renews the hold of this attempt while `work` runs. Nothing depends on one renewal: a lost one is only logged. */
+  /**
+   * Renews the hold of this attempt while `work` runs. A failed renewal is only logged, since nothing
+   * depends on a single one.
+   */
   const renewing = async (begun: RehydrateJournal, work: () => Promise<RehydrateAnswer>) => {
     const { sessionId, requestId, attempt } = begun;
     const renew = async (): Promise<void> => {
       const journal = await store.getRehydrate(sessionId, requestId);
-      // Whoever took over, and an end, are told apart by the write: it is for this attempt, while it is open.
+      // The write itself detects a takeover or an end, because it is conditional on this attempt and on an
+      // open journal.
       if (journal?.attempt !== attempt) return;
       await store.moveRehydrate({ ...journal, heldUntilMs: heldFromNow(clock) }, attempt);
     };
@@ -43,7 +47,7 @@ export const createRehydrateHold = (deps: { store: SessionStore; clock: Clock; l
     }
   };
 
-  /** Waits until the journal moves or nobody holds it. False: at once, because nobody does. */
+  /** Waits until the journal moves or its hold runs out. Answers false at once when no one holds it. */
   const waited = async (journal: RehydrateJournal, invocation: Invocation): Promise<boolean> => {
     if (!isHeld(journal, clock)) return false;
     if (clock.now().getTime() + POLL_MS + RESERVE_MS < invocation.deadlineMs) {

@@ -1,6 +1,6 @@
 /**
- * The writes of one rehydrate. Owns the attempt number: an invocation that takes over a request raises it, and
- * from then on the one before can neither finish the request nor kill its sandbox.
+ * The writes of one rehydrate. Owns the attempt number: an invocation that takes over a request raises it.
+ * From then on, the earlier invocation can neither finish the request nor kill its sandbox.
  */
 
 import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
@@ -24,11 +24,14 @@ const superseded = (requestId: string): WalkbackError =>
     { retryable: true, details: { requestId } },
   );
 
-/** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
+/**
+ * The answer of a journal that ended, or undefined while it is open. For a failed one, throws the recorded
+ * error.
+ */
 export const endedRehydrate = (journal: RehydrateJournal): RehydrateAnswer | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
-      // It is this request's answer from now on.
+      // From now on, this error is the request's answer.
       retryable: false,
       details: { requestId: journal.requestId },
     });
@@ -39,7 +42,9 @@ export const endedRehydrate = (journal: RehydrateJournal): RehydrateAnswer | und
 export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock }) => {
   const { store, clock } = deps;
 
-  /** The write lost against a newer attempt, or against an end of this one whose answer never arrived. */
+  /**
+   * The write lost against a newer attempt, or against an end of this attempt whose answer never arrived.
+   */
   const adopt = async (journal: RehydrateJournal): Promise<RehydrateAnswer> => {
     const stored = await store.getRehydrate(journal.sessionId, journal.requestId);
     const result = stored === undefined ? undefined : endedRehydrate(stored);
@@ -47,7 +52,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
     throw superseded(journal.requestId);
   };
 
-  /** The session as a resume leaves it; undefined for a review. */
+  /** The session after a resume; undefined for a review. */
   const resumed = async (journal: RehydrateJournal, sandboxId: string) => {
     const session = await requireSession(store, journal.sessionId);
     if (session.busy?.requestId !== journal.requestId) throw superseded(journal.requestId);
@@ -61,7 +66,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
     return { copy: { sessionId, sandboxId, headSeq, version: 1, expiresAt: expiryOf(session, clock) } };
   };
 
-  /** The session without this request's hold on it; undefined where it has none. */
+  /** The session without this request's hold on it; undefined when there is no hold. */
   const freed = async (journal: RehydrateJournal) => {
     if (journal.mode !== 'resume') return undefined;
     const session = await requireSession(store, journal.sessionId);
@@ -78,7 +83,7 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
   const now = () => clock.now().toISOString();
 
   return {
-    /** Takes the request over from whoever worked on it; undefined when somebody else was faster. */
+    /** Takes the request over from the previous attempt. Undefined when another call was faster. */
     takeOver: async (
       journal: RehydrateJournal,
       invocation: Invocation,
@@ -136,15 +141,15 @@ export const createRehydrateJournal = (deps: { store: SessionStore; clock: Clock
         const outcome = await store.moveRehydrate(done, journal.attempt, also);
         if (outcome.written) return result(epoch);
         if (!(await isOpen(journal))) return adopt(journal);
-        // Only the session moved (a review copy got a checkpoint): once more on what it is now.
+        // Only the session moved (a review copy got a checkpoint), so try again on its present state.
         await pauseAfterRace(clock, attempt);
       }
       throw superseded(journal.requestId);
     },
 
     /**
-     * Records that this attempt failed. True: it is ours, so its sandbox may be killed. Otherwise somebody else has
-     * the request, or it is done after all and this answers its result.
+     * Records that this attempt failed. True: the request is still ours, so its sandbox may be killed.
+     * Otherwise another call has the request, or the request is done after all and this answers its result.
      */
     giveUp: async (journal: RehydrateJournal, error: unknown): Promise<true | RehydrateAnswer> => {
       const isFinal = error instanceof WalkbackError && !error.retryable;

@@ -1,6 +1,6 @@
 import type { SandboxTags } from '../ports/sandbox.ts';
 
-/** The tags by which a sandbox of a lost answer is found again. */
+/** The tags that find the sandbox again when the answer of its creation was lost. */
 export const rehydrateTags = (sessionId: string, requestId: string): SandboxTags => ({
   'walkback-session': sessionId,
   'walkback-request': requestId,

@@ -1,6 +1,7 @@
 /**
- * Sandboxes beside the one a rehydrate works in: a create that was delivered twice makes one that nobody was told
- * of. Looking for them and killing them never fails the rehydrate; what stays behind ends with its own timeout.
+ * Finds and kills duplicate sandboxes of a rehydrate. A create request that was delivered twice makes one
+ * that no one knows of. Errors here never fail the rehydrate, since a leftover sandbox ends with its own
+ * timeout.
  */
 
 import type { Log } from '../../shared/surroundings.ts';

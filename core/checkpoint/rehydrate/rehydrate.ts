@@ -1,6 +1,6 @@
 /**
- * Rebuilds a checkpoint in a fresh sandbox: a detached copy to look at (`review`), or the session's new home
- * (`resume`). Keeps C7 (only table and bucket are needed) and leaves no sandbox behind that nobody was told of.
+ * Rebuilds a checkpoint in a fresh sandbox: a detached copy to look at (`review`), or the session's new
+ * home (`resume`). Keeps C7 (only table and bucket are needed), and leaves no unknown sandbox behind.
  */
 import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
@@ -45,7 +45,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
   const create = ({ sessionId, requestId, template, sandboxTimeoutMs }: RehydrateJournal) =>
     sandboxes.create({ template, tags: rehydrateTags(sessionId, requestId), timeoutMs: sandboxTimeoutMs });
 
-  /** The sandbox of an answer that was lost, if there is one; more than one can only be leftovers. */
+  /** The sandbox of a lost answer, if there is one. If there are several, they can only be leftovers. */
   const findLost = async (journal: RehydrateJournal): Promise<ExecutionAdapter | undefined> => {
     if (journal.attempt === 1) return undefined;
     const [first, ...rest] = await sandboxes.find(rehydrateTags(journal.sessionId, journal.requestId));
@@ -76,7 +76,8 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     const timeoutMs = commandTimeout(invocation, clock);
     const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
     const report = await repositories.restore(sandbox, restoreRequest(session, how, plan.repositories));
-    // Never the checkpoint's fault: the request stays open, and the next call begins with a sandbox of its own.
+    // An interruption is never the checkpoint's fault. The request stays open, and the next call begins
+    // with its own sandbox.
     if (isInterrupted(report)) throw restoreError(report);
     if (report.outcome !== 'applied') return failedToRestore(report.outcome, report.problems);
     const astray = notAtTarget(plan.repositories, report);
@@ -102,7 +103,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       twins = twinSandboxes.find(journal, sandbox.sandboxId);
       let restored = await restore(session, journal, target, sandbox, invocation, lost === undefined);
       if (restored instanceof WalkbackError && lost !== undefined) {
-        // A sandbox that was half restored by a call that died is not worth mending.
+        // The call died, and its sandbox may be half restored. A new one is safer than a repair.
         await sandboxes.kill(lost.sandboxId);
         sandbox = await create(journal);
         journal = await writes.noteSandbox(journal, sandbox.sandboxId);
@@ -126,7 +127,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
         ...settledIn({ session }, settledBy('rehydrate', journal.requestId)),
       });
       const result = await writes.finish(journal, answer, sandboxId);
-      // Only now is it sure that none of them is another attempt's.
+      // Only now is it certain that none of these sandboxes belongs to another attempt.
       if (result.sandboxId === sandboxId) await twinSandboxes.kill(await twins);
       return result;
     } catch (error) {
@@ -153,7 +154,10 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
-  /** One look at the request: its answer, or undefined when it has moved meanwhile and is to be looked at again. */
+  /**
+   * Looks at the request once. Answers its result, or undefined when it moved meanwhile and must be read
+   * again.
+   */
   const attempt = async (
     input: RehydrateInput,
     requestId: string,

@@ -1,4 +1,7 @@
-/** Gives up a resume whose invocation died: its journal fails, the session is free again, its sandbox is killed. */
+/**
+ * Gives up a resume whose invocation died: its journal fails, the session is free again, and its sandbox is
+ * killed.
+ */
 
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
@@ -26,7 +29,7 @@ export const createReleaseResume =
     };
     const failed = { ...journal, phase: 'failed' as const, error, updatedAt: clock.now().toISOString() };
     const outcome = await store.moveRehydrate(failed, journal.attempt, freed);
-    // Not ours to kill if somebody finished or took over the resume just now.
+    // If another call has just finished or taken over the resume, its sandbox is not ours to kill.
     if (!outcome.written) return;
     log.warn('resume given up', { sessionId, requestId });
     for (const found of await sandboxes.find(rehydrateTags(sessionId, requestId))) {

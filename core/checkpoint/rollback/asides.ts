@@ -1,4 +1,4 @@
-/** What other processes wrote into files that a restore overwrote or deleted. Pure. */
+/** Reports changes that other processes made to files that a restore overwrote or deleted. Pure. */
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { SetAside } from '../ports/restore.ts';
 
@@ -9,7 +9,7 @@ const listed = (paths: readonly string[]): string => {
   return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** One line for each place where such files are kept. */
+/** One warning line for each directory where such files are kept. */
 export const asideWarnings = (asides: readonly SetAside[] = []): string[] =>
   asides.map(({ path, directory, late, open }) => {
     const why = [
@@ -19,7 +19,10 @@ export const asideWarnings = (asides: readonly SetAside[] = []): string[] =>
     return `${path}: files as they were are kept in ${directory}${why.length === 0 ? '' : `; ${why.join('; ')}`}`;
   });
 
-/** What a checkpoint left out for its size, by repository and path in it. The innermost repository owns a path. */
+/**
+ * Files that a checkpoint left out for their size, by repository and path in it. A path belongs to the
+ * innermost repository.
+ */
 export const skippedBelow = (
   repositories: readonly string[],
   skipped: readonly Uncaptured[],

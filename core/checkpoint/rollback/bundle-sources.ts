@@ -1,4 +1,7 @@
-/** The bundles a restore has to bring into a sandbox. Every one is known to be there before anything is written. */
+/**
+ * Finds the bundles that a restore must bring into a sandbox. Every one is known to exist before anything
+ * is written.
+ */
 import pLimit from 'p-limit';
 import { BUNDLE_LIMITS, type BundleLimits } from '../capture/limits.ts';
 import type { RepositoryState } from '../model.ts';
@@ -6,9 +9,9 @@ import type { BundleSource } from '../ports/restore.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createNeededBundles, type NeededBundle, PARALLEL } from './needed-bundles.ts';
 
-/** A sandbox fetches within one command; this outlives the longest. */
+/** A sandbox fetches within one command, and this is longer than the longest command. */
 const DOWNLOAD_SECONDS = 3600;
-/** Picks the smallest bundles that fit through the function together. */
+/** Picks the smallest bundles that together fit through the function. */
 const chooseInline = (needed: readonly NeededBundle[], carriedBytes: number): Set<NeededBundle> => {
   const chosen = new Set<NeededBundle>();
   let total = 0;
@@ -36,7 +39,10 @@ export const createBundleSources = (deps: {
     return { ...source, url: await bundles.presignGet(key, DOWNLOAD_SECONDS) };
   };
 
-  /** Sources per repository path, first the base, then the links in order. `BundleMissing`, `BundleCorrupt`. */
+  /**
+   * Sources per repository path: first the base, then the links in order. Throws `BundleMissing` or
+   * `BundleCorrupt`.
+   */
   return async (
     sessionId: string,
     states: readonly RepositoryState[],

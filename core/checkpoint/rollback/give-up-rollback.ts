@@ -1,6 +1,6 @@
 /**
- * Ends an abandoned rollback where it stands, because its sandbox is being left behind: the session is resumed in
- * another one, or ended. Nothing is written into the sandbox.
+ * Ends an abandoned rollback as it stands, because its sandbox is being left behind: the session is resumed
+ * in another one, or ended. Nothing is written into the sandbox.
  */
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
@@ -12,7 +12,7 @@ import { abandonedError, settledRollback } from './settled-rollback.ts';
 
 export const createGiveUpRollback = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
   const { close } = createRollbackJournal(deps);
-  /** Throws `why` when there is no rollback to be given up. */
+  /** Throws `why` when there is no rollback to give up. */
   return async (session: Session, by: string, why: unknown): Promise<void> => {
     const { busy, sessionId } = session;
     const journal = busy?.kind === 'rollback' && (await deps.store.getRollback(sessionId, busy.requestId));

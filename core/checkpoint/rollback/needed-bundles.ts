@@ -1,11 +1,14 @@
-/** The bundles that captures stand on, as the table names them, and whether the store still has them as they were stored. */
+/**
+ * Finds the bundles that captures depend on, as the table names them, and checks whether the store still
+ * has them unchanged.
+ */
 import pLimit from 'p-limit';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
 import type { RepositoryState, StoredBundle } from '../model.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 
-/** Requests to the store at the same time. */
+/** Number of requests to the store at the same time. */
 export const PARALLEL = 32;
 
 export interface NeededBundle {
@@ -49,7 +52,7 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
   const list = async (sessionId: string, states: readonly RepositoryState[]): Promise<NeededBundle[]> =>
     (await Promise.all(states.map((state) => listNeeded(sessionId, state)))).flat();
 
-  /** As far as the store tells without handing it out: `BundleMissing`, `BundleCorrupt`. */
+  /** Checks one bundle without downloading it. Throws `BundleMissing` or `BundleCorrupt`. */
   const prove = async ({ bundle: { key, sizeBytes, sha256 } }: NeededBundle): Promise<void> => {
     const object = await bundles.head(key);
     if (object === undefined) throw damaged('BundleMissing', key, 'is not in the bucket');
@@ -59,7 +62,9 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
       throw damaged('BundleCorrupt', key, 'has another checksum than was stored');
   };
 
-  /** What is wrong with what the store has of these states; undefined when all of it is there. */
+  /**
+   * The first problem with the stored bundles of these states, or undefined when all of them are intact.
+   */
   const damageOf = async (
     sessionId: string,
     states: readonly RepositoryState[],

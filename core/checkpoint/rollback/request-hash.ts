@@ -13,6 +13,6 @@ const canonical = (value: Json | undefined): string => {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
 };
 
-/** What a request means, apart from its id: the same id with another hash is another request. */
+/** Hash of a request's content, without its id. The same id with another hash is a different request. */
 export const requestHash = (meaning: { [name: string]: Json | undefined }): string =>
   sha256Hex(canonical(meaning));

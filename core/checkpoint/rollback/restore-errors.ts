@@ -1,4 +1,4 @@
-/** What a restore that did not happen is called. Pure. */
+/** Chooses the error for a restore that did not happen. Pure. */
 import type { ErrorName } from '../../../contract/errors.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
@@ -24,7 +24,7 @@ const ADVICE: Record<ProblemKind, string> = {
   failed: 'See the reason, then try again with a new requestId.',
 };
 
-/** The most telling problem first: what somebody can do something about. */
+/** The most useful problem first: one that a person can do something about. */
 const ORDER: ProblemKind[] = [
   'conflict',
   'unsafe-path',
@@ -55,7 +55,10 @@ export const restoreError = (report: RestoreReport): WalkbackError => {
   });
 };
 
-/** A process in the sandbox was ended from outside, and nothing stands between two states: the same request goes on. */
+/**
+ * A process in the sandbox was ended from outside, and no repository stands between two states. The same
+ * request can go on.
+ */
 export const isInterrupted = (report: RestoreReport): boolean =>
   report.outcome !== 'broken' && kindOf(report) === 'interrupted';
 
@@ -65,7 +68,10 @@ export const onlyChanged = (report: RestoreReport): boolean =>
 export const onlyConflicts = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
 
-/** In the place of an answer of the sandbox, which was not asked: another run of the request is ahead, so look again. */
+/**
+ * Stands in for an answer of the sandbox, which was not asked: another run of the request is ahead, so look
+ * again.
+ */
 export const anotherRun: RestoreReport = {
   outcome: 'refused',
   repositories: [],

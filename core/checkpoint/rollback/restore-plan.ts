@@ -1,4 +1,4 @@
-/** What a restore is asked to do per repository, from three captures: target, now and undo. Pure. */
+/** Plans a restore for each repository, from three captures: target, now and undo. Pure. */
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
@@ -26,15 +26,16 @@ const stateOf = (state: CapturedRepositoryState | undefined): CapturedState | nu
   state === undefined ? null : { tree: state.tree, meta: state.meta };
 
 /**
- * Every repository of target, now or undo: an earlier run may have set one aside that has to come back if this one
- * fails. One that the target does not have is parked (`commit: null`). One that the
- * target failed to capture is left alone: what it held then is not known, and what it holds now is.
+ * Covers every repository of target, now or undo. An earlier run may have set a repository aside, and it
+ * must come back if this run fails. A repository that the target does not have is parked (`commit: null`).
+ * One that the target failed to capture is left alone: its content then is unknown, and its content now is
+ * known.
  */
 export const planRestore = (from: {
   target: readonly RepositoryState[];
   now: readonly RepositoryState[];
   undo: readonly RepositoryState[];
-  /** What the target left out on purpose. */
+  /** Files that the target left out on purpose. */
   skipped: readonly Uncaptured[];
   sources: ReadonlyMap<string, BundleSource[]>;
 }): RestorePlan => {
@@ -67,7 +68,10 @@ export const planRestore = (from: {
   return plan;
 };
 
-/** Repositories a fresh sandbox gets: what the target holds, and the last good state of what it failed to capture. */
+/**
+ * Repositories for a fresh sandbox: those that the target holds, and the last good state of those that it
+ * failed to capture.
+ */
 export const planFresh = (
   target: readonly RepositoryState[],
   sources: ReadonlyMap<string, BundleSource[]>,
@@ -97,7 +101,9 @@ export const planFresh = (
   return plan;
 };
 
-/** Repositories that a restore called applied although they do not stand at the tree that was asked for (C10). */
+/**
+ * Repositories that a restore reported as applied although they do not stand at the requested tree (C10).
+ */
 export const notAtTarget = (asked: readonly RestoreRepository[], report: RestoreReport): string[] => {
   const trees = new Map(report.repositories.map(({ path, tree }) => [path, tree]));
   return asked
@@ -106,8 +112,9 @@ export const notAtTarget = (asked: readonly RestoreRepository[], report: Restore
 };
 
 /**
- * States a restore found objects of missing or damaged, and whose bundles were not brought: the capture looks only quickly,
- * the restore at every object, and some damage shows when git reads it.
+ * States whose objects the restore found missing or damaged, and whose bundles were not brought. The
+ * capture takes only a quick look, while the restore checks every object. Some damage shows only when Git
+ * reads the object.
  */
 const statesLacking = (
   target: readonly RepositoryState[],
@@ -119,7 +126,10 @@ const statesLacking = (
   return target.filter((state) => lacking.includes(state.path) && !brought.includes(state));
 };
 
-/** Restores with the bundles of `wanted`, and once more with those of what turned out to be missing. */
+/**
+ * Restores with the bundles of `wanted`. If objects turn out to be missing, restores once more with their
+ * bundles too.
+ */
 export const bringMissing = async (
   target: readonly RepositoryState[],
   wanted: readonly RepositoryState[],
@@ -130,7 +140,7 @@ export const bringMissing = async (
   return lacking.length === 0 ? first : restore([...wanted, ...lacking]);
 };
 
-/** Refuses a capture of "now" that could not give everything back (C3). */
+/** Refuses a capture of "now" that could not restore everything (C3). */
 export const requireUndoable = (captured: Captured): void => {
   const failed = captured.repositories.filter(({ state }) => state === 'failed').map(({ path }) => path);
   if (failed.length === 0) return;
@@ -145,8 +155,8 @@ export const requireUndoable = (captured: Captured): void => {
 };
 
 /**
- * States whose bundles a restore has to bring: what the sandbox said it lacks, and every repository that is not
- * there now, because its shadow is not there either.
+ * States whose bundles a restore must bring: those that the sandbox said it lacks, and every repository
+ * that is not there now, because its shadow is gone too.
  */
 export const statesToBring = (
   target: readonly RepositoryState[],
@@ -160,7 +170,7 @@ export const statesToBring = (
   );
 };
 
-/** The commits a capture of "now" is told it will be compared with. */
+/** The commits that a capture of "now" is compared with. */
 export const targetsOf = (target: Checkpoint): CaptureTarget[] =>
   target.repositories.flatMap((repository) => {
     if (repository.state !== 'captured') return [];

@@ -1,4 +1,4 @@
-/** The two acts of one attempt at a rollback: the capture of what is there, and the restore. */
+/** The two parts of one attempt at a rollback: the capture of the present state, and the restore. */
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
@@ -17,7 +17,7 @@ import { createRollbackJournal } from './rollback-journal.ts';
 
 export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };
 
-/** What one attempt works with. `mixed`: an earlier run may have written part of the target. */
+/** The inputs of one attempt. `mixed`: an earlier run may have written part of the target. */
 export interface Attempt {
   journal: RollbackJournal;
   place: Place;
@@ -25,12 +25,12 @@ export interface Attempt {
   head: Checkpoint | undefined;
   sandbox: ExecutionAdapter;
   mixed: boolean;
-  /** From 0: how often now was captured before. */
+  /** Number of earlier captures of "now"; starts at 0. */
   round: number;
   invocation: Invocation;
 }
 
-/** The attempt after its capture is committed. */
+/** An attempt whose capture is committed. */
 export interface Noted extends Attempt {
   now: Checkpoint;
   undo: Checkpoint;
@@ -66,7 +66,8 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
             try {
               early = await bringEarly(place.session, sandbox, target.repositories, outline);
             } catch (error) {
-              // The restore tries again, where it is known what each failure means.
+              // This failure is not final: the restore brings the bundles again, and handles each kind of
+              // failure.
               log.warn('bundles not brought early', { reason: String(error) });
             }
           },
@@ -77,7 +78,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       return { captured, early };
     },
 
-    /** Brings what is needed, notes that writing may begin, and lets the sandbox write. */
+    /** Brings the bundles, records that writing may begin, and starts the restore in the sandbox. */
     restoreTo: async (
       to: Checkpoint,
       attempt: Noted,
@@ -108,7 +109,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
           requestId,
           filesOnly,
           dryRun: false,
-          // Who kept writing while it was captured once will not stop.
+          // A process that kept writing during one capture will not stop for the next.
           company: attempt.round > 0,
           targetTag: to.toolExecutionId,
           timeoutMs,

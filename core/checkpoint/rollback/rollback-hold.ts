@@ -1,4 +1,7 @@
-/** Who works on a rollback: whoever holds its timeline, until the deadline of its call or until it lets go. */
+/**
+ * Decides which call works on a rollback: the one that holds its timeline, until that call's deadline or
+ * until it lets go.
+ */
 import type { Invocation } from '../../shared/deadline.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { RollbackJournal } from '../model.ts';
@@ -10,8 +13,9 @@ export const createRollbackHold = (deps: { store: SessionStore; clock: Clock; lo
   const { store, clock, log } = deps;
   return {
     /**
-     * Makes everybody wait until our deadline, not that of an invocation we take over from. `raced`: somebody
-     * wrote meanwhile, read again. `lost`: the timeline is not held for this request any more.
+     * Takes the hold: other calls now wait until our deadline, not until that of the invocation we take
+     * over from. `raced`: another call wrote meanwhile, read again. `lost`: the timeline is no longer held
+     * for this request.
      */
     hold: async (
       journal: RollbackJournal,
@@ -31,8 +35,8 @@ export const createRollbackHold = (deps: { store: SessionStore; clock: Clock; lo
     },
 
     /**
-     * For a run that stops without having ended the journal: whoever comes next may go on now, and need not wait
-     * for the deadline of a call that is over. Where this does not work, they wait.
+     * Lets go when a run stops without having ended the journal. The next call may then go on at once, and
+     * need not wait for the deadline of a finished call. If this fails, the next call waits.
      */
     letGo: async (sessionId: string, requestId: string, invocation: Invocation): Promise<void> => {
       try {

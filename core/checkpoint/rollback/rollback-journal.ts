@@ -1,6 +1,6 @@
 /**
- * The writes of one rollback after it has begun: what was captured, whether it may have written, how it ended. Each moves the
- * journal and its timeline in one transaction, so neither is ever ahead of the other.
+ * The writes of one rollback after it has begun: its capture, whether it may have written, and its end.
+ * Each moves the journal and its timeline in one transaction, so neither is ever ahead of the other.
  */
 
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
@@ -21,7 +21,10 @@ const MAX_ATTEMPTS = 6;
 export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
   const { store, clock, log } = deps;
 
-  /** Ends the journal, whatever else moves the timeline meanwhile; answers it as it ended, by us or by somebody else. */
+  /**
+   * Ends the journal, even if other calls move the timeline meanwhile. Answers the ended journal, whichever
+   * call ended it.
+   */
   const end = async (journal: RollbackJournal, headSeq: number | undefined): Promise<RollbackJournal> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -52,8 +55,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   };
 
   /**
-   * Moves an open journal to another phase. Undefined: it ended, or another run of the same request is ahead of this one,
-   * so what this one knows is not how things are.
+   * Moves an open journal to another phase. Undefined: the journal ended, or another run of the same
+   * request is ahead of this one, so this run's view is out of date.
    */
   const enter = async (
     journal: RollbackJournal,
@@ -61,7 +64,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   ): Promise<RollbackJournal | undefined> => {
     const { sessionId, requestId } = journal;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      // The timeline is read first: a run that moved the journal since then has moved it too, and the write is refused.
+      // Read the timeline first: if another run moved the journal since then, it moved the timeline too,
+      // and the write is refused.
       const place = await findPlace(store, sessionId, copyOf(journal));
       const stored = await store.getRollback(sessionId, requestId);
       const busy = busyOf(place);
@@ -84,18 +88,21 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       headSeq: number,
     ): Promise<RollbackAnswer> => answerOf(await end({ ...journal, phase: 'done', result }, headSeq)),
 
-    /** Ends it with an error, which this and every later call of the request throws. `headSeq`: where the sandbox stands. */
+    /**
+     * Ends the journal with an error, which this and every later call of the request throws. `headSeq`: the
+     * checkpoint that the sandbox stands on.
+     */
     fail: async (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<RollbackAnswer> =>
       answerOf(await end(failed(journal, error), headSeq)),
 
-    /** The same, for a call whose own answer that error is not. */
+    /** The same, for a call that does not itself answer with that error. */
     close: async (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<void> => {
       await end(failed(journal, error), headSeq);
     },
 
     /**
-     * One transaction (C3): the capture of now is a checkpoint, the head stands on it, the journal knows it. The phase
-     * stays `writing` where an earlier run may have written.
+     * One transaction (C3): the capture of "now" becomes a checkpoint, the head moves to it, and the
+     * journal records it. The phase stays `writing` where an earlier run may have written.
      */
     noteCapture: async (
       journal: RollbackJournal,

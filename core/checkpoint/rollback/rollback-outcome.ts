@@ -1,4 +1,4 @@
-/** What a rollback does about what came of an attempt: it ends, it looks again, or it stays open. */
+/** Decides how a rollback goes on after an attempt: it ends, it looks again, or it stays open. */
 
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
@@ -18,11 +18,15 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   const { restoreTo } = createRollbackAttempt(deps);
   const { finish, fail } = createRollbackJournal(deps);
 
-  /** The target cannot be reached. Back to undo first where an earlier run may have written something. */
+  /**
+   * Refuses a target that cannot be reached. If an earlier run may have written something, it goes back to
+   * undo first.
+   */
   const refuse = async (attempt: Noted, why: WalkbackError): Promise<RollbackAnswer> => {
     const { journal, now, undo } = attempt;
     if (!attempt.mixed) return fail(journal, why, now.seq);
-    // The sandbox was captured there: mostly it has every object, and what the store lost meanwhile is not asked for.
+    // The undo state was captured in this sandbox, which normally still has every object. So objects that
+    // the store has lost meanwhile are not needed.
     const goBack = bringMissing(undo.repositories, [], (states) => restoreTo(undo, attempt, states));
     const back = await goBack.catch((error: unknown) => {
       if (!isWalkbackError(error) || error.retryable) throw error;
@@ -33,33 +37,41 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   };
 
   return {
-    /** Before this run wrote anything: what ends the rollback for good, and what only stops this run. */
+    /**
+     * For an error before this run wrote anything: either ends the rollback for good, or stops only this
+     * run.
+     */
     giveUp: (journal: RollbackJournal, mixed: boolean, error: unknown): Promise<RollbackAnswer> => {
       if (!isWalkbackError(error) || error.retryable) throw error;
-      // Without a sandbox there is nothing left that could stand between two states.
+      // With the sandbox gone, nothing can stand between two states any more.
       if (!mixed || error.name === 'SandboxNotFound') return fail(journal, error);
       throw unfinished(journal.requestId, error.message, error);
     },
 
-    /** The restore was never begun in the sandbox: what the same request would only meet again ends it. */
+    /**
+     * For a restore that never began in the sandbox. An error that the same request would meet again ends
+     * the rollback.
+     */
     notBegun: async (attempt: Noted, error: unknown): Promise<RollbackAnswer> => {
       const { journal } = attempt;
       if (!isWalkbackError(error) || error.retryable) throw error;
       const stored = await store.getRollback(journal.sessionId, journal.requestId);
       const isOurs = stored?.phase === 'captured' || stored?.phase === 'writing';
       if (!isOurs) throw error;
-      // Without a sandbox there is nothing left that could stand between two states.
+      // With the sandbox gone, nothing can stand between two states any more.
       return error.name === 'SandboxNotFound' ? fail(journal, error) : refuse(attempt, error);
     },
 
-    /** Undefined: the sandbox moved under us, or another run of the same request was faster. Look again. */
+    /**
+     * Undefined: the sandbox changed meanwhile, or another run of the same request was faster. Look again.
+     */
     conclude: async (
       attempt: Noted,
       report: RestoreReport,
       warnings: string[],
     ): Promise<RollbackAnswer | undefined> => {
       const { journal, target, undo } = attempt;
-      // Never the checkpoint's fault: the journal stays open for the same request.
+      // An interruption is never the checkpoint's fault. The journal stays open for the same request.
       if (isInterrupted(report)) throw restoreError(report);
       switch (report.outcome) {
         case 'applied': {

@@ -1,4 +1,4 @@
-/** What the journal of a rollback says. Pure. */
+/** Reads the journal of a rollback. Pure. */
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RollbackJournal } from '../model.ts';
@@ -6,17 +6,20 @@ import type { RollbackJournal } from '../model.ts';
 export const isOpen = ({ phase }: RollbackJournal): boolean => phase !== 'done' && phase !== 'failed';
 
 /**
- * Whether the command that writes may have been sent. Older releases did not note it, and sent it at any time after
- * their first capture.
+ * Whether the command that writes may have been sent. Older releases did not record this, and could send it
+ * at any time after their first capture.
  */
 export const mayHaveWritten = (journal: RollbackJournal): boolean =>
   journal.phase === 'writing' || (journal.notesWriting !== true && journal.captures > 0);
 
-/** The answer of a journal that ended; undefined while it is open. A failed one throws what it failed with. */
+/**
+ * The answer of a journal that ended, or undefined while it is open. For a failed one, throws the recorded
+ * error.
+ */
 export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefined => {
   if (journal.phase === 'failed' && journal.error !== undefined) {
     throw new WalkbackError(journal.error.name, journal.error.message, {
-      // It is this request's answer from now on.
+      // From now on, this error is the request's answer.
       retryable: false,
       details: { requestId: journal.requestId },
     });

@@ -1,4 +1,4 @@
-/** A rollback's answer, from what was decided and what the sandbox reported. Pure. */
+/** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Checkpoint } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
@@ -11,14 +11,17 @@ const MAX_PATHS = 200;
 /** Branches that are listed per repository. */
 const MAX_BRANCHES = 50;
 
-/** The result is kept in the journal, one item of 400 KB: lists that could fill it are cut, and say so. */
+/**
+ * The result is kept in the journal, which is one item of 400 KB. Lists that could fill it are cut, and
+ * marked as cut.
+ */
 const MAX_MESSAGES = 2000;
 const MAX_WARNINGS = 200;
 
 const cut = (items: readonly string[], max: number, more: (left: number) => string): [string[], string[]] =>
   items.length <= max ? [[...items], []] : [items.slice(0, max), [more(items.length - max)]];
 
-/** Single files that could not be read are left where they are, and are not in the undo checkpoint. */
+/** Single files that could not be read. They are left in place, and are not in the undo checkpoint. */
 const notUndoable = (undo: Checkpoint): string[] =>
   undo.failures.map(({ path, reason }) => `${path}: not in the undo checkpoint: ${reason}`);
 
@@ -26,7 +29,7 @@ export const rollbackResult = (from: {
   status: RollbackAnswer['status'];
   journal: { epoch: number };
   target: Checkpoint;
-  /** For a plan, the checkpoint the sandbox stands on: nothing was captured that could be undone to. */
+  /** In a plan, the checkpoint that the sandbox stands on, because a plan captures nothing to undo to. */
   undo: Checkpoint;
   tree: readonly TreeNode[];
   report: RestoreReport;

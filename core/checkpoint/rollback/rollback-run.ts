@@ -1,9 +1,10 @@
 /**
- * Drives one begun rollback to its end, for whoever asked for it: the caller that began it, and the same request after
- * a crash. What becomes of one that nobody asks for any more: settle-rollback.ts.
+ * Drives one rollback that has begun to its end, both for the call that began it and for the same request
+ * after a crash. Rollbacks that no call asks for any more are handled in settle-rollback.ts.
  *
- * C3: nothing is written before the capture of "now" is committed. C1: the journal ends with every repository at
- * the target (`done`) or at the undo capture (`failed`); when neither can be reached it stays open and busy.
+ * C3: nothing is written before the capture of "now" is committed. C1: the journal ends with every
+ * repository at the target (`done`) or at the undo capture (`failed`). When neither can be reached it stays
+ * open and busy.
  */
 
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
@@ -26,7 +27,10 @@ import { createRollbackJournal } from './rollback-journal.ts';
 import { createRollbackOutcome } from './rollback-outcome.ts';
 import { copyOf, endedAnswer, mayHaveWritten } from './rollback-phase.ts';
 
-/** Fresh captures before a sandbox that keeps changing, or a session that keeps being written, is given up. */
+/**
+ * Number of fresh captures before the rollback gives up, when the sandbox keeps changing or other calls
+ * keep writing the session.
+ */
 const MAX_ATTEMPTS = 5;
 
 export const createRollbackRun = (deps: RollbackDeps) => {
@@ -36,7 +40,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const { fail, noteCapture } = createRollbackJournal(deps);
   const { hold, letGo } = createRollbackHold(deps);
 
-  /** Undefined: raced, try again from the start. */
+  /** Undefined: another call was faster. Try again from the start. */
   const apply = async (attempt: Attempt, { captured, early }: Taken): Promise<RollbackAnswer | undefined> => {
     const { place, target } = attempt;
     const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
@@ -55,7 +59,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       return notBegun(noted, error);
     }
     const { report, warnings } = restored;
-    // The capture could not see what the target would overwrite; now that its objects are there, the next one does.
+    // The capture could not see which files the target would overwrite. Its objects are there now, so the
+    // next capture can.
     const isSeenNext =
       report.outcome === 'refused' && captured.missingTargets.length > 0 && onlyConflicts(report);
     return isSeenNext ? undefined : conclude(noted, report, warnings);

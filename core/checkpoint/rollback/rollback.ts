@@ -1,6 +1,7 @@
 /**
- * Rolls every repository of a session (or of one review copy) back to a checkpoint, by `requestId`. This part
- * decides what is meant and begins it: C9, the epoch goes up in the transaction that creates the journal.
+ * Rolls every repository of a session (or of one review copy) back to a checkpoint, by `requestId`. This
+ * file resolves the request and begins the rollback. C9: the epoch goes up in the transaction that creates
+ * the journal.
  */
 
 import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
@@ -92,7 +93,10 @@ export const createRollback = (deps: RollbackDeps) => {
     return store.beginRollback(journal, movePlace(place, { busy, epoch }, clock));
   };
 
-  /** What a rollback would do. Nothing is written into working files or tables; the capture is not indexed. */
+  /**
+   * Shows the effects of a rollback. Nothing is written into working files or tables, and the capture is
+   * not indexed.
+   */
   const plan = async (
     input: RollbackInput,
     place: Place,
@@ -153,8 +157,8 @@ export const createRollback = (deps: RollbackDeps) => {
   };
 
   /**
-   * A plan, whoever holds the timeline: what another run left half done is looked at as it is, and finished by nobody
-   * who only asks. The plan of a request that was begun is the rest of its way.
+   * Answers a plan, whichever call holds the timeline. If another run left work half done, the plan looks
+   * at it as it is and does not finish it. The plan of a request that was begun shows the rest of its way.
    */
   const preview = async (
     input: RollbackInput,
@@ -176,7 +180,7 @@ export const createRollback = (deps: RollbackDeps) => {
       : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };
   };
 
-  /** An answer, or undefined when the timeline moved and everything must be asked again. */
+  /** An answer, or undefined when the timeline moved and everything must be read again. */
   const attempt = async (
     input: RollbackInput,
     invocation: Invocation,
@@ -199,12 +203,13 @@ export const createRollback = (deps: RollbackDeps) => {
       return undefined;
     }
     const work = async () => {
-      // A sandbox that is gone, or a bundle, is found out before the epoch moves.
+      // Finds out that the sandbox or a bundle is gone before the epoch moves.
       const [damage] = await Promise.all([
         damageOf(sessionId, target.repositories),
         sandboxes.open(sandboxOf(place), { fresh: true }),
       ]);
-      // The sandbox may have what the store has lost: the plan throws what is in the way when it has not.
+      // The sandbox may still have objects that the store has lost. If it does not, the plan throws the
+      // problem.
       if (damage !== undefined) await plan(input, place, target, invocation);
       const begun = await begin(input, place, target, invocation);
       return begun.written ? run(sessionId, requestId, invocation) : undefined;

@@ -1,4 +1,6 @@
-/** The two acts of settling a rollback: the capture of what was found, and the way to the nearer end. */
+/**
+ * The two parts of settling a rollback: the capture of the present state, and the move to the nearer end.
+ */
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
@@ -26,7 +28,10 @@ interface Found {
 
 type States = readonly RepositoryState[];
 
-/** Repositories the rollback was to change, and of which everything is known: others it did not touch, or nobody can say. */
+/**
+ * The repositories that the rollback was to change, and whose state is fully known. It did not touch the
+ * others, or their state cannot be determined.
+ */
 const concerned = ({ target, undo, found }: Found): Set<string> => {
   const stateAt = (states: States, path: string) => states.find((state) => state.path === path);
   const paths = [...target.repositories, ...undo.repositories].map(({ path }) => path);
@@ -40,7 +45,7 @@ const concerned = ({ target, undo, found }: Found): Set<string> => {
   );
 };
 
-/** Where undo and target do not differ in anything that can be looked at. */
+/** The report when undo and target do not differ in anything that can be compared. */
 const NOTHING: RestoreReport = {
   outcome: 'applied',
   repositories: [],
@@ -99,7 +104,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
     return repositories.restore(sandbox, request);
   };
 
-  /** To one end; once more with the bundles of both, when the sandbox has lost objects. */
+  /** Moves to one end. Tries once more with the bundles of both ends when the sandbox has lost objects. */
   const reach = async (from: Found, end: RestoreRequest['settle']): Promise<RestoreReport> => {
     const { target, undo, captured } = from;
     const first = await ask(from, end, [statesToBring(target.repositories, captured)]);
@@ -110,7 +115,10 @@ export const createSettleRestore = (deps: RollbackDeps) => {
   };
 
   return {
-    /** What is there, also where a repository cannot be read: what is not captured is not written. */
+    /**
+     * Captures the present state even if some repository cannot be read. A repository that is not captured
+     * is not written.
+     */
     captureFound: (
       from: Pick<Found, 'journal' | 'place' | 'target' | 'sandbox' | 'invocation'> & {
         head: Checkpoint | undefined;
@@ -131,7 +139,10 @@ export const createSettleRestore = (deps: RollbackDeps) => {
       );
     },
 
-    /** Undefined: the sandbox changed since it was captured. The farther end where something stands in the way of the nearer. */
+    /**
+     * Moves to the nearer end, or to the farther one if something stands in the way. Undefined: the sandbox
+     * changed since it was captured.
+     */
     settleTo: async (from: Found): Promise<RestoreReport | undefined> => {
       const nearer = await reach(from, 'nearer');
       if (nearer.outcome !== 'refused') return nearer;

@@ -1,8 +1,10 @@
 /**
- * Settles a rollback that nobody came back for, on behalf of a call that was not asked to roll back. Such a call never
- * begins to write. A rollback that wrote nothing is closed. One that may have written is looked at path by path: where
- * its undo and its target differ, what holds either goes to the end that more of them have reached; all other work done
- * since stays, and what was found is a checkpoint before anything is written (C3).
+ * Settles an abandoned rollback, on behalf of a call that did not ask to roll back.
+ *
+ * Such a call never begins to write. A rollback that wrote nothing is closed. One that may have written is
+ * examined path by path where its undo and its target differ. The paths that hold either state all go to
+ * the end that more of them have reached. All other work done since stays. The present state becomes a
+ * checkpoint before anything is written (C3).
  */
 
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
@@ -23,10 +25,10 @@ import { rollbackResult } from './rollback-result.ts';
 import { createSettleRestore } from './settle-restore.ts';
 import { abandonedError, type SettledFacts, settledRollback } from './settled-rollback.ts';
 
-/** Looks at a sandbox that keeps changing, before the next call is left to try. */
+/** Number of looks at a sandbox that keeps changing. After that, the next call tries again. */
 const MAX_ATTEMPTS = 5;
 
-/** Repositories nobody can say anything about: nothing was written into them now. */
+/** Repositories that could not be read. Nothing was written into them now. */
 const unread = ({ repositories }: Checkpoint): string[] =>
   repositories.filter(({ state }) => state === 'failed').map(({ path }) => `${path} (could not be read)`);
 
@@ -36,7 +38,10 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   const { hold, letGo } = createRollbackHold(deps);
   const { captureFound, settleTo } = createSettleRestore(deps);
 
-  /** Ends it as a rollback that did not happen. `headSeq`: where the sandbox stands, when that was looked at. */
+  /**
+   * Ends it as a rollback that did not happen. `headSeq`: the checkpoint that the sandbox stands on, if it
+   * was looked at.
+   */
   const abandon = async (journal: RollbackJournal, facts: SettledFacts, headSeq?: number): Promise<void> => {
     const settled = settledRollback(journal, facts, clock);
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
@@ -59,7 +64,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     await finish({ ...journal, settled }, result, target.seq);
   };
 
-  /** The end a report stands for, with the checkpoint the session then stands on. */
+  /** The end that a report stands for, and the checkpoint that the session then stands on. */
   const conclude = async (
     journal: RollbackJournal,
     place: Place,
@@ -78,7 +83,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     }
   };
 
-  /** False: it raced or the sandbox moved, look again. */
+  /** False: another call was faster or the sandbox changed, so look again. */
   const settleWritten = async (
     journal: RollbackJournal,
     place: Place,
@@ -113,7 +118,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     return true;
   };
 
-  /** Its journal outlived its retention; nobody can come back for it. */
+  /** The journal has expired, so no call can come back for it. */
   const forget = async (place: Place): Promise<void> => {
     const move = movePlace(place, { busy: undefined }, clock);
     await ('copy' in move
@@ -141,7 +146,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     try {
       return await settleWritten(journal, held, by, invocation);
     } catch (error) {
-      // Without a sandbox there is nothing left that could stand between two states.
+      // With the sandbox gone, nothing can stand between two states any more.
       if (!isWalkbackError(error, 'SandboxNotFound')) throw error;
       await abandon(journal, { by, outcome: 'given-up', kept: [] });
       return true;

@@ -1,4 +1,4 @@
-/** What is told about a rollback that another call settled. Pure. */
+/** Describes a rollback that another call settled. Pure. */
 import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -10,7 +10,7 @@ export interface SettledFacts {
   kept: string[];
   target?: Checkpoint;
   undo?: Checkpoint;
-  /** What was there, when that was looked at. */
+  /** The state that was found, if the sandbox was looked at. */
   found?: Checkpoint;
   why?: string;
 }
@@ -57,7 +57,7 @@ export const settledRollback = (
   };
 };
 
-/** What the rollback's own request answers from then on. */
+/** From then on, the answer to the rollback's own request. */
 export const abandonedError = ({ requestId, message, by }: SettledRollback): WalkbackError =>
   new WalkbackError(
     'RollbackAbandoned',

@@ -1,6 +1,6 @@
 /**
- * What to do about a timeline that is held by somebody. Alive (its invocation's deadline is not over): wait.
- * Dead: settle its rollback, or give up its resume, before anything else goes on.
+ * Handles a timeline that another call holds. If the holder is alive (its invocation's deadline has not
+ * passed), wait. If it is dead, settle its rollback or give up its resume before anything else.
  */
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -20,8 +20,8 @@ export const createRecovery = (deps: RollbackDeps) => {
   const releaseResume = createReleaseResume(deps);
 
   /**
-   * Returns when the timeline should be read again; throws `RollbackInProgress` while its holder may be alive. `by`: the
-   * call on whose behalf this is done.
+   * Returns when the timeline should be read again. Throws `RollbackInProgress` while the holder may be
+   * alive. `by`: the call on whose behalf this is done.
    */
   return async (place: Place, by: string, invocation: Invocation): Promise<void> => {
     const busy = busyOf(place);

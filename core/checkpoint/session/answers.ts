@@ -1,4 +1,6 @@
-/** Stored items as the functions answer them: the shapes of contract/checkpoint-answers.ts, and nothing beside them. */
+/**
+ * Turns stored items into answers of the functions: exactly the shapes of contract/checkpoint-answers.ts.
+ */
 import type {
   CheckpointAnswer,
   SessionAnswer,
@@ -39,7 +41,8 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
   complete: checkpoint.complete,
   repositories: checkpoint.repositories.map((repository) => ({
     path: repository.path,
-    // A repository that failed or is gone has an older commit on record; it is not this checkpoint's.
+    // A repository that failed or is gone keeps an older commit on record, which does not belong to this
+    // checkpoint.
     commit: repository.state === 'captured' ? repository.commit : null,
     changed: repository.changed,
     bundleBytes: repository.bundleBytes,

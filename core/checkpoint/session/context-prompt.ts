@@ -2,7 +2,7 @@
 import type { DirectoryListing, RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import type { SurveyReport } from '../ports/survey.ts';
 
-/** More repositories than this are only summarised. */
+/** With more repositories than this, the rest are only summarised. */
 const MAX_DETAILED = 3;
 
 const plural = (count: number, one: string, many = `${one}s`): string =>
@@ -54,7 +54,7 @@ const summarised = (root: string, infos: readonly RepositoryInfo[]): string =>
     ...infos.map((info) => `- ${absolute(root, info.path)}: ${statusText(info)}`),
   ].join('\n');
 
-/** The repositories worth detail: those with uncommitted work first, then by path. */
+/** The repositories to describe in detail: those with uncommitted work first, then by path. */
 export const chooseDetailed = (infos: readonly RepositoryInfo[]): RepositoryInfo[] =>
   [...infos]
     .toSorted((a, b) => Number((b.dirty ?? 0) > 0) - Number((a.dirty ?? 0) > 0) || (a.path < b.path ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Tells an agent where it works, from its live sandbox. Reads only. */
+/** Describes to an agent the repositories it works in, read from its live sandbox. Reads only. */
 import type { ContextAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';

@@ -1,6 +1,6 @@
 /**
- * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. The checkpoint it stands on is
- * kept as long as the session is; older ones live as long as they would have anyway.
+ * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. Its head
+ * checkpoint is kept as long as the session is. Older ones keep their own expiry.
  */
 import type { EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
@@ -23,7 +23,7 @@ export const createEndSession =
     const { store, clock } = deps;
     const { sessionId } = input;
     const giveUpRollback = createGiveUpRollback(deps);
-    /** Whether there was a rollback to be given up; then the session is another one. */
+    /** Whether there was a rollback to give up. If so, the session has changed and must be read again. */
     const giveUp = async (session: Session): Promise<boolean> => {
       if (session.busy?.kind !== 'rollback') return false;
       const { requestId } = session.busy;
@@ -36,7 +36,7 @@ export const createEndSession =
     const attempt = async (): Promise<EndSessionAnswer | undefined> => {
       const session = await requireSession(store, sessionId);
       if (session.status === 'ended') return { sessionId, expiresAt: session.expiresAt };
-      // An abandoned operation is let go: nobody may work in the session any more.
+      // An abandoned operation is let go, because no call may work in the session any more.
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
       if (await giveUp(session)) return undefined;
       const expiresAt = expiryOf(session, clock);

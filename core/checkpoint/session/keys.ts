@@ -1,11 +1,14 @@
-/** Object keys, chain ids and owners. Keys and chain ids come from content, so a repeated step names the same thing. */
+/**
+ * Object keys, chain ids and owners. Keys and chain ids come from content, so a repeated step gives the
+ * same names.
+ */
 import { repositoryKey } from '../../shared/ids.ts';
 import type { Session } from '../model.ts';
 import type { CapturedBundle } from '../ports/capture.ts';
 
 /**
- * Who may build on a base without having it. A base is found by the id of a commit, which is no secret, so whoever may find
- * it may read what it holds.
+ * Who may build on a base without having its content. A base is found by the id of a commit, which is no
+ * secret, so anyone who may look it up may also read its content.
  */
 export const baseOwnerOf = ({ sessionId, tenant }: Pick<Session, 'sessionId' | 'tenant'>): string =>
   tenant === undefined ? `session/${sessionId}` : `tenant/${tenant}`;

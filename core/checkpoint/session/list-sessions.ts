@@ -1,4 +1,4 @@
-/** Lists sessions, a page at a time and in no order: for people and tools that look for one. */
+/** Lists sessions, a page at a time and in no order, for people and tools that search for one. */
 import type { ListedSession, ListSessionsAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { ListSessionsInput } from '../../../contract/checkpoint-inputs.ts';
 import type { SessionStore } from '../ports/stores.ts';

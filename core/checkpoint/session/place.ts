@@ -1,4 +1,4 @@
-/** The timeline a rollback works on: the session's own, or a review copy's, behind one face. */
+/** The timeline that a rollback works on: the session's own or a review copy's, behind one interface. */
 import type { Busy, SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -9,7 +9,7 @@ import { requireSession } from './session-rules.ts';
 
 export interface Place {
   session: Session;
-  /** Set for a review copy: then the session's head, epoch and messages stay as they are. */
+  /** Set for a review copy. The session's head, epoch and messages then stay as they are. */
   copy?: ReviewCopy | undefined;
 }
 
@@ -21,13 +21,13 @@ export const sandboxOf = (place: Place): string => place.copy?.sandboxId ?? plac
 const settledOf = (place: Place): SettledRollback | undefined =>
   place.copy === undefined ? place.session.settledRollback : place.copy.settledRollback;
 
-/** What one call is named by in a rollback that it settled. */
+/** The name of a call, as recorded in a rollback that it settled. */
 export const settledBy = (
   kind: 'checkpoint' | 'rollback' | 'rehydrate' | 'end-session',
   id: string,
 ): string => `${kind} ${id}`;
 
-/** The rollback that this very call settled, also when it was called again since. */
+/** The rollback that this very call settled, even when the call is repeated. */
 export const settledIn = (place: Place, by: string): { settledRollback?: SettledRollback } => {
   const settledRollback = settledOf(place);
   return settledRollback?.by === by ? { settledRollback } : {};
@@ -53,13 +53,13 @@ export const findPlace = async (
 export interface PlaceChange {
   headSeq?: number;
   busy: Busy | undefined;
-  /** Only the session's own timeline has one. */
+  /** Only the session's own timeline has an epoch. */
   epoch?: number;
-  /** The one settled with this move; the last one stays on record. */
+  /** The rollback settled with this move. The last one stays on record. */
   settledRollback?: SettledRollback | undefined;
 }
 
-/** The write that moves a place; both kinds are fenced by their version. */
+/** The write that moves a place. Both kinds are fenced by their version. */
 export const movePlace = (place: Place, change: PlaceChange, clock: Clock): TimelineMove => {
   const { session, copy } = place;
   const headSeq = change.headSeq ?? headSeqOf(place);

@@ -1,4 +1,7 @@
-/** Works through changes of the table in their order: tells the outside, and deletes bundles nobody names any more. */
+/**
+ * Works through changes of the table in order: publishes events, and deletes bundles that no item names any
+ * more.
+ */
 
 import type { EventBus } from '../../shared/events.ts';
 import { settleInOrder } from '../../shared/settle-in-order.ts';
@@ -15,8 +18,8 @@ export const createPublishSessionChanges = (deps: {
   const { store, bundles, events, log } = deps;
 
   /**
-   * Whether the table, read now, names the object: what was uploaded mostly came to be named, and an item that expired may
-   * have been written anew before its removal got here.
+   * Whether the table, read now, names the object. Most uploads were later named by an item, and an expired
+   * item may have been written again before its removal arrived here.
    */
   const isNamed = async ({ key, place }: RemovedObject): Promise<boolean> => {
     if ((await store.getUpload(key)) !== undefined) return true;

@@ -1,7 +1,7 @@
 /**
- * How long items live. A checkpoint lives `retentionDays` from when it was written or last needed. Links and bases
- * are written to live twice as long, so every checkpoint that appends to a chain finds it alive for all its own
- * life; a chain older than one retention is prolonged once.
+ * Decides how long items live. A checkpoint lives `retentionDays` from when it was written or last needed.
+ * Links and bases are written to live twice as long, so every checkpoint that appends to a chain finds the
+ * chain alive for its own whole life. A chain older than one retention is prolonged once.
  */
 
 import type { Clock } from '../../shared/surroundings.ts';
@@ -20,17 +20,19 @@ export const expiryOf = (session: Retained, clock: Clock): number =>
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
 
-/** Long enough for the checkpoint that needs an upload, and to see what it stored. */
+/** Long enough for the checkpoint that needs an upload to find it stored. */
 const UPLOAD_DAYS = 3;
 
-/** Until when an object may lie in the bucket without anything that names it. */
+/** How long an object may stay in the bucket without any item that names it. */
 export const uploadExpiryOf = (clock: Clock): number => seconds(clock) + UPLOAD_DAYS * DAY_SECONDS;
 
-/** A base about to expire is not built upon: the table may remove it while a capture runs. */
+/** A base about to expire is not built upon, because the table may remove it while a capture runs. */
 export const isAlive = (item: { expiresAt: number }, clock: Clock): boolean =>
   item.expiresAt > seconds(clock) + DAY_SECONDS;
 
-/** Makes the chain below `state` outlive a checkpoint written now; answers the state with the new expiry. */
+/**
+ * Makes the chain below `state` outlive a checkpoint written now. Answers the state with the new expiry.
+ */
 export const keepChain = async (
   store: SessionStore,
   session: Session,

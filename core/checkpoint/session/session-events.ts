@@ -1,4 +1,4 @@
-/** What the outside is told, derived from the table's changes alone: no event without its row, no row without its event. */
+/** Derives events from changes of the table alone: no event without its row, no row without its event. */
 import type { EventName } from '../../../contract/events.ts';
 import type { WalkbackEvent } from '../../shared/events.ts';
 import type {
@@ -21,17 +21,20 @@ export type StoredItem =
   | { kind: 'upload'; upload: StoredUpload }
   | { kind: 'other' };
 
-/** One change, as a stream tells it: `before` and `after` are the same kind when both are there. */
+/** One change, as a stream reports it. `before` and `after` are of the same kind when both are present. */
 export interface ItemChange {
   id: string;
   before?: StoredItem;
   after?: StoredItem;
 }
 
-/** Paths and ids an event lists; the row it tells of has all of them. An event may have 256 KB. */
+/**
+ * Limit for the paths and ids that an event lists. An event may have 256 KB, and the row it reports has the
+ * full lists.
+ */
 const MAX_LISTED_BYTES = 128 * 1024;
 
-/** As many as there is room for, in order. */
+/** As many texts as fit, in order. */
 const listSome = (texts: readonly string[]): string[] => {
   let roomBytes = MAX_LISTED_BYTES;
   const over = texts.findIndex((text) => {
@@ -52,7 +55,7 @@ const sessionEvents = (
     return events;
   }
   if (after.epoch > before.epoch) {
-    // Whoever works for the session in an older epoch is to stop: its next write would be refused.
+    // Callers that still work in an older epoch should stop, because their next write would be refused.
     const requestId = (after.busy ?? before.busy)?.requestId;
     events.push([
       'session.aborted',
@@ -167,13 +170,13 @@ export const eventsOf = (change: ItemChange): WalkbackEvent[] =>
     detail,
   }));
 
-/** An object in the bucket, and what would still name it. */
+/** An object in the bucket, and the items that could still name it. */
 export interface RemovedObject {
   key: string;
   place: StoredUpload['place'] | { base: string; owner: undefined };
 }
 
-/** The object that may have nobody left who names it, when a change removed an item. */
+/** The object that may no longer be named by any item, when a change removed one. */
 export const removedObject = ({ before, after }: ItemChange): RemovedObject | undefined => {
   if (after !== undefined) return undefined;
   switch (before?.kind) {

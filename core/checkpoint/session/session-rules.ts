@@ -1,4 +1,7 @@
-/** The questions every operation asks a session before it acts, each with the error that says what to do. */
+/**
+ * The checks that every operation makes on a session before it acts. Each error tells the caller what to
+ * do.
+ */
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Session } from '../model.ts';
@@ -23,7 +26,7 @@ export const requireActive = (session: Session): void => {
   );
 };
 
-/** C9. A newer epoch than ours can only be a mix-up of sessions, and is refused as well. */
+/** C9. A newer epoch than ours can only mean that sessions were mixed up, so it is refused as well. */
 export const requireEpoch = (session: Session, epoch: number): void => {
   if (epoch === session.epoch) return;
   const why =
@@ -54,7 +57,7 @@ export const conflictingRequest = (requestId: string): WalkbackError =>
 const TO_COMPARE =
   'To compare, rebuild the later of the two points with walkback-rehydrate (walkback rehydrate --to POINT), then ask again with the sandboxId it answers (walkback diff --sandbox ID).';
 
-/** How to get a sandbox in the place of one that is gone, for what was to be done in it. */
+/** How to replace a sandbox that is gone, depending on what the caller wanted to do in it. */
 const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'diff' | 'context'): string => {
   const { sessionId } = session;
   if (sandboxId !== session.sandboxId) {
@@ -70,7 +73,9 @@ const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'd
   return `${gone} Rebuild it with walkback-rehydrate and mode "resume" (walkback rehydrate --to POINT --mode resume), or resume it if it is paused.`;
 };
 
-/** Says, where a sandbox turns out to be gone, how to get another. `sandboxId` differs for a review copy. */
+/**
+ * Adds this advice to the error when a sandbox turns out to be gone. `sandboxId` differs for a review copy.
+ */
 export const withSandboxAdvice = async <T>(
   session: Session,
   work: () => Promise<T>,

@@ -1,6 +1,7 @@
 /**
- * Starts a session: learns what is there, takes the baseline, and creates session and baseline in one transaction.
- * The same `sessionId` with the same meaning gives the same answer, so a retry after a crash converges.
+ * Starts a session: looks at the sandbox, takes the baseline, and creates session and baseline in one
+ * transaction. The same `sessionId` with the same request gives the same answer, so a retry after a crash
+ * is safe.
  */
 import type { StartSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { StartSessionInput } from '../../../contract/checkpoint-inputs.ts';
@@ -78,7 +79,10 @@ export const createStartSession = (deps: StartSessionDeps) => {
     );
   };
 
-  /** What is there, and the names of bases that its owner has stored: the capture need not make those again. */
+  /**
+   * Looks at the sandbox, and finds the bases that the owner has already stored, so that the capture need
+   * not make them again.
+   */
   const look = async (session: Session, sandbox: ExecutionAdapter, invocation: Invocation) => {
     const survey = await repositories.survey(sandbox, {
       projectsRoot: session.projectsRoot,

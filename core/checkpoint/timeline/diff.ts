@@ -1,6 +1,6 @@
 /**
- * Compares two points of a timeline, repository by repository, in the sandbox that holds the captures. Reads only:
- * `now` is captured in the shadows but stored nowhere.
+ * Compares two points of a timeline, repository by repository, in the sandbox that holds the captures.
+ * Reads only: `now` is captured in the shadows but not stored.
  */
 import type { DiffAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { DiffInput } from '../../../contract/checkpoint-inputs.ts';
@@ -25,7 +25,7 @@ interface DiffDeps {
   clock: Clock;
 }
 
-/** An answer may have 6 MB; text grows when it becomes JSON. */
+/** An answer may have 6 MB, and text grows when it becomes JSON. */
 const MAX_TOTAL_BYTES = 2 * 1024 ** 2;
 const LEAST_BYTES = 32 * 1024;
 
@@ -139,7 +139,7 @@ export const createDiff = (deps: DiffDeps) => {
                 timeoutMs: commandTimeout(invocation, clock),
               });
         const differing = new Set(different.filter(({ from: a, to: b }) => a !== b).map((pair) => pair.path));
-        // Where only the host state differs, it is told where it can be.
+        // Where only the host state differs, it is reported when the sandbox has the objects.
         requireObjects(diffs.filter((one) => differing.has(one.path)));
         const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
         return {

@@ -1,4 +1,4 @@
-/** Which checkpoint a caller means, and whether it may be gone back to. */
+/** Finds the checkpoint that a caller means, and checks whether a rollback to it is allowed. */
 import { WalkbackError } from '../../shared/errors.ts';
 import { checkpointSeq } from '../../shared/ids.ts';
 import type { Checkpoint } from '../model.ts';
@@ -53,11 +53,11 @@ export const findTarget = async (
   return found;
 };
 
-/** What an incomplete checkpoint misses, for a person. */
+/** The missing parts of an incomplete checkpoint, described for a person. */
 const missingIn = (target: Checkpoint): string[] =>
   target.failures.map(({ path, reason }) => `${path} (${reason})`);
 
-/** Refuses a checkpoint that misses something, and points to the newest one before it that does not. */
+/** Refuses an incomplete checkpoint, and points to the newest complete one before it. */
 export const requireComplete = async (store: SessionStore, target: Checkpoint): Promise<void> => {
   if (target.complete) return;
   const tree = await store.listTree(target.sessionId);

@@ -1,4 +1,7 @@
-/** Reads a session's timeline: a page of checkpoints, newest first, and every message with what it means now. */
+/**
+ * Reads a session's timeline: a page of checkpoints, newest first, and every message with its present
+ * status.
+ */
 import type { TimelineAnswer, TimelineCheckpoint } from '../../../contract/checkpoint-answers.ts';
 import type { TimelineInput } from '../../../contract/checkpoint-inputs.ts';
 import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';

@@ -1,12 +1,12 @@
-/** The timeline as a tree: pure questions about the bones `SessionStore.listTree` gives. */
+/** The timeline as a tree: pure functions over the nodes from `SessionStore.listTree`. */
 import type { TreeNode } from '../ports/stores.ts';
 
 type Bone = Pick<TreeNode, 'seq' | 'parentSeq'>;
 type Placed = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'messageOrder'>;
 
 /**
- * Sequence numbers from the oldest known ancestor to `seq`. Parents that retention removed end the path, and
- * so does a cycle, which only a damaged table could hold.
+ * Sequence numbers from the oldest known ancestor to `seq`. The path ends at a parent that retention
+ * removed. It also ends at a cycle, which only a damaged table could hold.
  */
 export const pathTo = (nodes: readonly Bone[], seq: number): number[] => {
   const parents = new Map(nodes.map((node) => [node.seq, node.parentSeq]));
@@ -33,13 +33,16 @@ export const messagesOn = (nodes: readonly Placed[], seq: number): string[] => {
   return [...orders].toSorted(([, a], [, b]) => a - b).map(([messageId]) => messageId);
 };
 
-/** Messages whose work is on the path to `from` and not on the path to `to`: what moving the head leaves behind. */
+/**
+ * Messages whose work is on the path to `from` but not on the path to `to`. Moving the head leaves these
+ * behind.
+ */
 export const discardedBetween = (nodes: readonly Placed[], from: number, to: number): string[] => {
   const kept = new Set(messagesOn(nodes, to));
   return messagesOn(nodes, from).filter((messageId) => !kept.has(messageId));
 };
 
-/** The newest complete checkpoint on the path to `seq` that a caller may be pointed to. */
+/** The newest complete checkpoint on the path to `seq`, to suggest to a caller. */
 export const newestRestorable = (nodes: readonly TreeNode[], seq: number): TreeNode | undefined => {
   const bySeq = new Map(nodes.map((node) => [node.seq, node]));
   return pathTo(nodes, seq)
@@ -54,7 +57,10 @@ const commonStart = (a: string, b: string): number => {
   return length;
 };
 
-/** Up to five known ids that look most like `wanted`; of equal ones the newest first. `known` is oldest first. */
+/**
+ * Up to five known ids that look most like `wanted`, the newest first among equals. `known` is oldest
+ * first.
+ */
 export const nearestIds = (known: readonly string[], wanted: string): string[] =>
   known
     .map((id, index) => ({ id, index, likeness: commonStart(id, wanted) }))
