@@ -1,4 +1,4 @@
-/** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog can not drift. */
+/** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog cannot drift. */
 import * as z from 'zod';
 import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
 import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';

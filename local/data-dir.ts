@@ -95,7 +95,7 @@ const makeDataDir = async (dataDir: string): Promise<void> => {
   } catch (cause) {
     throw new WalkbackError(
       'ConfigurationError',
-      `${dataDir} can not be used as data directory (${String(cause)}); choose another with --data`,
+      `${dataDir} cannot be used as data directory (${String(cause)}); choose another with --data`,
       { cause },
     );
   }

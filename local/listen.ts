@@ -20,7 +20,7 @@ const isTaken = (error: unknown): boolean =>
 const portTaken = (port: number, cause: unknown): WalkbackError =>
   new WalkbackError(
     'ConfigurationError',
-    `port ${port} on ${HOST} can not be used (taken, or not allowed); choose another with --port`,
+    `port ${port} on ${HOST} cannot be used (taken, or not allowed); choose another with --port`,
     { cause, details: { port } },
   );
 

@@ -45,7 +45,7 @@ interface KeyPart {
 const keyText = (keys: KeyPart[] | undefined): string =>
   (keys ?? []).map((key) => `${key.AttributeName}:${key.KeyType}`).join(' ');
 
-/** Everything about a table that can not be changed without losing or rebuilding data, as comparable lines. */
+/** Everything about a table that cannot be changed without losing or rebuilding data, as comparable lines. */
 const shapeOf = (table: TablePlan | TableDescription): string[] => [
   `key ${keyText(table.KeySchema)}`,
   `stream ${table.StreamSpecification?.StreamViewType ?? 'none'}`,

@@ -45,7 +45,7 @@ export interface Resolver {
   /** The name a resource has locally: the template's, or else made of its logical id. */
   nameOf(logicalId: string): string;
   arnOf(logicalId: string): string;
-  /** A property value with every reference replaced. `ConfigurationError` names what can not be. */
+  /** A property value with every reference replaced. `ConfigurationError` names what cannot be. */
   value(value: unknown): unknown;
 }
 
@@ -53,7 +53,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const unsupported = (what: string): WalkbackError =>
-  new WalkbackError('ConfigurationError', `the embedded cloud can not resolve ${what} of the template`);
+  new WalkbackError('ConfigurationError', `the embedded cloud cannot resolve ${what} of the template`);
 
 export const createResolver = (template: Template): Resolver => {
   const find = (logicalId: string): { kind: Kind; resource: Resource } => {

@@ -95,7 +95,7 @@ const synthesiseInto = async (cached: string): Promise<string> => {
   }
 };
 
-/** The template of the one stack, as CloudFormation would get it. `ConfigurationError` when it can not be made. */
+/** The template of the one stack, as CloudFormation would get it. `ConfigurationError` when it cannot be made. */
 export const loadTemplate = async (): Promise<Template> => {
   const cached = join(PROJECT, 'node_modules/.cache/walkback', await hashInputs(), 'template.json');
   const text = await readFile(cached, 'utf8').catch(() => synthesiseInto(cached));

@@ -24,7 +24,7 @@ export const SECRET_LIFE_MS = 5 * 60_000;
 const RETRY_MS = 30_000;
 
 /**
- * A secret that may be rotated: read when it is first needed, and again once it is old. While it can not be read again, the one
+ * A secret that may be rotated: read when it is first needed, and again once it is old. While it cannot be read again, the one
  * that is known goes on: Secrets Manager being away stops nobody who works already.
  */
 export const createSecret = (

@@ -66,7 +66,7 @@ export const createExecutionAdapter = (sandboxId: string, connections: Connectio
 
     async writeStream(path, data) {
       const options = { useOctetStream: true, signal: AbortSignal.timeout(STREAM_TIMEOUT_MS) };
-      // Not tried again: what was read of the stream can not be read twice.
+      // Not tried again: what was read of the stream cannot be read twice.
       await attempt((sandbox) => classified(sandbox.files.write(path, data, options)), 0);
     },
 

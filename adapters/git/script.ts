@@ -65,7 +65,7 @@ const script = (name: string): string => {
   return text;
 };
 
-/** Quotes any text for bash, byte for byte. NUL can not be in a shell word (`InvalidInput`). */
+/** Quotes any text for bash, byte for byte. NUL cannot be in a shell word (`InvalidInput`). */
 export const shellQuote = (text: string): string => {
   if (text.includes('\0'))
     throw new WalkbackError('InvalidInput', 'A path or pattern contains a NUL character. Remove it.');

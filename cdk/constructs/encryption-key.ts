@@ -5,7 +5,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 
 const account = { 'aws:SourceAccount': Aws.ACCOUNT_ID };
 
-/** By pattern, because groups have names that CloudFormation makes, and a key can not wait for what waits for it. */
+/** By pattern, because groups have names that CloudFormation makes, and a key cannot wait for what waits for it. */
 const logs = (): PolicyStatement =>
   new PolicyStatement({
     sid: 'LogGroups',

@@ -26,7 +26,7 @@ export class DeadLetterQueue extends Construct {
   }
 }
 
-/** Feeds every change of a table to a function, in order per item; a record it can not take ends in `deadLetters`. */
+/** Feeds every change of a table to a function, in order per item; a record it cannot take ends in `deadLetters`. */
 export const bindStream = (table: Table, consumer: WalkbackFunction, deadLetters: DeadLetterQueue): void => {
   consumer.fn.addEventSource(
     new DynamoEventSource(table, {

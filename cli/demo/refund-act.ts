@@ -91,7 +91,7 @@ const compensationFails = async (
   books: Books,
 ): Promise<Pick<RefundProof, 'failed' | 'resolved'>> => {
   const { invoke, screen } = act;
-  screen.chapter('Another: its mail is refused, and the booking can not be reversed');
+  screen.chapter('Another: its mail is refused, and the booking cannot be reversed');
   books.closed = 'reversals';
   const failed = await run(act, 'refund-1002');
   screen.block(observationText(failed, screen.paint, screen.width));

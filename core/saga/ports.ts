@@ -30,7 +30,7 @@ export interface SagaOutline {
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
-  /** Each part is found by its own hash, and held against it: two starts of one id can not mix. Written before the head. */
+  /** Each part is found by its own hash, and held against it: two starts of one id cannot mix. Written before the head. */
   putPinned(pinned: PinnedSaga): Promise<void>;
   getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;

@@ -113,7 +113,7 @@ export const openRegistry = async (directory: string) => {
   for (const name of await readdir(dataDir)) await load(name);
 
   return {
-    /** Throws `MountError` when a mount can not be made. */
+    /** Throws `MountError` when a mount cannot be made. */
     async create(wanted: NewSandbox): Promise<Sandbox> {
       await checkMounts(wanted.mounts);
       const sandboxId = `wb${randomBytes(9).toString('hex')}`;

@@ -11,7 +11,7 @@ export interface Mount {
   directory: string;
 }
 
-/** A request that can not be met; the control plane answers 400. */
+/** A request that cannot be met; the control plane answers 400. */
 export class MountError extends Error {
   override readonly name = 'MountError';
 }

@@ -36,7 +36,7 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
     if (existing?.version === version) return existing.handler;
     const handler = loadHandler(fn.entry, version === '' ? instance : `${instance}-${version}`, fn.exported);
     warm.set(fn.name, { version, handler });
-    // A module that can not start is tried again by the next invocation, as deployed.
+    // A module that cannot start is tried again by the next invocation, as deployed.
     handler.catch(() => warm.delete(fn.name));
     return handler;
   };

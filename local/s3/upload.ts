@@ -38,7 +38,7 @@ const parseSize = (header: Header, chunked: boolean): number => {
   return sizeBytes;
 };
 
-/** A checksum that can not be verified here must not be taken for one that was. */
+/** A checksum that cannot be verified here must not be taken for one that was. */
 const OTHER_CHECKSUMS = ['crc32c', 'crc64nvme', 'md5', 'sha512', 'xxhash3', 'xxhash64', 'xxhash128'];
 
 const refuseOtherChecksums = (header: Header): void => {

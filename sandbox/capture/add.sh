@@ -42,16 +42,16 @@ hear() {
       # A directory: the entries below it are lost.
       "warning: could not open directory '"*)
         path=${line#*\'}
-        lost "${path%%\':*}" "the directory can not be read: ${line##*: }" || return
+        lost "${path%%\':*}" "the directory cannot be read: ${line##*: }" || return
         ;;
       "warning: unable to access '"*)
         path=${line#*\'}
-        fail_once "${path%\':*}" "the rules in it can not be read: ${line##*: }"
+        fail_once "${path%\':*}" "the rules in it cannot be read: ${line##*: }"
         ;;
       'warning: '*) emit fail-path . && emit fail-reason "git warned of what Walkback does not know: ${line#warning: }" ;;
       'error: open("'*)
         path=${line#error: open(\"}
-        said[/${path%\"): *}]="the file can not be read: ${line##*: }"
+        said[/${path%\"): *}]="the file cannot be read: ${line##*: }"
         ;;
       "error: invalid path '"*)
         path=${line#*\'}
@@ -70,13 +70,13 @@ hear() {
         ;;
       'error: '*) [ "$1" = 1 ] || { emit fail-path . && emit fail-reason "${line#error: }"; } ;;
       # Below a directory that may not be entered; git says nothing else about it.
-      *': Permission denied') lost "${line%: *}" "the file can not be reached: ${line##*: }" || return ;;
+      *': Permission denied') lost "${line%: *}" "the file cannot be reached: ${line##*: }" || return ;;
     esac
   done <"$OUT.add"
 }
 
 # add_rest: what git did not bring into the index, looked for and added without it. This also finds a path that git named
-# in a way we can not read, and one that was written while git read it: that is read again.
+# in a way we cannot read, and one that was written while git read it: that is read again.
 add_rest() {
   local path rest=() failures=0
   local -A seen=()
@@ -91,10 +91,10 @@ add_rest() {
     fi
     case ${said[/$path]-} in
       forbidden) forbidden_name "$path" || return ;;
-      'the file can not be'* | 'not a file'*) lost "$path" "${said[/$path]}" || return ;;
+      'the file cannot be'* | 'not a file'*) lost "$path" "${said[/$path]}" || return ;;
       *)
         if [ -e "$path" ] && [ ! -L "$path" ] && [ ! -r "$path" ]; then
-          lost "$path" "the file can not be read: Permission denied" || return
+          lost "$path" "the file cannot be read: Permission denied" || return
         else
           rest+=("$path")
         fi
@@ -104,7 +104,7 @@ add_rest() {
   add_range 0 ${#rest[@]}
 }
 
-# add_range FROM COUNT: these of the rest, all at once, else by halves down to the one that git can not add: that is tried
+# add_range FROM COUNT: these of the rest, all at once, else by halves down to the one that git cannot add: that is tried
 # three times, because somebody may be writing it.
 add_range() {
   local from=$1 count=$2 half status tries path
@@ -171,7 +171,7 @@ closed_directory() {
   [[ $path == */* ]] && [ ! -x "${path%/*}" ] || return 1
   path=${path%/*}
   pattern_for "$path"
-  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory can not be entered"
+  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory cannot be entered"
 }
 
 # leave_childless: nested repositories deeper than we look, without commits, stop git.

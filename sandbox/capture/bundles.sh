@@ -1,7 +1,7 @@
 # A capture as bundles: made, announced, and sent where they are wanted.
 # shellcheck shell=bash
 
-# bundle FILE TIP REF PREREQUISITE: git's bundle format, written here because `git bundle create` can not leave out
+# bundle FILE TIP REF PREREQUISITE: git's bundle format, written here because `git bundle create` cannot leave out
 # objects a partial clone never had, and starts three processes where one is enough.
 bundle() {
   local file=$1 tip=$2 ref=$3 prerequisite=$4 missing=$5

@@ -25,7 +25,7 @@ read_host() {
   if find_host; then
     host_format
     # Twice, because a git that was ended says nothing of the repository.
-    read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository can not be read"
+    read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read"
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
@@ -55,7 +55,7 @@ capture_one() {
   OUT=$RUN/$INDEX REPOSITORY=$path
   emit repo "$path" >"$OUT.head"
   cd -- "$ROOT/$path" 2>"$OUT.err" || {
-    emit state failed && emit fail-path . && emit fail-reason "the directory can not be entered"
+    emit state failed && emit fail-path . && emit fail-reason "the directory cannot be entered"
     return 0
   }
   local known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' next=rebase UNSEEDED=''
@@ -82,7 +82,7 @@ capture_one() {
     return
   fi
   [ -z "$HOST_PROBLEM" ] || { emit fail-path .git && emit fail-reason "$HOST_PROBLEM"; }
-  for ref in "${BROKEN[@]}"; do emit fail-path ".git/$ref" && emit fail-reason "the branch can not be read, so it is not captured"; done
+  for ref in "${BROKEN[@]}"; do emit fail-path ".git/$ref" && emit fail-reason "the branch cannot be read, so it is not captured"; done
   emit state captured
   emit commit "$COMMIT"
   emit tree "$TREE"
@@ -158,7 +158,7 @@ main() {
   local path i parts=() full="Free some disk space, then call again."
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Can not write to $HOME_DIR. $full"
+  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. $full"
   count_processors
   read_umask
   read_user_config
@@ -175,10 +175,10 @@ main() {
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"
-  announce >"$RUN/announced" || die SandboxUnavailable "The bundles of this capture can not be written or read back. $full"
+  announce >"$RUN/announced" || die SandboxUnavailable "The bundles of this capture cannot be written or read back. $full"
   emit end '' >"$RUN/end"
   parts+=("$RUN/absent" "$RUN/announced" "$RUN/end")
-  pass_on "${parts[@]}" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Can not write to $RUN. $full"
+  pass_on "${parts[@]}" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
   # The lock goes before the answer does: an answer nobody reads must not keep the next command waiting.
   exec 9>&-
   finish <"$RUN/answer" || fault "the answer could not be written"

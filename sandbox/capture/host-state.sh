@@ -1,7 +1,7 @@
 # The state of the host repository, as one tree: HEAD, branches, index, and the operation that is under way.
 # shellcheck shell=bash
 
-# copy_host_index: our copy of the host's index, made anew only when the host wrote another one. One that git can not read is
+# copy_host_index: our copy of the host's index, made anew only when the host wrote another one. One that git cannot read is
 # reported and counts as none.
 copy_host_index() {
   local status=0
@@ -29,7 +29,7 @@ copy_host_index() {
   # A copy that could not be made, and git did not say why, is not the index's fault.
   [[ $TEXT == *[!$' \n']* ]] || return $status
   TEXT=${TEXT%%$'\n'*}
-  emit fail-path .git/index && emit fail-reason "the index can not be read, so it is not captured: ${TEXT##*: }"
+  emit fail-path .git/index && emit fail-reason "the index cannot be read, so it is not captured: ${TEXT##*: }"
 }
 
 # drop_host_index: our copy goes, and what was worked out from it.
@@ -40,7 +40,7 @@ drop_host_index() {
   rm -f -- "${old[@]}"
 }
 
-# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags. Where HEAD can not be
+# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags. Where HEAD cannot be
 # read, the index may name content that is gone as well: then it is reported and counts as none.
 host_index_tree() {
   local status=0

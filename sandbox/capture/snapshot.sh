@@ -87,7 +87,7 @@ changes() {
 }
 
 # collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write: files, links, what is
-# neither, and directories that can not be looked into.
+# neither, and directories that cannot be looked into.
 collisions() {
   local path parent rest inner
   local -A seen=()
@@ -129,7 +129,7 @@ outlawed_below() {
   [ ! -s "$SHADOW/outlawed" ] || while IFS= read -r -d '' path; do [[ $path != "$1"/* ]] || printf '%s\0' "$path"; done <"$SHADOW/outlawed" | existing
 }
 
-# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2). What can not be
+# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2). What cannot be
 # read stays out, and the restore finds it in its way.
 force_collisions() {
   local path status=0
@@ -142,7 +142,7 @@ force_collisions() {
   fi
   [ -s "$OUT.forced" ] || return 0
   FORCED=1
-  # What can not be read, and what is neither file nor link, stays a collision, and the restore is refused.
+  # What cannot be read, and what is neither file nor link, stays a collision, and the restore is refused.
   existing <"$OUT.forced" | while IFS= read -r -d '' path; do
     if [ -L "$path" ] || [ -r "$path" ]; then printf '%s\0' "$path"; fi
   done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return

@@ -29,7 +29,7 @@ seed_index() {
 }
 
 # plain_index: checks the index named by GIT_INDEX_FILE and takes off the flags that hide edits. Entries for
-# submodules are not ours. What can not be told, because a process failed, is not plain. (Counts, not grep -q: with
+# submodules are not ours. What cannot be told, because a process failed, is not plain. (Counts, not grep -q: with
 # pipefail an early end would look like "nothing found".)
 plain_index() {
   local count
@@ -50,7 +50,7 @@ plain_index() {
   perhaps grep -z '^. 160000' "$OUT.flags" | cut -z -f2- | git update-index --force-remove -z --stdin
 }
 
-# look: one walk with find. Finds (modes and empty directories git does not keep) and reports what can not be captured.
+# look: one walk with find. Finds (modes and empty directories git does not keep) and reports what cannot be captured.
 look() {
   local started prune=()
   stopwatch && started=$MICROSECONDS

@@ -51,7 +51,7 @@ host_differs() {
 
 main() {
   local i
-  RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
+  RUN=$(mktemp -d) || die SandboxUnavailable "Cannot write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   for i in "${!D_PATH[@]}"; do
     (diff_one "$i" && [ -z "$LOST" ]) || fault "the differences of ${D_PATH[i]} could not be told: a process ended with $?"

@@ -36,7 +36,7 @@ entries() {
 
 main() {
   local path
-  RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
+  RUN=$(mktemp -d) || die SandboxUnavailable "Cannot write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   for path in "${PATHS[@]}"; do
     list_one "$path" && [ -z "$LOST" ] || fault "the entries of $path could not be told: a process ended with $?"

@@ -23,7 +23,7 @@ survey_one() {
   [ -n "$HEAD_COMMIT" ] || return 0
   emit head "$HEAD_COMMIT"
   emit base "$BASE"
-  # Where objects are missing, git can not count.
+  # Where objects are missing, git cannot count.
   count=$("${HOST_GIT[@]}" --git-dir="$HG" rev-list --count "$HEAD_COMMIT" 2>/dev/null) || { forgiven $? && count=0; } || return
   emit commits "$count"
   [ "$DETAIL" = 1 ] || return 0
@@ -62,7 +62,7 @@ survey_job() {
 main() {
   local i parts=() LENIENT=''
   declare -gA SEEN=()
-  RUN=$(mktemp -d) || die SandboxUnavailable "Can not write to the temporary directory of the sandbox. Free some disk space, then call again."
+  RUN=$(mktemp -d) || die SandboxUnavailable "Cannot write to the temporary directory of the sandbox. Free some disk space, then call again."
   trap 'rm -rf -- "$RUN"' EXIT
   count_processors
   ROOTS=() PASSED_OVER=() PASSED_WHY=() KNOWN_ROOTS=()

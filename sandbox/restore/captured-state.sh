@@ -1,4 +1,4 @@
-# Reads the host state of a capture back. What git can not read is an error, never "nothing there".
+# Reads the host state of a capture back. What git cannot read is an error, never "nothing there".
 # shellcheck shell=bash
 
 # Entries of host states by "commit/name", read once a commit.

@@ -81,7 +81,7 @@ mend_look() {
   OUT=$RUN/$i
   for list in problems err plan worked reached unreached torn groups; do : >"$OUT.$list"; done
   mend_open "$i" || {
-    refused $? failed "the repository can not be read as it is now"
+    refused $? failed "the repository cannot be read as it is now"
     return 0
   }
   printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
@@ -102,7 +102,7 @@ mend_look() {
     return 0
   }
   mend_paths && mend_host "$i" || {
-    refused $? failed "it can not be compared with where it was to go"
+    refused $? failed "it cannot be compared with where it was to go"
     return 0
   }
 }

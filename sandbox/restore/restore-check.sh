@@ -143,7 +143,7 @@ bring_objects() {
   mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
 }
 
-# lacking I: the objects of the target can not all be read. The next call brings them, and does not trust what is here.
+# lacking I: the objects of the target cannot all be read. The next call brings them, and does not trust what is here.
 lacking() {
   : >"$SHADOW/damaged"
   problem missing-objects "$2"
@@ -157,7 +157,7 @@ check_one() {
   : >"$OUT.company"
   if [ -n "$EXISTS" ]; then
     stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
-      refused $? failed "the repository can not be read as it is now"
+      refused $? failed "the repository cannot be read as it is now"
       return 0
     }
     if [ "$TREE" != "${R_NOW_TREE[i]}" ] || { [ "$META" != "${R_NOW_META[i]}" ] && [ "$FILES_ONLY" = 0 ]; }; then
@@ -166,7 +166,7 @@ check_one() {
         if [ $status = 1 ]; then
           problem changed "files or host state changed after the capture; stop what still works in this repository"
         else
-          refused $status failed "what changed after the capture can not be told"
+          refused $status failed "what changed after the capture cannot be told"
         fi
         return 0
       }
@@ -191,7 +191,7 @@ check_one() {
     objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || {
       status=$?
       said_in "$OUT.missing"
-      if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint can not be looked at"; else lacking "$i" "$SAID"; fi
+      if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint cannot be looked at"; else lacking "$i" "$SAID"; fi
       return 0
     }
     goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
@@ -257,12 +257,12 @@ readable() {
   done
   [ ${#paths[@]} -gt 0 ] || return 0
   git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${paths[@]}" >"$OUT.unread" 2>>"$OUT.err" || {
-    refused $? failed "what could not be read can not be compared"
+    refused $? failed "what could not be read cannot be compared"
     return 1
   }
   [ -s "$OUT.unread" ] || return 0
   first_paths "$OUT.unread"
-  problem conflict "can not be read, so not captured, and would be overwritten or deleted: $FIRST"
+  problem conflict "cannot be read, so not captured, and would be overwritten or deleted: $FIRST"
   return 1
 }
 
@@ -278,7 +278,7 @@ first_paths() {
 free_paths() {
   local path list
   collisions "$GOAL" || {
-    refused $? failed "what stands in the way can not be looked at"
+    refused $? failed "what stands in the way cannot be looked at"
     return 1
   }
   if [ -s "$OUT.forced" ]; then
@@ -291,7 +291,7 @@ free_paths() {
     while IFS= read -r -d '' path; do
       [ -d "$path" ] && [ ! -L "$path" ] || continue
       { find "./$path" ! -type d -printf '%P\0' >"$OUT.inside" && git --literal-pathspecs ls-files -z -c -- "$path" >"$OUT.captured"; } 2>>"$OUT.err" || {
-        refused $? failed "what stands in the way can not be looked at"
+        refused $? failed "what stands in the way cannot be looked at"
         return 1
       }
       foreign_in "$path" || return 1

@@ -153,17 +153,17 @@ main() {
   local i outcome bad=0
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Can not write to $HOME_DIR. Free some disk space, then call again."
+  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
   IN=$HOME_DIR/in-$SESSION/$CALL
   BACK='' UNSEEN_RULES=''
   count_processors
   read_umask
   read_user_config
-  discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT can not be looked for. Call again."
+  discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT cannot be looked for. Call again."
   FOUND=("${ROOTS[@]}")
   roots_now
-  [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root can not be put aside. Check its permissions."
-  fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox can not be read. Call again."
+  [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root cannot be put aside. Check its permissions."
+  fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   MENDED=''
   [ -z "$MEND" ] || mend || MENDED='' bad=1
   [ $bad = 1 ] || [ "$MENDED" = none ] || each checked "${!R_PATH[@]}"
@@ -182,7 +182,7 @@ main() {
     outcome=broken
   fi
   settle_asides
-  report "$outcome" >"$RUN/report" || die SandboxUnavailable "Can not write to $RUN. Free some disk space, then call again."
+  report "$outcome" >"$RUN/report" || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"
   exec 9>&-
   finish <"$RUN/report"

@@ -9,7 +9,7 @@ in_dependency_folder() {
 }
 
 # find_roots ERRORS START...: every repository root below the starting points, into ROOTS. What looks like one and is not
-# looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that can not be read, and
+# looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that cannot be read, and
 # repositories whose .git is a link, which may lead anywhere, and the first directory outside of all repositories that is too
 # deep to be looked into. WALK_DEPTH is how deep below the starting points; KNOWN_ROOTS are tests of find for what need not be
 # walked.
@@ -35,7 +35,7 @@ find_roots() {
   while IFS= read -r found; do
     [[ $found != *': No such file or directory' ]] || continue
     named "$found"
-    pass_over "$TEXT" "the directory can not be read: ${found##*\': }"
+    pass_over "$TEXT" "the directory cannot be read: ${found##*\': }"
   done <"$errors"
 }
 

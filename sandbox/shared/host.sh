@@ -58,7 +58,7 @@ host_format() {
 }
 
 # read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES ("commit ref" lines) and
-# BROKEN, the branches git can not read. Fails where HEAD is not known.
+# BROKEN, the branches git cannot read. Fails where HEAD is not known.
 read_head() {
   HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
   local status=0

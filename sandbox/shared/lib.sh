@@ -101,9 +101,9 @@ take_lock() {
   while :; do
     shadow_home "$dir" || {
       [ -z "$IN_THE_WAY" ] || die SandboxUnsupported "$IN_THE_WAY"
-      die SandboxUnavailable "Can not write to $dir. Free some disk space or fix the permissions of the projects root, then call again."
+      die SandboxUnavailable "Cannot write to $dir. Free some disk space or fix the permissions of the projects root, then call again."
     }
-    exec 9>>"$dir/lock" || die SandboxUnavailable "Can not write $dir/lock. Free some disk space or fix the permissions of the projects root, then call again."
+    exec 9>>"$dir/lock" || die SandboxUnavailable "Cannot write $dir/lock. Free some disk space or fix the permissions of the projects root, then call again."
     flock -w "$wait" -E 75 9 || case $? in
       75) die SandboxUnavailable "Another Walkback command has held the lock of this projects root for $wait seconds. Call again." ;;
       *) fault "the lock of this projects root could not be taken: flock ended with $?" ;;

@@ -125,7 +125,7 @@ test('the lock of a process that is gone, or whose pid is somebody else’s now,
   await (await startCloud({ dataDir: directory.path })).close();
 });
 
-test('a damaged lock is nobody’s, and a data directory that can not be one is named', async () => {
+test('a damaged lock is nobody’s, and a data directory that cannot be one is named', async () => {
   await using directory = await scratch();
   await writeFile(join(directory.path, 'cloud.json'), '{"pid":');
   expect(await findRunningCloud(directory.path)).toBeUndefined();

@@ -66,7 +66,7 @@ describe('the DynamoDB process', () => {
     taken.close();
   });
 
-  test('that can not start says why', async () => {
+  test('that cannot start says why', async () => {
     await using directory = await scratch();
     const source = { kind: 'binary', path: '/bin/false' } as const;
     await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({

@@ -152,7 +152,7 @@ describe('files of a local sandbox', () => {
     expect(await errorName(sandbox.files.list('/tmp/none'))).toBe('FileNotFoundError');
   });
 
-  test('can not be reached outside by .. or by a symlink', async () => {
+  test('cannot be reached outside by .. or by a symlink', async () => {
     // Nobody else has a file of that name, whatever server is asked.
     const name = `walkback-secret-${randomUUID()}`;
     const secret = join(e2b.dataDir, name);

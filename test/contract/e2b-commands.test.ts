@@ -215,7 +215,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     expect(await sandbox.commands.kill(handle.pid)).toBe(false);
   });
 
-  test('can not signal a process that is not its own', async () => {
+  test('cannot signal a process that is not its own', async () => {
     expect(await sandbox.commands.kill(process.pid)).toBe(false);
     expect(await sandbox.commands.kill(1)).toBe(false);
   });

@@ -21,7 +21,7 @@ describe('all or none', () => {
     expect(world(harness, ['app', 'web'])).toEqual(after);
   });
 
-  test('when one repository can not be written, every repository is put back', async () => {
+  test('when one repository cannot be written, every repository is put back', async () => {
     await using harness = await withTwoFiles(['app', 'web']);
     harness.sh('mkdir web/sub; echo w > web/sub/w; echo b >> app/a.txt');
     const first = await harness.capture();
@@ -29,7 +29,7 @@ describe('all or none', () => {
       'echo x > app/a.txt; rm -r web/sub; cd web; git checkout -qb topic; echo t > t; git add t; git commit -qm t',
     );
     const after = world(harness, ['app', 'web']);
-    // A ref that can not be locked: files move, then the host state can not follow.
+    // A ref that cannot be locked: files move, then the host state cannot follow.
     mkdirSync(`${harness.root}/web/.git/refs/heads/topic.lock`);
     const { report } = await harness.rollback(first);
     expect(report.outcome).toBe('reverted');
@@ -58,7 +58,7 @@ describe('all or none', () => {
     }
   });
 
-  test('an index that git can not read is given back as it was captured', async () => {
+  test('an index that git cannot read is given back as it was captured', async () => {
     await using harness = await withTwoFiles(['app']);
     const before = world(harness, ['app']);
     const first = await harness.capture();

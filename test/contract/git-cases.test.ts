@@ -18,7 +18,7 @@ interface Case {
   /** What the agent does after the checkpoint. */
   damage: string;
   options?: HarnessOptions;
-  /** Lines of the fingerprint that a fresh sandbox can not have (uncaptured), as a pattern. */
+  /** Lines of the fingerprint that a fresh sandbox cannot have (uncaptured), as a pattern. */
   notRehydrated?: RegExp;
   /** Linked worktrees and submodules come back as repositories of their own. */
   standalone?: boolean;

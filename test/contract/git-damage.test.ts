@@ -1,4 +1,4 @@
-/** A rollback over damage and interference: broken host repositories, files that appear meanwhile, what can not be read or written. */
+/** A rollback over damage and interference: broken host repositories, files that appear meanwhile, what cannot be read or written. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -147,7 +147,7 @@ exit $status
     expect(files(harness.root)).toEqual(after);
   });
 
-  test('a captured file that can not be read any more refuses the rollback by name', async () => {
+  test('a captured file that cannot be read any more refuses the rollback by name', async () => {
     await using harness = await withoutRoot();
     harness.sh('echo other > o; echo secret > s', 'app');
     giveAway(harness);

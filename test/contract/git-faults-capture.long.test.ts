@@ -7,7 +7,7 @@ test('a capture whose commands fail is whole, or says what it lacks', { timeout:
   expect(await captureFaults({ every: 6, seed: chosenSeed() })).toBeGreaterThanOrEqual(60);
 });
 
-test('survey, directories and diff say what is there, or that they can not', {
+test('survey, directories and diff say what is there, or that they cannot', {
   timeout: 600_000,
 }, async () => {
   expect(await readFaults({ every: 2, seed: chosenSeed() })).toBeGreaterThanOrEqual(60);

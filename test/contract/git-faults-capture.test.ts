@@ -11,7 +11,7 @@ test('a capture whose commands fail is whole, or says what it lacks', { timeout:
   expect(ran).toBeGreaterThanOrEqual(6);
 });
 
-test('survey, directories and diff say what is there, or that they can not', {
+test('survey, directories and diff say what is there, or that they cannot', {
   timeout: 600_000,
 }, async () => {
   const ran = await readFaults({ every: 23, seed: chosenSeed() });

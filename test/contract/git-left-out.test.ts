@@ -1,4 +1,4 @@
-/** What a capture can not hold, or is told to leave out: it is named, survives a rollback, and stops no other. */
+/** What a capture cannot hold, or is told to leave out: it is named, survives a rollback, and stops no other. */
 import { chmodSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { files } from '../support/fingerprint.ts';
@@ -129,12 +129,12 @@ describe('what is left out is said', () => {
     const app = first.repositories.find((one) => one.path === 'app');
     expect(app?.state).toBe('captured');
     expect(first.report.failures).toEqual([
-      { path: 'app/locked/', reason: 'the directory can not be read: Permission denied' },
-      { path: 'app/secret', reason: 'the file can not be read: Permission denied' },
+      { path: 'app/locked/', reason: 'the directory cannot be read: Permission denied' },
+      { path: 'app/secret', reason: 'the file cannot be read: Permission denied' },
     ]);
   });
 
-  test('a directory that may be listed and not entered, and rules that can not be read, are named', async () => {
+  test('a directory that may be listed and not entered, and rules that cannot be read, are named', async () => {
     await using harness = await asNobody();
     const first = await harness.capture();
     harness.sh('echo x > .gitignore; chmod 444 locked; chmod 000 .gitignore', 'app');
@@ -143,7 +143,7 @@ describe('what is left out is said', () => {
     expect((await harness.rollback(first)).report.problems).toMatchObject([{ kind: 'conflict' }]);
   });
 
-  test('captured files that can not be read any more are not captured as they were, and never overwritten', async () => {
+  test('captured files that cannot be read any more are not captured as they were, and never overwritten', async () => {
     await using harness = await asNobody();
     const first = await harness.capture();
     harness.sh('echo mine > secret; echo mine > locked/l; chmod 000 locked secret', 'app');

@@ -118,7 +118,7 @@ test('a function without an answer answers null', async () => {
   expect((await invoke(connect(endpoint), { do: 'nothing' })).body).toBeNull();
 });
 
-test('a module that can not be loaded is a function error, not a dead endpoint', async () => {
+test('a module that cannot be loaded is a function error, not a dead endpoint', async () => {
   const { endpoint } = await start();
   const client = connect(endpoint);
   const broken = await invoke(client, {}, { FunctionName: 'walkback-broken' });

@@ -54,7 +54,7 @@ describe('timeouts nest: tool, function, state', () => {
   test('a tool stops acting, then its function ends, then its state; nothing in doubt is looked at before', () => {
     const manifests = refundManifests(servicesAt('http://127.0.0.1', 'k', fetch), 'walkback-tool-refund');
     const inFunction = timeoutOf('tool-refund');
-    // What only reads can not act late, so its state may be the first to end.
+    // What only reads cannot act late, so its state may be the first to end.
     for (const { timeoutSeconds, compensation } of manifests.filter(({ effect }) => effect !== 'read')) {
       for (const deadline of [timeoutSeconds, compensation?.timeoutSeconds ?? timeoutSeconds]) {
         const state = engineSeconds(deadline * 1000) + ENGINE_SLACK_SECONDS;

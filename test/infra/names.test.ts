@@ -6,7 +6,7 @@ import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
 
 const LONGEST = 'p'.repeat(44);
 
-/** What two resources of one kind can not share in an account and region; the rest is named by CloudFormation. */
+/** What two resources of one kind cannot share in an account and region; the rest is named by CloudFormation. */
 const NAMES: Record<string, { property: string; most: number }> = {
   'AWS::Lambda::Function': { property: 'FunctionName', most: 64 },
   'AWS::StepFunctions::StateMachine': { property: 'StateMachineName', most: 80 },

@@ -1,4 +1,4 @@
-/** What is gone is absent, whatever was known of it; what is there and can not be captured is said. */
+/** What is gone is absent, whatever was known of it; what is there and cannot be captured is said. */
 import { rmSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';

@@ -231,7 +231,7 @@ test('a bundle whose bytes have changed in the bucket', async () => {
 
 test('an incomplete checkpoint is no target, unless what it holds is enough', async () => {
   const looks = world.fingerprint();
-  // The repository's shadow can not be made where a file of the agent stands.
+  // The repository's shadow cannot be made where a file of the agent stands.
   await loseShadows();
   await writeFile(join(world.root, 'web/.agent-shadow'), 'mine\n');
   const partial = await cloud.invoke('checkpoint', {

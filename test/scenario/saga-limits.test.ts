@@ -164,7 +164,7 @@ describe('plans', () => {
     });
   });
 
-  test('that the catalog can not hold in one item are refused by name', async () => {
+  test('that the catalog cannot hold in one item are refused by name', async () => {
     const plan = { steps: Array.from({ length: 20 }, (_, n) => step(`s${n}`, padded(20 * KIB))) };
     const definition = {
       name: 'huge',

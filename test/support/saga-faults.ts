@@ -109,7 +109,7 @@ export const FAULTS: Record<string, (point: Point) => Fault> = {
       },
       { times: Infinity, reads: true },
     ),
-  'can not reach the provider': (point) => onWire(point, async () => lost()),
+  'cannot reach the provider': (point) => onWire(point, async () => lost()),
   'can never reach the provider': (point) =>
     onWire(point, async () => lost(), { times: Infinity, reads: true }),
   'commits late, after the answer was given up': (point) =>
@@ -153,13 +153,13 @@ export const FAULTS: Record<string, (point: Point) => Fault> = {
       async () => Response.json({ error: { type: 'invalid_request_error', message: 'no' } }, { status: 400 }),
       { times: Infinity, reads: true },
     ),
-  'loses the answer, and the probe can not say': (point) =>
+  'loses the answer, and the probe cannot say': (point) =>
     combine(FAULTS['loses the answer of the provider']?.(point) ?? {}, blindProbe(point.step)),
-  'can not reach the provider, and the probe can not say': (point) =>
-    combine(FAULTS['can not reach the provider']?.(point) ?? {}, blindProbe(point.step)),
-  'loses every answer, and the probe can not say': (point) =>
+  'cannot reach the provider, and the probe cannot say': (point) =>
+    combine(FAULTS['cannot reach the provider']?.(point) ?? {}, blindProbe(point.step)),
+  'loses every answer, and the probe cannot say': (point) =>
     combine(FAULTS['loses every answer of the provider']?.(point) ?? {}, blindProbe(point.step)),
-  'loses the answer, the probe can not say, and the key window closes': (point) =>
+  'loses the answer, the probe cannot say, and the key window closes': (point) =>
     combine(
       around(point, async (invoke, payload, clock) => {
         await invoke(payload);

@@ -1,4 +1,4 @@
-/** Sagas of a few made-up tools whose answers a test writes: for what the refund example can not show. */
+/** Sagas of a few made-up tools whose answers a test writes: for what the refund example cannot show. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';

@@ -110,7 +110,7 @@ describe('rehydrate', () => {
     expect(refused?.message).toContain('resume "h1"');
   });
 
-  test('a newer call of the same request takes over, and the older one can not finish', async () => {
+  test('a newer call of the same request takes over, and the older one cannot finish', async () => {
     const { stage } = await createLostStage();
     const create = stage.world.sandboxes.create.bind(stage.world.sandboxes);
     let newer: Promise<{ sandboxId: string }> | undefined;

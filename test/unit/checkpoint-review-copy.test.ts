@@ -36,7 +36,7 @@ describe('a review copy', () => {
     expect(stage.world.filesOf(sandboxId).api).toEqual({ 'a.txt': 'two' });
   });
 
-  test('can be rolled back after the session ended; a stranger can not', async () => {
+  test('can be rolled back after the session ended; a stranger cannot', async () => {
     const { stage, sandboxId } = await withCopy();
     await stage.instance().endSession();
     await stage.instance().rollback({ messageId: 'm1', requestId: 'r1', sandboxId });

@@ -42,7 +42,7 @@ describe('a rollback that died while it wrote', () => {
     expect(stage.world.filesOf(SANDBOX).web).toEqual({ 'w.txt': 'two', 'new.txt': 'new' });
   });
 
-  test('goes back when the target can not be reached any more', async () => {
+  test('goes back when the target cannot be reached any more', async () => {
     const { stage, before } = await dyingAt(2, new Death('killed'));
     nextRestore(stage, {
       outcome: 'refused',

@@ -6,7 +6,7 @@ import { Death } from '../support/fakes/faults.ts';
 import { journalOf, nextRestore } from '../support/fakes/rollbacks.ts';
 import { createWorkingStage, SANDBOX, type Stage } from '../support/fakes/stage.ts';
 
-describe('a rollback that can not be applied', () => {
+describe('a rollback that cannot be applied', () => {
   const conflict = {
     outcome: 'refused',
     problems: [{ path: 'api', kind: 'conflict', message: 'an ignored file stands in the way' }],

@@ -128,7 +128,7 @@ describe('rollback', () => {
     });
   });
 
-  test('is refused when what is there now can not be captured (C3)', async () => {
+  test('is refused when what is there now cannot be captured (C3)', async () => {
     const stage = await createWorkingStage();
     failCapturesOf(stage, 'web');
     const before = stage.world.filesOf(SANDBOX);

@@ -145,7 +145,7 @@ describe('people', () => {
       await saga.start();
       await saga.machine.settle();
       const status = await expectInvariants(saga);
-      // A mail that went out can not be taken back.
+      // A mail that went out cannot be taken back.
       expect(status).toBe(step === 'confirm' ? 'COMPENSATION_FAILED' : 'COMPENSATED');
     },
   );
@@ -168,7 +168,7 @@ describe('people', () => {
     expect((await saga.seen()).entries.some(({ status }) => status === 'cancel_requested')).toBe(false);
   });
 
-  test('can not cancel what is completed', async () => {
+  test('cannot cancel what is completed', async () => {
     const saga = await refundSaga();
     await saga.start();
     await saga.machine.settle();

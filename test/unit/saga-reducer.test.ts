@@ -90,7 +90,7 @@ describe('the reducer, for any plan and anything that happens', () => {
     );
   });
 
-  test('never does anything before a lost call can not act any more (S3)', () => {
+  test('never does anything before a lost call cannot act any more (S3)', () => {
     fc.assert(
       fc.property(plans, turns, (plan, script) => {
         const { entries } = simulate(plan, script);

@@ -131,7 +131,7 @@ describe('a sweep', () => {
     return { store, clock };
   };
 
-  test('goes on when one saga can not be looked at, and says which', async () => {
+  test('goes on when one saga cannot be looked at, and says which', async () => {
     const { store, clock } = await started(['a', 'b', 'c']);
     const sweep = createSweep({ store, clock, log, engine: ended(['a']) });
     const report = await sweep();

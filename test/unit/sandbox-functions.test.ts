@@ -53,13 +53,13 @@ test.each([
   expect(bash([], `ended ${status}`).status).toBe(verdict);
 });
 
-test('an answer that can not be written to its end has no second mark', () => {
+test('an answer that cannot be written to its end has no second mark', () => {
   const cut = bash([], 'base64() { echo QUJ; return 1; }\nprintf abc | finish');
   expect([cut.status, cut.said.match(/MARK/g)]).toEqual([1, ['MARK']]);
   expect(bash([], 'printf abc | finish').said).toBe('\nMARK\nYWJj\nMARK\n');
 });
 
-test('a pair that can not be written is noticed', () => {
+test('a pair that cannot be written is noticed', () => {
   expect(bash([], 'emit a b 2>/dev/null >/dev/full; [ -n "$LOST" ]').status).toBe(0);
   expect(bash([], 'emit a b >/dev/null; [ -z "$LOST" ]').status).toBe(0);
 });

@@ -18,7 +18,7 @@ const headText = (info: RepositoryInfo): string => {
     case 'detached':
       return `detached HEAD${at}`;
     case 'unreadable':
-      return 'HEAD can not be read';
+      return 'HEAD cannot be read';
   }
 };
 

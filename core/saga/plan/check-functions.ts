@@ -22,7 +22,7 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
     case 'hidden':
       return `${called} may not be looked at, nor be called by sagas: name it to the stack (addTool, toolFunctions).`;
     case 'there':
-      // What only reads can not act late.
+      // What only reads cannot act late.
       if (seen.timeoutSeconds >= limit && tool.effect !== 'read') {
         refuse(
           tool,

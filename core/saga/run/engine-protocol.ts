@@ -18,7 +18,7 @@ export type EngineState = Common &
         action: 'INVOKE';
         operation: OperationId;
         functionName: string;
-        /** An integer of 1 or more: a missing or bad one can not be caught. */
+        /** An integer of 1 or more: a missing or bad one cannot be caught. */
         timeoutSeconds: number;
         payload: InvokePayload;
       }

@@ -111,7 +111,7 @@ export const prepareStep = async (
     };
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;
-    const message = `The arguments of step ${step.id} can not be made: ${error.message}`;
+    const message = `The arguments of step ${step.id} cannot be made: ${error.message}`;
     return { type: 'unprepared', step, error: { name: error.name, message } };
   }
 };

@@ -1,6 +1,6 @@
 /**
  * How a call of an HTTP tool says that it is ours, and meant for this endpoint: HMAC-SHA256 over its time, its URL and its
- * body. Every origin has a key of its own, derived from the one secret, so who serves one tool can not sign for another.
+ * body. Every origin has a key of its own, derived from the one secret, so who serves one tool cannot sign for another.
  */
 import { createHmac } from 'node:crypto';
 

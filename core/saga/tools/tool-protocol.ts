@@ -24,7 +24,7 @@ const MAX_CAUSE = 500;
 const error = z
   .object({ name: z.string(), message: z.string() })
   .transform(({ name, message }) => errorOf(name, message, MAX_MESSAGE));
-/** No text is no reference: an empty one can not be a key of an index. */
+/** No text is no reference: an empty one cannot be a key of an index. */
 const externalRef = z
   .string()
   .transform((text) => (text === '' ? undefined : clip(text, MAX_REFERENCE)))

@@ -1,4 +1,4 @@
-/** The shop's own services: orders with their return policy, and mail. Mail that was sent can not be taken back. */
+/** The shop's own services: orders with their return policy, and mail. Mail that was sent cannot be taken back. */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { keep, type ServiceOptions } from './state.ts';

@@ -1,7 +1,7 @@
 /**
  * A stand-in for Zendesk's tickets that keeps what developer.zendesk.com says: `Idempotency-Key` on POST /tickets only, for
  * two hours, other content under it is 400, a repetition is marked `x-idempotency-lookup: hit`; PUT takes no key; a closed
- * ticket can not be changed; 429 with `retry-after` and 503 happen.
+ * ticket cannot be changed; 429 with `retry-after` and 503 happen.
  */
 import { Hono } from 'hono';
 import * as z from 'zod';
@@ -95,7 +95,7 @@ export const fakeZendesk = (options: ServiceOptions & { faults?: ZendeskFaults }
     const parsed = change.safeParse(await context.req.json());
     if (!parsed.success) return context.json({ error: 'RecordInvalid' }, 422);
     if (ticket.status === 'closed') {
-      return context.json({ error: 'RecordInvalid', description: 'Closed tickets can not be changed' }, 422);
+      return context.json({ error: 'RecordInvalid', description: 'Closed tickets cannot be changed' }, 422);
     }
     ticket.status = parsed.data.ticket.status ?? ticket.status;
     if (parsed.data.ticket.comment !== undefined) ticket.comments.push(parsed.data.ticket.comment.body);

@@ -13,7 +13,7 @@ export const sendCustomerConfirmation = ({ fetch, shop }: RefundServices) =>
     name: 'send_customer_confirmation',
     version: '1.1.0',
     description:
-      'Mails the customer that the refund is on its way. A mail can not be taken back, so it comes last.',
+      'Mails the customer that the refund is on its way. A mail cannot be taken back, so it comes last.',
     effect: 'irreversible',
     timeoutSeconds: 30,
     retry: { maxAttempts: 3, backoffSeconds: 1 },
