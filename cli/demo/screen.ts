@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { paintFor, widthOf } from '../terminal/terminal.ts';
-import { padEnd, truncate } from '../terminal/text.ts';
+import { padEnd, truncate, visibleLength } from '../terminal/text.ts';
 
 /** The demo's page: chapters with lines below them. On stderr when stdout is for JSON. */
 export interface Screen {
@@ -44,7 +44,7 @@ export const createScreen = ({ terminal, signal }: App, json: boolean): Screen =
       for (const each of text.replace(/\n$/, '').split('\n')) line(each);
     },
     operation: ({ messageId, says, note }) => {
-      const room = width - INDENT.length - messageId.length - 2 - note.length - 2;
+      const room = width - INDENT.length - visibleLength(messageId) - 2 - visibleLength(note) - 2;
       const text = padEnd(truncate(says, room), room);
       line(`${paint.yellow(messageId)}  ${text}  ${paint.dim(note)}`);
     },

@@ -1,28 +1,12 @@
-import Table from 'cli-table3';
 import type { Paint } from './terminal.ts';
+import { padEnd, padStart, widest } from './text.ts';
 
 export interface Column {
   head: string;
   align?: 'left' | 'right';
 }
 
-const NO_LINES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
+const GAP = '  ';
 
 /** Columns without lines around them. Cells may be coloured; they must fit, nothing is cut here. */
 export const table = (
@@ -30,13 +14,11 @@ export const table = (
   rows: readonly (readonly string[])[],
   paint: Paint,
 ): string => {
-  const made = new Table({
-    head: columns.map((column) => paint.dim(column.head)),
-    colAligns: columns.map((column) => column.align ?? 'left'),
-    chars: NO_LINES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  const made = columns.map(({ head, align }, at) => {
+    const cells = [paint.dim(head), ...rows.map((row) => row[at] ?? '')];
+    const width = widest(cells);
+    return cells.map((cell) => (align === 'right' ? padStart(cell, width) : padEnd(cell, width)));
   });
-  made.push(...rows.map((row) => [...row]));
-  const lines = made.toString().split('\n');
+  const lines = Array.from({ length: rows.length + 1 }, (_, at) => made.map((cells) => cells[at]).join(GAP));
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 };

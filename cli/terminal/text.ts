@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'string-width';
 
 /**
  * Text that came from a repository or a model, made safe to print: control characters become visible, so a
@@ -20,20 +20,35 @@ const segmenter = new Intl.Segmenter();
 /** What a person sees as characters. */
 const characters = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
-/** Columns of a text without its colours, one per character. */
-export const visibleLength = (text: string): number => characters(stripVTControlCharacters(text)).length;
+/** Columns a terminal takes for a text without its colours: two for East Asian characters and emoji, none for marks. */
+export const visibleLength = (text: string): number => stringWidth(text);
+
+/** Columns of the widest text. */
+export const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(visibleLength));
+
+/** As many of the characters, from the first on, as fit. */
+const fitting = (all: readonly string[], width: number): string[] => {
+  const kept: string[] = [];
+  let room = width;
+  for (const character of all) {
+    room -= visibleLength(character);
+    if (room < 0) break;
+    kept.push(character);
+  }
+  return kept;
+};
 
 /** Cuts plain text (no colour codes in it) to `width`, marking the cut. */
 export const truncate = (text: string, width: number): string => {
-  const all = characters(text);
-  if (all.length <= width) return text;
-  return width <= 1 ? '…'.slice(0, width) : `${all.slice(0, width - 1).join('')}…`;
+  if (visibleLength(text) <= width) return text;
+  return width < 1 ? '' : `${fitting(characters(text), width - 1).join('')}…`;
 };
 
 /** As `truncate`, keeping the end: of a path that says more than its beginning. */
 export const truncateStart = (text: string, width: number): string => {
-  const all = characters(text);
-  return all.length <= width ? text : `…${all.slice(all.length - width + 1).join('')}`;
+  if (visibleLength(text) <= width) return text;
+  const kept = fitting(characters(text).toReversed(), width - 1).toReversed();
+  return width < 1 ? '' : `…${kept.join('')}`;
 };
 
 /** Breaks plain text between words into lines of at most `width`; a longer word stays whole. */
@@ -51,8 +66,11 @@ export const wrap = (text: string, width: number): string =>
     })
     .join('\n');
 
-export const padEnd = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - visibleLength(text)));
+const padding = (text: string, width: number): string => ' '.repeat(Math.max(0, width - visibleLength(text)));
+
+export const padEnd = (text: string, width: number): string => text + padding(text, width);
+
+export const padStart = (text: string, width: number): string => padding(text, width) + text;
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 

@@ -1,6 +1,6 @@
 import type { CheckpointAnswer, SettledRollback, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatBytes, padEnd, plural, printableLine, visibleLength } from '../terminal/text.ts';
+import { formatBytes, padEnd, plural, printableLine, widest } from '../terminal/text.ts';
 
 const MOST_LINES = 8;
 
@@ -25,7 +25,7 @@ export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, pai
     changed.length === 0
       ? 'nothing changed'
       : `${changed.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} changed`;
-  const nameWidth = Math.max(0, ...changed.map(({ path }) => visibleLength(printableLine(path))));
+  const nameWidth = widest(changed.map(({ path }) => printableLine(path)));
   const lines = changed.map(
     ({ path, bundleBytes }) =>
       `  ${padEnd(paint.bold(printableLine(path)), nameWidth)}  ${paint.dim(formatBytes(bundleBytes))}`,

@@ -1,6 +1,6 @@
 import type { DiffAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, plural, printable, printableLine } from '../terminal/text.ts';
+import { padEnd, plural, printable, printableLine, widest } from '../terminal/text.ts';
 import { hostLines } from './host-lines.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];
@@ -34,7 +34,7 @@ export const paintDiff = (diff: string, paint: Paint): string[] => {
 };
 
 const statLines = (changed: readonly RepositoryDiff[], paint: Paint): string[] => {
-  const width = Math.max(0, ...changed.map(({ path }) => path.length));
+  const width = widest(changed.map(({ path }) => printableLine(path)));
   return changed.flatMap(({ path, files, added, deleted, host }) => [
     `  ${padEnd(paint.bold(printableLine(path)), width)}  ${plural(files, 'file')} ${counts(added, deleted, paint)}`,
     ...hostLines(host).map((line) => `    ${paint.yellow(line)}`),

@@ -1,6 +1,6 @@
 import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { listSome, padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
+import { listSome, padEnd, plural, printableLine, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
 import { hostLines } from './host-lines.ts';
 
@@ -25,7 +25,7 @@ export const restoredRows = (repositories: readonly Restored[]): string[][] =>
 
 const repositoryLines = (repositories: readonly Restored[], paint: Paint, width: number): string[] => {
   const rows = restoredRows(repositories);
-  const nameWidth = Math.min(40, Math.max(0, ...rows.map(([name = '']) => name.length)));
+  const nameWidth = Math.min(40, widest(rows.map(([name = '']) => name)));
   return repositories.flatMap((repository, index) => {
     const [name = '', action = '', counts = ''] = rows[index] ?? [];
     const idle = repository.action === 'unchanged';

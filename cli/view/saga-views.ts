@@ -7,7 +7,7 @@ import type {
 } from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine, truncate } from '../terminal/text.ts';
+import { formatTime, printableLine, truncate, visibleLength, wrap } from '../terminal/text.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
   switch (status) {
@@ -26,21 +26,15 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
 };
 
 /** Plain text broken at spaces into lines of at most `width`; a longer word is cut. */
-const wrap = (text: string, width: number): string[] => {
-  const lines: string[] = [];
-  for (const word of printableLine(text).split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(truncate(word, width));
-  }
-  return lines;
-};
+const wrapped = (text: string, width: number): string[] =>
+  wrap(printableLine(text), width)
+    .split('\n')
+    .map((line) => truncate(line, width));
 
 const INDENT = '    ';
 
 const block = (text: string, width: number, colour: (line: string) => string): string[] =>
-  wrap(text, width - INDENT.length).map((one) => `${INDENT}${colour(one)}`);
+  wrapped(text, width - INDENT.length).map((one) => `${INDENT}${colour(one)}`);
 
 const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: Paint): string => {
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
@@ -59,7 +53,7 @@ export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: nu
   );
   const room = width - 2 * INDENT.length;
   const shown = given.slice(0, MAX_ARGUMENTS).map((line) => truncate(line, room));
-  const cut = given.length > MAX_ARGUMENTS || given.some((line) => line.length > room);
+  const cut = given.length > MAX_ARGUMENTS || given.some((line) => visibleLength(line) > room);
   return [
     `${INDENT}${paint.bold(truncate(printableLine(`${tool}@${version}`), room))}`,
     ...shown.map((line) => `${INDENT}${INDENT}${line}`),

@@ -1,6 +1,6 @@
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, plural, printableLine, truncate } from '../terminal/text.ts';
+import { padEnd, plural, printableLine, truncate, visibleLength, widest } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { NODE } from './graph.ts';
 import { buildTimeline, type Standing, type TimelineRow, type TimelineView } from './timeline-rows.ts';
@@ -30,8 +30,6 @@ interface Layout {
   messageWidth: number;
 }
 
-const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
-
 const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth }: Layout): string => {
   const marks = [
     ...(row.standing === 'head' ? [paint.bold(paint.green('head'))] : []),
@@ -41,7 +39,7 @@ const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth 
   const marksWidth = [row.standing === 'head' ? 4 : row.standing === 'copy' ? 11 : 0, row.discarded ? 9 : 0]
     .filter((width) => width > 0)
     .reduce((sum, width) => sum + width + 1, 0);
-  const fixed = idWidth + messageWidth + 1 + row.time.length + 1 + marksWidth;
+  const fixed = idWidth + messageWidth + 1 + visibleLength(row.time) + 1 + marksWidth;
   const why = truncate(row.why, Math.max(0, room - fixed));
   const message = truncate(row.message, messageWidth);
   const off = row.standing === 'abandoned' || row.standing === 'copy';

@@ -1,6 +1,6 @@
 import { shellWord } from '../options.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd } from '../terminal/text.ts';
+import { padEnd, widest } from '../terminal/text.ts';
 
 interface Facts {
   dataDir: string;
@@ -18,7 +18,7 @@ export const exportLines = (environment: Facts['environment']): string[] =>
 
 /** What `walkback up` prints when it answers. */
 export const cloudIsUp = ({ dataDir, endpoints, environment, functions }: Facts, paint: Paint): string => {
-  const width = Math.max(0, ...Object.keys(endpoints).map((name) => name.length));
+  const width = widest(Object.keys(endpoints));
   const lines = Object.entries(endpoints).map(
     ([name, url]) => `  ${padEnd(name, width)}  ${paint.cyan(url)}`,
   );

@@ -1,14 +1,19 @@
+import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { parseBytes, parseWholeNumber, sessionIdFor, shellWord } from '../../cli/options.ts';
 import { pagerCommand } from '../../cli/terminal/pager.ts';
+import { table } from '../../cli/terminal/table.ts';
 import { createPaint, paintFor, wantsColour } from '../../cli/terminal/terminal.ts';
 import {
   formatBytes,
   formatTime,
   listSome,
+  padEnd,
+  padStart,
   printable,
   truncate,
   truncateStart,
+  visibleLength,
   wrap,
 } from '../../cli/terminal/text.ts';
 import { paintDiff } from '../../cli/view/diff-view.ts';
@@ -46,9 +51,68 @@ describe('text for the terminal', () => {
   });
 
   test('cuts by characters, not code units', () => {
-    expect(truncate('🙂🙂🙂', 2)).toBe('🙂…');
+    expect(truncate('🙂🙂🙂', 3)).toBe('🙂…');
     expect(truncateStart('/home/me/work', 6)).toBe('…/work');
     expect(listSome(['a', 'b', 'c'], 2)).toBe('a, b and 1 more');
+  });
+
+  test.each([
+    ['日本語', 6],
+    ['한국', 4],
+    ['हिन्दी', 5],
+    ['e\u0301', 1],
+    ['👨‍👩‍👧', 2],
+    ['🫠', 2],
+    ['\u001b[1mab\u001b[22m', 2],
+  ])('takes %j for as many columns as a terminal does', (text, columns) => {
+    expect(visibleLength(text)).toBe(columns);
+    expect(padEnd(text, 8)).toBe(text + ' '.repeat(8 - columns));
+    expect(padStart(text, 8)).toBe(' '.repeat(8 - columns) + text);
+  });
+
+  test('cuts before a character that is wider than the room', () => {
+    expect(truncate('日本語', 6)).toBe('日本語');
+    expect(truncate('日本語', 5)).toBe('日本…');
+    expect(truncate('日本語', 4)).toBe('日…');
+    expect(truncateStart('日本語', 5)).toBe('…本語');
+    expect(truncateStart('日本語', 4)).toBe('…語');
+    expect(wrap('日本 語学', 8)).toBe('日本\n語学');
+  });
+
+  test('cuts any text so that it fits, and no earlier than it must', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', '日', '🙂', 'e\u0301', '👨‍👩‍👧', 'हि', ' ') }),
+        fc.integer({ min: 1, max: 20 }),
+        (text, width) => {
+          for (const cut of [truncate(text, width), truncateStart(text, width)]) {
+            const room = width - visibleLength(cut);
+            expect(room).toBeGreaterThanOrEqual(0);
+            if (cut !== text) expect(room).toBeLessThanOrEqual(1);
+          }
+        },
+      ),
+    );
+  });
+
+  test('aligns the columns of a table whatever script a cell is in', () => {
+    const columns = [{ head: 'NAME' }, { head: 'N', align: 'right' as const }, { head: 'END' }];
+    const rows = [
+      ['日本語', '1', 'x'],
+      ['हिन्दी', '22', 'x'],
+      ['melting 🫠', '3', 'x'],
+      ['\u001b[1mbold\u001b[22m', '4', ''],
+    ];
+    expect(table(columns, rows, createPaint(false))).toBe(
+      [
+        'NAME         N  END',
+        '日本語       1  x',
+        'हिन्दी       22  x',
+        'melting 🫠   3  x',
+        '\u001b[1mbold\u001b[22m         4',
+        '',
+      ].join('\n'),
+    );
   });
 
   test('colours only where it is wanted', () => {

@@ -139,9 +139,9 @@ describe('the printed tree', () => {
       parentSeq: 4,
       messageId: 'm'.repeat(64),
       toolExecutionId: 't'.repeat(64),
-      repositories: Array.from({ length: 9 }, (_, index) => repository(`a-rather-long-name-${index}`)),
+      repositories: Array.from({ length: 9 }, (_, index) => repository(`a-rather-long-名前-${index}`)),
       complete: false,
-      failures: [{ path: 'p'.repeat(200), reason: 'r'.repeat(200) }],
+      failures: [{ path: '路'.repeat(200), reason: 'r'.repeat(200) }],
     });
     const view = buildTimeline({ ...timeline, checkpoints: [...timeline.checkpoints, long] }, NOW);
     for (const line of timelineLines(view, plain, width)) {
