@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** docs/design.md, Budgets: what a cold start has to load. */
+/** The budget in docs/benchmarks.md: what a cold start has to load. */
 export const MAX_BUNDLE_BYTES = 1_500_000;
 
 export interface BundleSize {

@@ -1,4 +1,4 @@
-/** E2B as the core sees it: sandboxes to open, create, find and kill. The only code that knows the vendor. */
+/** E2B as the core sees it: sandboxes to open, create, find and kill. */
 import { E2B } from 'e2b';
 import type { Sandboxes, SandboxTags } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';

@@ -1,4 +1,4 @@
-/** What sagas ask of the outside. One implementation each, in `adapters/aws`. Methods throw `WalkbackError` only. */
+/** What sagas ask of the outside. Implemented in `adapters/aws`; `Evaluate` in `adapters/jsonata`. Methods throw `WalkbackError` only. */
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';

@@ -22,7 +22,7 @@ export const commandTimeout = (invocation: Invocation, clock: Clock): number => 
   if (timeoutMs >= LEAST_MS) return timeoutMs;
   throw new WalkbackError(
     'SandboxUnavailable',
-    'There is too little time left to work in the sandbox. Call again, with a longer timeout if this repeats.',
+    'There is too little time left to work in the sandbox. Call again.',
     { retryable: true },
   );
 };

@@ -359,7 +359,7 @@ describe('permissions', () => {
     }
   });
 
-  test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer changes no session', () => {
+  test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer neither rolls back nor ends a session', () => {
     const callable = (policy: string): string[] => {
       const text = JSON.stringify(managedPolicy(template, policy));
       return FUNCTIONS.map(({ name }) => name).filter((name) =>
