@@ -50,7 +50,9 @@ const CHECKPOINT_ERRORS = {
   IncompleteTarget: refusal('notRestorable', INCOMPLETE),
   SandboxNotFound: refusal('notFound', 'walkback rehydrate brings the session back in a fresh sandbox'),
   SandboxUnavailable: toldBySandbox(
-    laterMaybe(fault('unavailable', 'call again; when it repeats, look at the sandbox and at what it is busy with')),
+    laterMaybe(
+      fault('unavailable', 'call again; when it repeats, look at the sandbox and at what it is busy with'),
+    ),
   ),
   SandboxUnsupported: toldBySandbox(
     refusal('configuration', 'rebuild the template with the tools that the message names'),
@@ -100,7 +102,9 @@ const TOOL_ERRORS = {
   InvalidArguments: refusal('usage', 'mend the arguments that the message names'),
   InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
   ResultTooLarge: fault('failed', 'mend the tool: it must answer less, a reference for example'),
-  DeadlinePassed: laterMaybe(fault('unavailable', 'call again; when it repeats, give the tool a longer `timeoutSeconds`')),
+  DeadlinePassed: laterMaybe(
+    fault('unavailable', 'call again; when it repeats, give the tool a longer `timeoutSeconds`'),
+  ),
   Fenced: refusal('conflict', 'the step is compensated already: start another saga'),
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
