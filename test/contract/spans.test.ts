@@ -68,8 +68,8 @@ const request = (operation: string, amount = 5) => ({
   sagaId: 'saga-1',
   step: 'payment',
   attempt: 2,
-  idempotencyKey: 'saga-1:0',
-  forwardKey: 'saga-1:0',
+  idempotencyKey: `saga-1:${amount}`,
+  forwardKey: `saga-1:${amount}`,
   deadlineMs: Date.now() + 30_000,
   arguments: { amount },
 });
