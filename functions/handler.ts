@@ -38,6 +38,17 @@ const publicError = (error: unknown, requestId: string): FunctionError =>
 
 export type UseCase<Input, Output> = (input: Input, invocation: Invocation) => Promise<Output>;
 
+/** `work` in a span of its own. Powertools has this as a decorator, which Node does not run: it is applied by hand. */
+const traced = <Given extends unknown[], Answer>(
+  tracer: Tracer,
+  name: string,
+  work: (...given: Given) => Promise<Answer>,
+): ((...given: Given) => Promise<Answer>) => {
+  const method = { value: work };
+  tracer.captureMethod({ subSegmentName: `## ${name}`, captureResponse: false })({}, name, method);
+  return method.value;
+};
+
 /** A handler without input schema, for events that come from AWS itself. */
 export const createEventHandler = <Input, Output>(
   name: string,
@@ -74,22 +85,11 @@ export const createEventHandler = <Input, Output>(
     return wired;
   };
 
-  const traced = async <T>(work: () => Promise<T>): Promise<T> => {
-    const parent = tracer.getSegment();
-    const segment = parent?.addNewSubsegment(`## ${name}`);
-    if (segment !== undefined) tracer.setSegment(segment);
+  const run = traced(tracer, name, async (event: Input, invocation: Invocation) => {
     tracer.annotateColdStart();
     tracer.addServiceNameAnnotation();
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof Error) tracer.addErrorAsMetadata(error);
-      throw error;
-    } finally {
-      segment?.close();
-      if (parent !== undefined) tracer.setSegment(parent);
-    }
-  };
+    return (await useCase())(event, invocation);
+  });
 
   return async (event: Input, context: Context): Promise<Output> => {
     const startedMs = Date.now();
@@ -99,7 +99,7 @@ export const createEventHandler = <Input, Output>(
     metrics.setTimestamp(startedMs);
     metrics.captureColdStartMetric();
     try {
-      return await traced(async () => (await useCase())(event, { deadlineMs }));
+      return await run(event, { deadlineMs });
     } catch (error) {
       const shown = publicError(error, context.awsRequestId);
       if (isRefusal(shown.name)) {
