@@ -3,12 +3,15 @@ import type { SagaStatus } from '../../contract/saga-answers.ts';
 export type JsonSchema = { [name: string]: unknown };
 
 /**
- * What a tool does to the world. `read`: nothing. `compensatable`: its compensator takes it back. `partial`: the
- * compensator takes back a part, and says which part stays. `irreversible`: nothing takes it back.
+ * A tool's effect on the world. `read`: none. `compensatable`: its compensator takes it back. `partial`:
+ * the compensator takes back a part, and says which part stays. `irreversible`: nothing takes it back.
  */
 export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
 
-/** `maxAttempts` counts the first one, and none that never reached the tool. The n-th pause is `min(maxBackoff, backoff * rate^(n-1))` seconds. */
+/**
+ * `maxAttempts` counts the first attempt, but not those that never reached the tool. The n-th pause is
+ * `min(maxBackoff, backoff * rate^(n-1))` seconds.
+ */
 export interface RetryPolicy {
   maxAttempts: number;
   backoffSeconds: number;
@@ -16,13 +19,24 @@ export interface RetryPolicy {
   maxBackoffSeconds: number;
 }
 
-/** How long a compensator is tried. Sagas of older releases have attempts only, and keep them. */
+/**
+ * How long a compensator is retried. Sagas of older releases have only a number of attempts, and keep it.
+ */
 export interface CompensationRetry extends RetryPolicy {
-  /** This part of each pause, 0 to 1, is left out at random, so that sagas that failed together do not come back together. */
+  /**
+   * Share of each pause, 0 to 1, that is randomly left out, so that sagas that failed together do not retry
+   * together.
+   */
   jitter?: number;
-  /** Not undone so long after the first attempt: people are told, and the other compensators go on meanwhile. */
+  /**
+   * Seconds after the first attempt. If the effect is not undone by then, people are told, and the other
+   * compensators go on.
+   */
   delayedAfterSeconds?: number;
-  /** Not undone so long after the first attempt: it is given up, and a person decides. */
+  /**
+   * Seconds after the first attempt. If the effect is not undone by then, the saga gives up and a person
+   * decides.
+   */
   giveUpAfterSeconds?: number;
 }
 
@@ -33,7 +47,7 @@ interface CompensationPolicy {
   retry: CompensationRetry;
 }
 
-/** What a saga needs to know of a tool to run it. Pinned in the saga when it starts. */
+/** The parts of a tool that a saga needs to run it. Pinned in the saga when it starts. */
 interface ToolPolicy {
   effect: EffectKind;
   /** Lambda function name, ARN or ARN with qualifier. */
@@ -42,9 +56,9 @@ interface ToolPolicy {
   endpoint?: string;
   timeoutSeconds: number;
   retry: RetryPolicy;
-  /** How long the provider recognises the key; 0: not at all. */
+  /** How long the provider recognises the key. 0: not at all. */
   idempotencyWindowSeconds: number;
-  /** The provider answers a stored error again for the same key, so repeating it is useless. */
+  /** The provider repeats a stored error for the same key, so trying again is useless. */
   replaysErrors: boolean;
   /** The tool can ask the provider whether a key took effect. */
   probe: boolean;
@@ -58,13 +72,15 @@ export interface ToolManifest extends ToolPolicy {
   name: string;
   version: string;
   description: string;
-  /** JSON Schemas of one bundle: forward input and output, and what the compensator and the probe are given. */
+  /**
+   * JSON Schemas in one bundle: forward input and output, and the inputs of the compensator and the probe.
+   */
   schemas: { input: JsonSchema; output: JsonSchema; compensation?: JsonSchema };
 }
 
 interface Approval {
   timeoutSeconds: number;
-  /** What the approver is asked. */
+  /** The question that the approver sees. */
   prompt?: string;
 }
 
@@ -103,7 +119,10 @@ export interface PinnedStep extends ToolPolicy {
   arguments: JsonObject;
   /** Indexes of the earlier steps whose results the arguments use. */
   uses: number[];
-  /** Of the tool's input schema in the catalog, when results must come before the arguments can be held against it. */
+  /**
+   * Hash of the tool's input schema in the catalog. Set when the arguments use results, so that they can be
+   * checked only later.
+   */
   inputSchemaHash?: string;
   approval?: Approval;
 }
@@ -140,18 +159,18 @@ interface CommittedFact extends AttemptFact {
   status: 'committed';
   result: Json;
   externalRef?: string;
-  /** It took effect, and the answer breaks the tool's contract (`ResultTooLarge`, `InvalidResult`). */
+  /** It took effect, but the answer breaks the tool's contract (`ResultTooLarge`, `InvalidResult`). */
   error?: SagaError;
 }
 
 interface Refused {
-  /** The call never came to the tool: it uses up no attempt. */
+  /** The call never reached the tool, so it uses up no attempt. */
   reached?: false;
-  /** What the refusal asked for. */
+  /** Pause that the refusal asked for. */
   retryAfterSeconds?: number;
 }
 
-/** How far a compensator came that is put aside and tried again later. */
+/** Progress of a compensator that is put aside and tried again later. */
 export interface UndoProgress {
   /** Number of the last attempt. */
   attempts: number;
@@ -163,7 +182,10 @@ export interface UndoProgress {
   untilMs: number;
 }
 
-/** One thing that happened. `direction` and `status` name it in the ledger; the rest depends on them. */
+/**
+ * One recorded event of a saga. `direction` and `status` name it in the ledger; the other members depend on
+ * them.
+ */
 export type Fact =
   | {
       direction: 'saga';
@@ -172,7 +194,10 @@ export type Fact =
       inputHash: string;
       stepCount: number;
       definition?: string;
-      /** As in the head, so that it can be held against the chain; entries of older releases do not say. */
+      /**
+       * As in the head, so that the head can be checked against the chain. Absent in entries of older
+       * releases.
+       */
       requestHash?: string;
       sessionId?: string;
     }
@@ -186,7 +211,7 @@ export type Fact =
       status: 'requested';
       untilMs: number;
       prompt?: string;
-      /** What is approved, and nothing else; entries of older versions do not say. */
+      /** Exactly the arguments that are approved. Absent in entries of older versions. */
       arguments?: JsonObject;
       argumentsHash?: string;
     } & StepFact)
@@ -219,7 +244,10 @@ export type Fact =
       direction: 'undo';
       status: 'started';
       deadlineMs: number;
-      /** Of the call that it takes back, null without one; later attempts and older versions do not say. */
+      /**
+       * Resource key of the call that it takes back, or null without one. Absent in later attempts and
+       * older versions.
+       */
       resourceKey?: string | null;
     } & AttemptFact)
   | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
@@ -244,9 +272,9 @@ export type LedgerEntry = Fact & {
 // --- the state folded from them ----------------------------------------------------------------------------
 
 /**
- * `started`: in flight or in doubt. `unknown`: given up on, may have happened. `rejected`: nothing happened.
- * `undone`, `resolved` (by hand) and `skipped` need nothing more; `undo_delayed` is tried again; `undo_failed` and `blocked`
- * need a person.
+ * `started`: in flight or in doubt. `unknown`: given up, may have happened. `rejected`: nothing happened.
+ * `undone`, `resolved` (by hand) and `skipped` need nothing more. `undo_delayed` is tried again.
+ * `undo_failed` and `blocked` need a person.
  */
 export type EffectStatus =
   | 'started'
@@ -273,13 +301,16 @@ export interface EffectRecord {
   /** Its compensator was put aside at least once. */
   undo?: UndoProgress;
   /**
-   * Its compensator did not work: what stands for its resource key here (`resourceMark`), '' without one. Absent when an
-   * older version wrote it; then the start entry says.
+   * Set when its compensator did not work: the mark of its resource key (`resourceMark`), '' without one.
+   * Absent when an older version wrote it; the start entry then has the key.
    */
   resource?: string;
 }
 
-/** The operation that is in flight or being settled. At most one: the straight line has one hand. */
+/**
+ * The operation that is in flight or being settled. There is at most one, because steps run one after the
+ * other.
+ */
 export interface Operation {
   /** Index into `effects`. */
   effect: number;
@@ -289,23 +320,23 @@ export interface Operation {
   /** Probes made since the last forward attempt. */
   probes: number;
   stage: 'invoking' | 'retry' | 'doubt';
-  /** Whose execution was told to invoke it: to any other it is in doubt. */
+  /** The generation of the execution that was told to invoke it. For any other execution it is in doubt. */
   generation: number;
   deadlineMs: number;
   /** First use of the key. */
   firstMs: number;
   /** Some forward attempt may have taken effect. */
   doubted: boolean;
-  /** The last unknown outcome was an answer of the provider, not a lost one. */
+  /** The last unknown outcome was an answer of the provider, not a lost answer. */
   answered: boolean;
   probed: 'absent' | 'unknown' | null;
   argumentsHash: string;
   error: SagaError | null;
-  /** Attempts that never reached the tool; absent: none. */
+  /** Attempts that never reached the tool. Absent: none. */
   unreached?: number;
   /** The same of the probes since the last forward attempt. */
   unreachedProbes?: number;
-  /** Since then nothing has reached the tool. */
+  /** Since this moment, nothing has reached the tool. */
   unreachedSinceMs?: number;
   /** Of a compensator: see `EffectRecord.resource`. */
   resource?: string;
@@ -318,7 +349,7 @@ export interface SagaState {
   phase: 'forward' | 'undo' | 'done';
   /** Counts rewinds; part of the key from the first rewind on. */
   epoch: number;
-  /** Which execution drives the saga; older ones are refused (S11). */
+  /** The execution that drives the saga. Older ones are refused (S11). */
   generation: number;
   /** Executions started since the last progress. */
   resumes: number;
@@ -327,12 +358,12 @@ export interface SagaState {
   cursor: number;
   effects: EffectRecord[];
   operation: Operation | null;
-  /** What the saga waits for. Later kinds: `next-step`, `children`. */
+  /** The reason why the saga waits. Later kinds: `next-step`, `children`. */
   wait: { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string } | null;
   pauseUntilMs: number | null;
   /** The gate of this step is open. */
   approvedStep: number | null;
-  /** Of the arguments that were approved for it. */
+  /** Hash of the arguments that were approved for it. */
   approvedHash?: string;
   cancelRequested: boolean;
   failure: Failure | null;
@@ -340,12 +371,12 @@ export interface SagaState {
 
 export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED'] as const;
 
-/** Driven by an execution: such a saga moves by itself, or something is wrong. */
+/** Statuses in which an execution drives the saga. Such a saga moves by itself, or something is wrong. */
 export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
 
 const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
 
-/** From one status in which it moves to another: `statusSince` stays. */
+/** Whether both are moving statuses; then `statusSince` stays. */
 export const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
   before === after || (isMoving(before) && isMoving(after));
 
@@ -370,11 +401,17 @@ export interface SagaHead {
   historyEvents: number;
   createdAt: string;
   updatedAt: string;
-  /** When the status last changed; from one in which it moves to another it stays, or a saga that pauses would never grow old. */
+  /**
+   * When the status last changed. It stays when one moving status follows another; otherwise a saga that
+   * pauses would never seem old.
+   */
   statusSince: string;
 }
 
-/** What was pinned at the start, immutable: steps are found by `planHash`, the input by `inputHash`. */
+/**
+ * The parts pinned at the start. They never change. Steps are found by `planHash`, the input by
+ * `inputHash`.
+ */
 export interface PinnedSaga {
   sagaId: string;
   planHash: string;

@@ -1,4 +1,7 @@
-/** What sagas ask of the outside. Implemented in `adapters/aws`; `Evaluate` in `adapters/jsonata`. Methods throw `WalkbackError` only. */
+/**
+ * The services that sagas need from outside. Implemented in `adapters/aws`; `Evaluate` in `adapters/jsonata`.
+ * Methods throw only `WalkbackError`.
+ */
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
@@ -6,7 +9,7 @@ import type { Clock } from '../shared/surroundings.ts';
 import type { LedgerEntry, PinnedSaga, PinnedStep, SagaDefinition, SagaHead, ToolManifest } from './model.ts';
 import type { Expression } from './plan/evaluate.ts';
 
-/** Who to wake when an awaited answer comes. */
+/** The execution to wake when an awaited answer comes. */
 export interface WakeToken {
   sagaId: string;
   generation: number;
@@ -19,18 +22,21 @@ export interface Page<Item> {
   cursor?: string;
 }
 
-/** What the index by status knows of a saga. */
+/** A saga as the index by status shows it. */
 export interface SagaOutline {
   sagaId: string;
   statusSince: string;
-  /** When its wait for a person, or its pause, ends; null when it does neither. */
+  /** When its wait for a person or its pause ends. Null when there is neither. */
   waitUntilMs: number | null;
 }
 
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
-  /** Each part is found by its own hash, and held against it: two starts of one id cannot mix. Written before the head. */
+  /**
+   * Each part is found by its own hash and checked against it, so two starts of one id cannot mix. Written
+   * before the head.
+   */
   putPinned(pinned: PinnedSaga): Promise<void>;
   getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
@@ -48,7 +54,7 @@ export interface SagaStore {
   /** The same from `from` on, at most `limit` and about 1 MB; `next` is where the rest begins. */
   pageEntries(sagaId: string, from: number, limit: number): Promise<{ items: LedgerEntry[]; next?: number }>;
 
-  /** Longest in this status first, as the index has them: it may be a moment behind, and reads no head. */
+  /** Longest in this status first, from the index. It may be a moment behind, and reads no head. */
   listByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaOutline>>;
   /** The same with their heads, without those that moved on meanwhile. */
   listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
@@ -59,7 +65,10 @@ export interface SagaStore {
   putToken(token: WakeToken): Promise<void>;
   getToken(sagaId: string): Promise<WakeToken | undefined>;
 
-  /** Create-only per version; `existing` when the version is there already. The last one stored is the newest. */
+  /**
+   * Create-only per version. `existing` when the version is stored already. The last one stored is the
+   * newest.
+   */
   putTool(tool: ToolManifest): Promise<WriteOutcome<ToolManifest>>;
   getTool(name: string, version?: string): Promise<ToolManifest | undefined>;
   putDefinition(definition: SagaDefinition): Promise<WriteOutcome<SagaDefinition>>;
@@ -73,13 +82,16 @@ export interface SagaStore {
 export interface SagaEngine {
   /** Idempotent by name: `exists` when this generation was started before. */
   start(sagaId: string, generation: number): Promise<'started' | 'exists'>;
-  /** `missing` when this generation never started; `ended` whatever way it ended. */
+  /** `missing` when this generation never started; `ended` however it ended. */
   look(sagaId: string, generation: number): Promise<'running' | 'ended' | 'missing'>;
-  /** False when nobody waits on this token any more. */
+  /** False when no execution waits on this token any more. */
   wake(token: string): Promise<boolean>;
 }
 
-/** What is known of a tool's function. `hidden`: nobody gave us the right to look, and sagas the right to call come with it. */
+/**
+ * The known facts of a tool's function. `hidden`: we may not look at it, and then sagas may not call it
+ * either.
+ */
 export type ServingFunction = { state: 'there'; timeoutSeconds: number } | { state: 'missing' | 'hidden' };
 
 /** Where tools are served. */
@@ -93,14 +105,14 @@ export interface Tombstones {
   bury(forwardKey: string): Promise<void>;
   isBuried(forwardKey: string): Promise<boolean>;
   /**
-   * Create-only: false when this attempt of this key was claimed before. For providers without keys; an implementation
-   * that cannot do it leaves it out, and a call that is delivered twice then acts twice.
+   * Create-only: false when this attempt of this key was claimed before. For providers without keys. An
+   * implementation that cannot claim leaves it out, and then a call that is delivered twice acts twice.
    */
   claim?(forwardKey: string, attempt: number): Promise<boolean>;
 }
 
 /**
- * Values of JSONata expressions, in their order, all together within a second and 64 MB whatever they are. Throws
+ * Values of JSONata expressions, in order. All together are limited to one second and 64 MB. Throws
  * `ArgumentsUnresolved` when one fails, has no value or is too costly.
  */
 export type Evaluate = (expressions: readonly Expression[], scope: Json) => Promise<Json[]>;
@@ -110,7 +122,10 @@ export interface AdvanceDependencies {
   evaluate: Evaluate;
   engine: SagaEngine;
   clock: Clock;
-  /** What the built-in function for HTTP tools is called here; manifests name it `walkback-http-tool`, wherever they go. */
+  /**
+   * Name of the built-in function for HTTP tools in this deployment. Manifests always call it
+   * `walkback-http-tool`.
+   */
   httpToolFunction?: string;
   /** Link to an execution in the console, for the alert. */
   executionLink: (executionArn: string) => string;

@@ -1,6 +1,6 @@
 /**
- * Which attempts count, and when the next one is. A call that never came to its tool (throttled, no connection, its deadline
- * over before it began) uses up no attempt: nothing was tried. Pure.
+ * Decides which attempts count, and when the next one is. A call that never reached its tool (throttled, no
+ * connection, deadline over before it began) uses up no attempt, because nothing was tried. Pure.
  */
 import type { Operation, PinnedStep, RetryPolicy } from '../model.ts';
 import {
@@ -13,25 +13,25 @@ import {
 } from '../run/timing.ts';
 import type { Attempt } from './facts.ts';
 
-/** What is known of a call that did not work. */
+/** The known facts about a failed call. */
 export interface Refusal {
   reached?: false;
   retryAfterSeconds?: number;
 }
 
-/** The members of a fact about it. */
+/** The members of a fact that describe it. */
 export const refusalFact = ({ reached, retryAfterSeconds }: Refusal): Refusal => ({
   ...(reached === false ? { reached } : {}),
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Attempts that never reached the tool, with the one of this refusal. */
+/** Attempts that never reached the tool, including this refusal's. */
 const unreachedCount = (operation: Operation, refusal: Refusal): number =>
   (operation.unreached ?? 0) + (refusal.reached === false ? 1 : 0);
 
 /**
- * Attempts used up. `refusal`: of the attempt in flight, or nothing when it is counted already. When nothing has reached the tool
- * for longer than `patienceMs`, all of them count.
+ * Attempts used up. `refusal`: that of the attempt in flight, or nothing when it is counted already. When
+ * nothing has reached the tool for longer than `patienceMs`, all attempts count.
  */
 export const spentAttempts = (
   operation: Operation,
@@ -63,22 +63,22 @@ export const pauseAfterMs = (retry: RetryPolicy, operation: Operation, refusal: 
   longest(backoffMs(retry, operation.attempt), operation, refusal);
 
 /**
- * `soon`: this saga's hand waits for it. `later`: it is put aside, people are told, and others are undone meanwhile. `never`: it is
- * given up.
+ * `soon`: this saga waits for it. `later`: it is put aside, people are told, and other effects are undone
+ * meanwhile. `never`: it is given up.
  */
 export type UndoAgain =
   | { again: 'never' }
   | { again: 'soon'; atMs: number }
   | { again: 'later'; atMs: number; attempts: number; unreached: number; sinceMs: number };
 
-/** When a compensator that did not work is tried again. */
+/** When a failed compensator is tried again. */
 export const undoAgain = (
   step: PinnedStep,
   operation: Operation,
   { idempotencyKey }: Attempt,
   about: Refusal & {
     nowMs: number;
-    /** The pause begins here, and nothing is done before `safeMs`. */
+    /** The pause begins at this moment. Nothing is done before `safeMs`. */
     fromMs: number;
     safeMs: number;
     /** Attempts before it was put aside the last time. */

@@ -1,4 +1,4 @@
-/** What people and the sweeper may do. Whether they may is checked before; here it becomes facts. */
+/** Commands of people and the sweeper. Permission is checked before; this file turns them into facts. */
 
 import type { Fact, SagaState } from '../model.ts';
 import { CANCELLED, unwinding } from './decide-forward.ts';
@@ -30,8 +30,8 @@ export const answerFacts = (
 };
 
 /**
- * A command in the ledger (S11): a wait ends at once, a pause too, for which the saga goes to a new execution; an operation
- * in flight is settled first.
+ * Records a cancel command in the ledger (S11). A wait or a pause ends at once; after a pause, the saga
+ * goes on in a new execution. An operation in flight is settled first.
  */
 export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel' }): Fact[] => {
   if (state.phase !== 'forward' || state.cancelRequested) return [];
@@ -51,8 +51,8 @@ export const resumeFacts = (state: SagaState, event: SagaEvent & { type: 'resume
 const OPERATED = { retry: 'retried', resolve: 'resolved', skip: 'skipped' } as const;
 
 /**
- * Works the residue of a failed or delayed compensation (S7), and hands a saga that ended or pauses to a new execution. One that
- * has something in flight goes on from it.
+ * Works on what is left of a failed or delayed compensation (S7), and hands a saga that ended or pauses to
+ * a new execution. If an operation is in flight, the saga goes on from there.
  */
 export const operateFacts = (
   state: SagaState,

@@ -1,4 +1,4 @@
-/** The way forward: start the next step, or settle the one in doubt (S1, S2, S3, S6). */
+/** The way forward: starts the next step, or settles the one in doubt (S1, S2, S3, S6). */
 
 import type { Fact, Failure, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
@@ -29,8 +29,9 @@ export const CANCELLED: Fact = {
 };
 
 /**
- * In flight, and the engine asks. An execution asks only before it invoked: until it hears of the call, it is told again.
- * What another execution was told may have been invoked: it is in doubt.
+ * An operation is in flight, and the engine asks what to do. An execution asks only before it has invoked,
+ * so until it answers, it is told the same again. If another execution was told to invoke, the call may
+ * have happened, so it is in doubt.
  */
 export const settleInFlight = (
   state: SagaState,
@@ -102,7 +103,8 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
       return settleInFlight(state, operation, around, [lost]);
     }
     case 'retry':
-      // The last attempt did nothing, but an earlier one may have: its key must still be known to the provider.
+      // The last attempt did nothing, but an earlier one may have. Repeating is safe only while the
+      // provider still knows the key.
       if (operation.doubted && !mayRepeat(step, operation, around.nowMs)) {
         return settleDoubt(state, step, operation, around);
       }
@@ -135,7 +137,7 @@ const progressApproval = (
   };
 };
 
-/** The one place that says what a wait of each kind comes to. */
+/** The one place that decides how a wait of each kind ends. */
 const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step => {
   switch (wait.kind) {
     case 'approval':
@@ -151,7 +153,9 @@ export const progressForward = (state: SagaState, around: Surroundings): Step =>
   return { next: { next: 'prepare', step: state.cursor } };
 };
 
-/** The step at the cursor, with its arguments: ask a person first, or record the intent and go. */
+/**
+ * Starts the step at the cursor with its arguments: asks a person first, or records the intent and goes on.
+ */
 export const startStep = (
   state: SagaState,
   event: SagaEvent & { type: 'prepared' | 'unprepared' },

@@ -1,4 +1,7 @@
-/** What an answer means: the facts of one outcome. Answers to anything but the operation in flight mean nothing (S9). */
+/**
+ * Turns an answer into the facts of one outcome. Answers to anything but the operation in flight are
+ * ignored (S9).
+ */
 
 import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
@@ -13,7 +16,7 @@ const isSame = (a: OperationId, b: OperationId): boolean =>
 const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
   ms <= 0 ? [] : [{ direction: 'saga', status: 'paused', untilMs: around.nowMs + ms, reason }];
 
-/** It took effect; when the answer breaks the tool's contract, the saga unwinds it. */
+/** It took effect. If the answer breaks the tool's contract, the saga unwinds it. */
 const committedFacts = (
   direction: 'forward' | 'probe',
   step: PinnedStep,

@@ -19,7 +19,10 @@ const mayHaveHappened = (effect: EffectRecord): boolean =>
 const isUndoable = (effect: EffectRecord): boolean =>
   (effect.kind === 'compensatable' || effect.kind === 'partial') && mayHaveHappened(effect);
 
-/** What is left of an unwound saga: a delayed, failed or blocked compensator, or something nothing takes back. */
+/**
+ * Whether an effect is left over after unwinding: its compensator is delayed, failed or blocked, or nothing
+ * takes it back.
+ */
 export const isResidue = (effect: EffectRecord): boolean =>
   effect.status === 'undo_delayed' ||
   effect.status === 'undo_failed' ||
@@ -28,14 +31,17 @@ export const isResidue = (effect: EffectRecord): boolean =>
 
 const isDelayed = (effect: EffectRecord): boolean => effect.status === 'undo_delayed';
 
-/** The effect to undo next: the last started one that still stands; what was put aside has its turn after those. */
+/**
+ * The effect to undo next: the last started one that still stands. Those that were put aside come after
+ * these.
+ */
 const undoTarget = (state: SagaState, nowMs: number): number => {
   const target = state.effects.findLastIndex(isUndoable);
   if (target !== -1) return target;
   return state.effects.findLastIndex((effect) => isDelayed(effect) && (effect.undo?.untilMs ?? 0) <= nowMs);
 };
 
-/** When the first of those that were put aside is tried again; undefined when there are none. */
+/** When the first of the effects that were put aside is tried again. Undefined when there are none. */
 const nextDelayedMs = (state: SagaState): number | undefined => {
   const times = state.effects.filter(isDelayed).map(({ undo }) => undo?.untilMs ?? 0);
   return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
@@ -55,7 +61,9 @@ const undoStarted = (
   deadlineMs: around.nowMs + (step.compensation?.timeoutSeconds ?? 30) * 1000,
 });
 
-/** A compensator whose answer was lost is called again, but not before it can no longer act (S3). */
+/**
+ * A compensator whose answer was lost is called again, but only when the first call can no longer act (S3).
+ */
 const settleUndo = (state: SagaState, step: PinnedStep, operation: Operation, around: Surroundings): Step => {
   const { nowMs } = around;
   const epoch = epochOf(state, operation.effect);
@@ -110,7 +118,10 @@ export const progressUndo = (state: SagaState, around: Surroundings): Step => {
   return { facts: [{ direction: 'saga', status }] };
 };
 
-/** The target, with its step: start its compensator, or leave it because a later effect on its resource still stands. */
+/**
+ * The effect and its step: starts its compensator, or leaves it because a later effect on the same resource
+ * still stands.
+ */
 export const startUndo = (
   state: SagaState,
   event: SagaEvent & { type: 'undo-prepared' },

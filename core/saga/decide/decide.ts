@@ -1,7 +1,9 @@
 /**
- * The reducer: what an event means for a saga, and what to do next. Pure: it reads no clock and no table, and changes
- * nothing. It owns the order of things (S1 intent first, S2 how doubt is settled, S3 when, S5 undo order, S6 and S7 what
- * fails a saga, S9 that nothing counts twice); `fold.ts` owns what an entry does to the state.
+ * The reducer: what an event means for a saga, and what to do next. Pure: it reads no clock and no table,
+ * and changes nothing.
+ *
+ * It owns the order of things: S1 intent first, S2 how doubt is settled, S3 when, S5 undo order, S6 and S7
+ * what fails a saga, S9 that nothing counts twice. `fold.ts` owns what an entry does to the state.
  */
 
 import type { Fact, LedgerEntry, SagaState } from '../model.ts';
@@ -12,7 +14,10 @@ import { progressUndo, startUndo } from './decide-undo.ts';
 import { apply } from './fold.ts';
 import type { Decision, SagaEvent, Step, Surroundings } from './saga-events.ts';
 
-/** Applies facts before they have their place in the ledger: hashes play no part in the state. */
+/**
+ * Applies facts before they have their place in the ledger. This works because the state does not depend on
+ * hashes.
+ */
 export const applyFacts = (
   state: SagaState,
   facts: readonly Fact[],
@@ -56,7 +61,9 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
   }
 };
 
-/** What people and the sweeper do is recorded and no more: the execution that drives the saga goes on from there. */
+/**
+ * Commands of people and the sweeper are only recorded. The execution that drives the saga acts on them.
+ */
 const isFromOutside = (event: SagaEvent): boolean =>
   event.type === 'answer' || event.type === 'cancel' || event.type === 'resume' || event.type === 'operate';
 
@@ -73,21 +80,22 @@ const progress = (state: SagaState, around: Surroundings): Step => {
   return state.phase === 'undo' ? progressUndo(state, around) : progressForward(state, around);
 };
 
-/** What was prepared brings its own step: it may be in flight when this decision ends. */
+/** A prepared event brings its own step, which may be in flight when this decision ends. */
 const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
   event.type === 'prepared' || event.type === 'undo-prepared'
     ? { ...given, currentStep: given.currentStep ?? event.step }
     : given;
 
 /**
- * So many facts, and the rest comes with the next event: of one decision, and of all decisions of one move. Keeps a
- * transaction far below its limit of 100 items.
+ * The most facts of one decision, and of all decisions of one move. The rest comes with the next event.
+ * This keeps a transaction far below its limit of 100 items.
  */
 export const MAX_FACTS = 40;
 
 /**
- * What `event` means in `state`. Facts are to be appended and applied together, all or none. An event that is not new
- * (answered already, of an older attempt) makes no facts of its own; `next` then says what stands.
+ * Decides what `event` means in `state`. The caller appends and applies all facts together, or none. An
+ * event that is not new (answered already, or of an older attempt) makes no facts; `next` then gives the
+ * present state of things.
  */
 export const decide = (state: SagaState, event: SagaEvent, given: Surroundings, seq: number): Decision => {
   const around = surroundings(event, given);

@@ -1,4 +1,4 @@
-/** The members that facts of one kind share, and what a decision is about. */
+/** The members that facts of one kind share, and the inputs of a decision. */
 import type { Operation, PinnedStep } from '../model.ts';
 import { idempotencyKey } from '../tools/keys.ts';
 import type { OperationId, Step, Surroundings } from './saga-events.ts';

@@ -1,4 +1,4 @@
-/** Small changes of a state that entries of several kinds make. */
+/** Small changes of a state that several kinds of entries share. */
 import type { EffectRecord, LedgerEntry, Operation, SagaState } from '../model.ts';
 
 export type EntryOf<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
@@ -31,8 +31,8 @@ export const withOperation = (state: SagaState, change: Partial<Operation>): Sag
 });
 
 /**
- * An attempt ended without effect. One that never reached the tool is counted apart, and since when that is so; any other ends
- * such a row.
+ * An attempt ended without effect. One that never reached the tool is counted apart, with the time since
+ * when nothing has. Any other attempt resets that count.
  */
 export const countCall = (
   state: SagaState,
@@ -51,7 +51,7 @@ export const countCall = (
   return { ...state, operation: { ...operation, ...counted, ...change } };
 };
 
-/** What an attempt leaves to the next one of the same call. */
+/** The members that pass from one attempt to the next of the same call. */
 export const carried = (before: Operation | null): Partial<Operation> => ({
   ...(before?.unreached === undefined ? {} : { unreached: before.unreached }),
   ...(before?.unreachedSinceMs === undefined ? {} : { unreachedSinceMs: before.unreachedSinceMs }),

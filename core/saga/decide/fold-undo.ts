@@ -1,12 +1,15 @@
-/** What entries about compensators and operators do to the state (fold.ts). */
+/** Applies entries about compensators and operators to the state (fold.ts). */
 import { sha256Hex } from '../../shared/ids.ts';
 import type { EffectRecord, EffectStatus, Operation, SagaState, UndoProgress } from '../model.ts';
 import { carried, countCall, type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
 
-/** What a resource key is known by in the state: short, for as many as fail. '' without a key. */
+/**
+ * A short mark that stands for a resource key in the state, because many effects may fail. '' without a
+ * key.
+ */
 export const resourceMark = (key: string | null): string => (key === null ? '' : sha256Hex(key).slice(0, 12));
 
-/** `undo` and `resource` are of use only while the effect stands. */
+/** `undo` and `resource` are needed only while the effect stands. */
 const endUndo = (
   state: SagaState,
   step: number,
@@ -32,7 +35,7 @@ const marked = ({ resourceKey }: { resourceKey?: string | null }): { resource?: 
 const openStatus = (effect: EffectRecord | undefined): EffectStatus =>
   effect?.endSeq == null ? 'unknown' : 'committed';
 
-/** What was blocked may go on: by anything, or by what has this mark. */
+/** Lets blocked effects go on: all of them, or those with this mark. */
 const unblock = (state: SagaState, mark?: string): SagaState => ({
   ...state,
   effects: state.effects.map((effect) => {
@@ -100,7 +103,7 @@ export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState =
   }
 };
 
-/** What is delayed is tried now, and what waits for its next attempt in this very operation as well. */
+/** A delayed effect is tried now. So is an operation that waits for its next attempt. */
 const hurry = (state: SagaState, index: number, at: string): SagaState => {
   const effects = state.effects.map((effect, position) =>
     position === index && effect.undo !== undefined

@@ -1,6 +1,7 @@
 /**
- * The state of a saga is its ledger, folded. Nothing else may change it: `decide` produces entries, and the new state is
- * `apply` over them, so `fold(entries) == head.state` holds by construction and is tested on what is stored.
+ * The state of a saga is the fold of its ledger, and nothing else may change it. `decide` produces entries,
+ * and the new state is `apply` over them. So `fold(entries) == head.state` holds by construction, and tests
+ * check it on stored data.
  */
 import type { EffectRecord, LedgerEntry, SagaState } from '../model.ts';
 import {
@@ -116,7 +117,8 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
       const told = { direction: 'forward' as const, stage: 'doubt' as const, probed: entry.status };
       const settled = countCall(state, entry, 'unreachedProbes', told);
       const { effect } = operationOf(state);
-      // What nothing takes back and a probe denied did not happen; anything else is undone all the same.
+      // A probe denied it. If nothing could take it back, it counts as not happened; anything else is
+      // undone all the same.
       const cleared = entry.status === 'absent' && state.effects[effect]?.kind === 'irreversible';
       return cleared ? withOperation(settled, { doubted: false }) : settled;
     }
@@ -147,7 +149,7 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'resumed':
       return { ...state, generation: entry.generation, resumes: state.resumes + 1 };
     case 'cancel_requested':
-      // A pause ends here; what must be waited for is decided again, from deadlines.
+      // A pause ends here. The next decision sets a new wait from the deadlines if one is still needed.
       return { ...working(state), cancelRequested: true };
     case 'paused':
       return { ...state, status: 'PAUSED', pauseUntilMs: entry.untilMs };

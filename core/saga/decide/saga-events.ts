@@ -1,16 +1,16 @@
-/** What may happen to a saga, and what it does next: the two sides of `decide`. */
+/** The events of a saga and its next actions: the input and output of `decide`. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Fact, PinnedStep, SagaError } from '../model.ts';
 
-/** What a tool, or the engine on its behalf, said of one operation (S2). */
+/** Outcome of one operation, as the tool, or the engine on its behalf, reported it (S2). */
 export type Outcome =
   | { outcome: 'committed'; result: Json; externalRef?: string; residue?: string; error?: SagaError }
   | {
       outcome: 'rejected';
       error: SagaError;
       retryable: boolean;
-      /** The call never came to the tool: nothing of it was tried, and it uses up no attempt. */
+      /** The call never reached the tool, so nothing was tried and it uses up no attempt. */
       reached?: false;
       retryAfterSeconds?: number;
     }
@@ -18,7 +18,7 @@ export type Outcome =
   /** Probes only: the provider knows that it did not happen. */
   | { outcome: 'absent' };
 
-/** Names one attempt, so that an answer that comes twice or late is recognised (S9). */
+/** Names one attempt, so that a duplicate or late answer is recognised (S9). */
 export interface OperationId {
   effect: number;
   direction: 'forward' | 'probe' | 'undo';
@@ -27,10 +27,13 @@ export interface OperationId {
 }
 
 export type SagaEvent =
-  /** An execution of this generation begins. What an older generation has in flight belongs to a dead one. */
+  /**
+   * An execution of this generation begins. An operation that an older generation has in flight belongs to
+   * a dead execution.
+   */
   | { type: 'begin' }
   | { type: 'outcome'; operation: OperationId; outcome: Outcome }
-  /** A pause or a wait of the engine ended; or an answer was not new, and the engine asks what to do. */
+  /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
   | { type: 'continue' }
   | { type: 'answer'; step: number; decision: 'approve' | 'reject'; note?: string }
   | { type: 'cancel'; evidence?: string }
@@ -41,14 +44,14 @@ export type SagaEvent =
   | { type: 'unprepared'; step: PinnedStep; error: SagaError }
   | { type: 'undo-prepared'; effect: number; step: PinnedStep; resourceKey?: string; blockedBy?: string };
 
-/** What comes next. The first two are for the caller of `decide`, the others for the engine. */
+/** The next action. The first two are for the caller of `decide`, the others for the engine. */
 export type Next =
   | { next: 'prepare'; step: number }
   | { next: 'prepare-undo'; effect: number }
   | { next: 'invoke'; operation: OperationId; deadlineMs: number }
   | { next: 'await'; step: number; untilMs: number }
   | { next: 'pause'; untilMs: number }
-  /** Nothing for the caller: the execution that drives the saga will see it. */
+  /** Nothing for the caller to do: the execution that drives the saga will see it. */
   | { next: 'none' }
   | { next: 'escalate' }
   | { next: 'end'; status: SagaStatus };
@@ -67,5 +70,5 @@ export interface Decision {
   next: Next;
 }
 
-/** One turn of the reducer's own loop: more facts, or what is next. */
+/** One turn of the reducer's own loop: more facts, or the next action. */
 export type Step = { facts: Fact[] } | { next: Next };

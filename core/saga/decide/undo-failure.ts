@@ -1,4 +1,7 @@
-/** What becomes of an effect whose compensator was refused: again soon, again later while others go on, or a person's (S7). */
+/**
+ * Decides about an effect whose compensator was refused: retry soon, retry later while others go on, or
+ * leave it to a person (S7).
+ */
 import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
 import { undoAgain } from './attempts.ts';
 import { type Attempt, stepFact } from './facts.ts';
@@ -19,7 +22,8 @@ export const undoFailureFacts = (
   const { error, reached, retryAfterSeconds } = outcome;
   const place = stepFact(step, attempt.epoch);
   const failed: Fact = { direction: 'undo', status: 'failed', ...place, error };
-  // What was said for good counts only when the tool said it: a deployment in progress, or a gateway, may have answered for it.
+  // A permanent refusal counts only when the tool itself gave it. A deployment in progress or a gateway may
+  // have answered instead.
   if (!outcome.retryable && reached !== false) return [failed];
   const before = attemptsBefore(state, operation);
   const next = undoAgain(step, operation, attempt, {

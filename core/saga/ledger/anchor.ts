@@ -1,7 +1,9 @@
 /**
- * Anchors: where the ledgers of sagas ended, written down outside the reach of who can write the tables. A digest holds, of one
- * stretch of one day, the last outcome of every saga that moved then; it names the digest before it and is signed by a key
- * that only signs digests. Stretches follow each other without a gap, so a digest that is missing is missed.
+ * Anchors record where the ledgers of sagas ended, out of reach of anyone who can write the tables.
+ *
+ * A digest covers one stretch of one day and holds the last outcome of every saga that moved then. It names
+ * the digest before it, and is signed by a key that signs only digests. Stretches follow each other without
+ * a gap, so a missing digest is noticed.
  */
 import * as z from 'zod';
 import type { StoredAnchor } from '../../../contract/saga-answers.ts';
@@ -16,7 +18,10 @@ const digestSchema = z.strictObject({
   format: z.literal(1),
   /** From 0, without gaps. */
   number: count,
-  /** Outcomes whose `at` is from here on, and before `until`; both on one day, `until` at most its end. */
+  /**
+   * Covers outcomes whose `at` is from here on, and before `until`. Both are on one day, and `until` is at
+   * most its end.
+   */
   from: time,
   until: time,
   /** Hash of the body of the digest before it; zeros for the first. */
@@ -27,7 +32,7 @@ const digestSchema = z.strictObject({
 export type Digest = z.infer<typeof digestSchema>;
 
 const signedSchema = z.strictObject({
-  /** The digest as JSON: its hash is signed, and named by the next. */
+  /** The digest as JSON. Its hash is signed, and the next digest names it. */
   body: z.string(),
   /** Base64 of an ECDSA signature (P-256, SHA-256, DER) over `signedText`. */
   signature: z.string(),
@@ -40,15 +45,17 @@ export const FIRST_PREVIOUS = '0'.repeat(64);
 
 export const digestHash = ({ body }: Pick<SignedDigest, 'body'>): string => sha256Hex(body);
 
-/** Short, because KMS signs no message over 4 KiB; and it says what it is, because the key signs nothing else. */
+/**
+ * Short, because KMS signs no message over 4 KiB. It says what it is, because the key signs nothing else.
+ */
 export const signedText = (signed: Pick<SignedDigest, 'body'>): string =>
   `walkback ledger digest ${digestHash(signed)}`;
 
-/** `anchors/<day>/<number>.json`: in the order of the numbers, and by day. */
+/** `anchors/<day>/<number>.json`: sorted by day and number. */
 export const anchorName = ({ from, number }: Pick<Digest, 'from' | 'number'>): string =>
   `${from.slice(0, 10)}/${String(number).padStart(10, '0')}`;
 
-/** Undefined for what is no signed digest. */
+/** Undefined for a text that is not a signed digest. */
 export const readDigest = (text: string): { signed: SignedDigest; digest: Digest } | undefined => {
   try {
     const signed = signedSchema.parse(JSON.parse(text));
@@ -58,7 +65,7 @@ export const readDigest = (text: string): { signed: SignedDigest; digest: Digest
   }
 };
 
-/** Where digests are: nobody changes or deletes one. */
+/** The store of digests. No one can change or delete one. */
 export interface AnchorStore {
   /** Days that have digests, oldest first. */
   days(): Promise<string[]>;
@@ -73,7 +80,7 @@ export interface LedgerSigner {
   sign(text: string): Promise<Omit<SignedDigest, 'body'>>;
 }
 
-/** An outcome as the index by day has it. */
+/** An outcome as the index by day holds it. */
 interface IndexedOutcome {
   sagaId: string;
   seq: number;

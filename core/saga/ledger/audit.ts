@@ -1,19 +1,22 @@
-/** What verifying asks of the tables: everything that is stored of a saga, with the attributes that are not what was written. */
+/**
+ * The reads that verification needs: everything stored of a saga, and the attributes that differ from what
+ * was written.
+ */
 import type { LedgerEntry, SagaHead } from '../model.ts';
 import type { Page } from '../ports.ts';
 
-/** Something that is not as it was written. */
+/** Something that differs from what was written. */
 export interface Finding {
   sagaId: string;
   /** `entry 3`, `head`, `pinned`, `anchor 17`. */
   where: string;
-  /** For people: what is wrong. */
+  /** The problem, described for people. */
   message: string;
 }
 
 export interface AuditedEntry {
   sagaId: string;
-  /** Its sort key: eight digits, unless somebody else put it there. */
+  /** Its sort key: eight digits, unless someone else wrote it there. */
   place: string;
   /** Undefined when it cannot be read as an entry. */
   entry?: LedgerEntry;
@@ -22,17 +25,17 @@ export interface AuditedEntry {
 }
 
 export interface LedgerAudit {
-  /** No head: nothing is there. A head that cannot be read is only `wrong`. */
+  /** Undefined `head` without `wrong`: nothing is stored. A head that cannot be read is only `wrong`. */
   head(sagaId: string): Promise<{ head?: SagaHead; wrong: string[] }>;
-  /** What is not as it was pinned under the hashes of the head, in words. */
+  /** Differences between the pinned parts and the hashes in the head, in words. */
   pins(head: SagaHead): Promise<string[]>;
-  /** All of the saga's partition behind a sort key, in its order: also what is before the first entry. */
+  /** Everything in the saga's partition behind a sort key, in order, even before the first entry. */
   entries(sagaId: string, after: string, limit: number): Promise<{ items: AuditedEntry[]; hasMore: boolean }>;
   /** As the index by day has them. */
   day(day: string, limit: number, cursor?: string): Promise<Page<AuditedEntry>>;
 }
 
-/** Eight digits; anything else is no place of an entry. */
+/** Eight digits. Any other text is not the place of an entry. */
 const nameOf = (place: string): string =>
   /^\d{8}$/.test(place) ? `entry ${Number(place)}` : `entry at ${place}`;
 

@@ -1,4 +1,7 @@
-/** Is the ledger of a saga the one that was anchored? By digests that were checked themselves (check-digests.ts). Pure. */
+/**
+ * Checks that the ledger of a saga is the one that was anchored. The digests themselves are checked before
+ * (check-digests.ts). Pure.
+ */
 import type { LedgerEntry } from '../model.ts';
 import type { Digest } from './anchor.ts';
 import type { Finding } from './audit.ts';
@@ -15,7 +18,7 @@ export interface Anchoring {
   anchored: number | null;
 }
 
-/** The last outcome that the ledger has in the stretch of a digest. */
+/** The last outcome of the ledger within the stretch of a digest. */
 const lastWithin = (entries: readonly LedgerEntry[], { from, until }: Digest): LedgerEntry | undefined =>
   entries.findLast((entry) => isOutcome(entry) && entry.at >= from && entry.at < until);
 

@@ -1,4 +1,7 @@
-/** Are the digests of a day the ones that were written: all there, in their order, each signed by the key of the ledger? Pure. */
+/**
+ * Checks that the digests of a day are the ones that were written: all present, in order, each signed by
+ * the key of the ledger. Pure.
+ */
 import { createPublicKey, verify } from 'node:crypto';
 import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
 import {
@@ -22,13 +25,13 @@ export interface DigestFinding {
 export interface CheckedDay {
   day: string;
   findings: DigestFinding[];
-  /** Those that are what was written. */
+  /** The digests that are unchanged. */
   digests: { name: string; digest: Digest }[];
   /** Digests of this day should reach further by now. */
   isBehind: boolean;
 }
 
-/** Anchoring runs each hour and leaves ten minutes to settle; later than this, a run is missing. */
+/** Anchoring runs each hour and leaves ten minutes to settle. After this time, a run is missing. */
 const BEHIND_MS = 3 * 3_600_000;
 
 const isSigned = (signed: SignedDigest, keys: readonly string[]): boolean =>

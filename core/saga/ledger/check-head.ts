@@ -1,15 +1,16 @@
 /**
- * The head of a saga says again what its ledger says: where the chain ends, the folded state, who asked and when. Only the
- * ledger is the truth, so what is told from a head is compared with it first. Pure.
+ * Checks that the head of a saga agrees with its ledger: the end of the chain, the folded state, who asked
+ * and when. Only the ledger is the truth, so a head is compared with it before anything from it is shown.
+ * Pure.
  */
 import { apply, initialState } from '../decide/fold.ts';
 import { isSameTurn, type LedgerEntry, type SagaHead, type SagaState } from '../model.ts';
 import { canonicalJson } from '../plan/json.ts';
 
-/** Of the head, and of nothing that the ledger knows: only the writer's lock and an estimate (docs/security.md). */
+/** Head fields that the ledger does not record: the writer's lock and an estimate (docs/security.md). */
 export const UNCOVERED_HEAD_FIELDS = ['historyEvents'] as const satisfies (keyof SagaHead)[];
 
-/** A release before this one wrote no member where this one writes an empty one; both mean the same. */
+/** Older releases left a member out where this one writes an empty one. Both mean the same. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === false || value === 0;
 
@@ -26,13 +27,13 @@ const meansTheSame = (one: unknown, other: unknown): boolean =>
 
 interface Followed {
   state: SagaState;
-  /** When the last status may have begun: entries of one moment may be one move or several. */
+  /** Times at which the last status may have begun. Entries of one moment may be one move or several. */
   since: Set<string>;
-  /** Entries that were written at another moment, or by somebody else, than the one before. */
+  /** Number of times that an entry has another time or author than the one before. */
   moments: number;
 }
 
-/** Folds, and follows when the status changed. Throws when the entries tell no possible story. */
+/** Folds the entries, and tracks when the status changed. Throws when they describe an impossible saga. */
 const follow = (entries: readonly LedgerEntry[]): Followed => {
   let state = initialState(0);
   let since = new Set<string>();
@@ -66,8 +67,8 @@ const differingState = (head: SagaState, folded: SagaState): string[] => {
 };
 
 /**
- * What of a head is not what its whole ledger says, by name; empty when all is. The chain of the entries holds: that is looked
- * at first. `unfoldable` when no saga can have gone like this.
+ * The names of head fields that disagree with the whole ledger; empty when all agree. The chain of the
+ * entries must be checked before. `unfoldable` when no saga can have these entries.
  */
 export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntry[]): string[] => {
   const [first] = entries;

@@ -1,4 +1,7 @@
-/** What is stored of a saga, or of a day, for whoever verifies it: entries as they are, and what is not as it was written. */
+/**
+ * Collects the stored data of a saga, or of a day, for verification: the entries as they are, and the
+ * differences from what was written.
+ */
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -7,9 +10,9 @@ import { type AuditedEntry, type Finding, findingsOf, type LedgerAudit } from '.
 import { toRow } from './ledger-row.ts';
 
 export interface Evidence {
-  /** With the last page of a saga: its head, read after its entries; null when it is gone. */
+  /** Comes with the last page of a saga: its head, read after its entries. Null when it is gone. */
   head?: SagaHead | null;
-  /** What is not as it was written, as far as one item tells by itself. */
+  /** Differences from what was written, as far as a single item shows them. */
   findings: Finding[];
 }
 
@@ -20,7 +23,7 @@ interface Collected {
   evidence: Evidence;
 }
 
-/** Adds what there is room for; answers the last place that was told, and whether all were. */
+/** Adds as many entries as fit. Answers the last place added, and whether all were. */
 const addEntries = (rows: Rows, items: readonly AuditedEntry[], findings: Finding[]) => {
   let last: string | undefined;
   for (const item of items) {
@@ -31,7 +34,10 @@ const addEntries = (rows: Rows, items: readonly AuditedEntry[], findings: Findin
   return { last, whole: true };
 };
 
-/** Head and pins, read after the entries: a saga that moves has no entry behind its head then. */
+/**
+ * Head and pinned parts. They are read after the entries, so an entry that is missing cannot simply be
+ * newer.
+ */
 const addHead = async (audit: LedgerAudit, sagaId: string, findings: Finding[]): Promise<SagaHead | null> => {
   const { head, wrong } = await audit.head(sagaId);
   if (wrong.length > 0) {
@@ -47,7 +53,7 @@ const addHead = async (audit: LedgerAudit, sagaId: string, findings: Finding[]):
   return head;
 };
 
-/** The cursor is the sort key of the last entry told. */
+/** The cursor is the sort key of the last entry answered. */
 export const evidenceOfSaga = async (
   audit: LedgerAudit,
   rows: Rows,
@@ -63,7 +69,7 @@ export const evidenceOfSaga = async (
     place = last;
     if (!whole) return { cursor: place, evidence: { findings } };
     if (page.hasMore) continue;
-    // A saga that moved meanwhile: its newer entries are there. Where none come, they are gone.
+    // If the saga moved meanwhile, its newer entries exist. If none come, they are gone.
     const { head } = await audit.head(sagaId);
     if (page.items.length === 0 || head === undefined || Number(place) + 1 >= head.seq) break;
   }
@@ -77,7 +83,7 @@ export const evidenceOfSaga = async (
   };
 };
 
-/** Entries of a day that another item pretends to be are found here: nothing else reads them. */
+/** Also finds entries of a day that another item imitates, because nothing else reads those. */
 export const evidenceOfDay = async (
   audit: LedgerAudit,
   rows: Rows,

@@ -2,12 +2,13 @@ import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
 
 /**
- * Where a spreadsheet could begin to calculate: at the start of a cell and of each of its lines, behind blanks and marks that do
- * not show, and with the full-width forms that some take for the plain ones. An apostrophe before it makes it text.
+ * Matches where a spreadsheet could take a text for a formula: at the start of a cell and of each of its
+ * lines, behind blanks and invisible marks, and with the full-width forms that some programs accept. An
+ * apostrophe in front makes it plain text.
  */
 const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹢﹣﹦﹫]/u;
 const LINE = /[^\r\n\u0085\u2028\u2029]+/g;
-/** Taken for a command of its own by some, whatever follows. */
+/** Some programs treat these as a command of their own, whatever follows. */
 const BLANK = /^[\t\r\n]/;
 
 const asText = (value: string): string => {

@@ -1,7 +1,7 @@
 import type { Fact, LedgerEntry } from '../model.ts';
 import { hashJson } from '../plan/json.ts';
 
-/** What the first entry of every saga names as its predecessor. */
+/** The first entry of every saga names this as its predecessor. */
 export const GENESIS_HASH = '0'.repeat(64);
 
 export interface ChainTip {
@@ -43,7 +43,7 @@ const breakAt = (entry: LedgerEntry, position: number, previous: string): ChainB
   return entryHash(entry) === entry.hash ? undefined : { seq: entry.seq, reason: 'altered' };
 };
 
-/** Looks at entries as they are read, oldest first: nothing has to be kept to know that the chain holds. */
+/** Checks entries as they are read, oldest first. Nothing needs to be kept to verify the chain. */
 export const createChainCheck = () => {
   let position = 0;
   let previous = GENESIS_HASH;
@@ -54,7 +54,7 @@ export const createChainCheck = () => {
       position += 1;
       previous = entry.hash;
     },
-    /** The first place where the ledger is not what was written, or undefined. */
+    /** The first place where the ledger is not as it was written, or undefined. */
     end: (tip?: ChainTip): ChainBreak | undefined => {
       if (broken !== undefined || tip === undefined) return broken;
       if (tip.seq < position) return { seq: tip.seq, reason: 'extra' };
@@ -63,7 +63,7 @@ export const createChainCheck = () => {
   };
 };
 
-/** The same for entries that are there already. */
+/** The same for entries that are already in memory. */
 export const findChainBreak = (entries: readonly LedgerEntry[], tip?: ChainTip): ChainBreak | undefined => {
   const check = createChainCheck();
   for (const entry of entries) check.add(entry);

@@ -1,9 +1,12 @@
-/** A ledger entry as the columns people query (docs/sagas.md, Data), and back without loss: the hash covers all of it. */
+/**
+ * Converts a ledger entry to the columns that people query (docs/sagas.md, Data), and back without loss,
+ * because the hash covers all of it.
+ */
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../model.ts';
 import { canonicalJson } from '../plan/json.ts';
 
-/** What the index by day has: a start of a call says nothing that its outcome does not. */
+/** Only outcomes are in the index by day. The start of a call adds nothing to its outcome. */
 export const isOutcome = (entry: LedgerEntry): boolean =>
   entry.status !== 'started' || entry.direction === 'saga';
 
@@ -90,7 +93,7 @@ export const toRow = (entry: LedgerEntry): LedgerRow => ({
   detail: detailOf(entry),
 });
 
-/** The rows are our own: what they hold was an entry, and the hash chain tells when it is not one any more. */
+/** The rows are our own and were made from entries. The hash chain shows when one was changed. */
 export const fromRow = (row: LedgerRow): LedgerEntry => {
   const entry: { [name: string]: unknown } = JSON.parse(row.detail);
   for (const [name, column] of COLUMN_OF) {

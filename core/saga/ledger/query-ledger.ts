@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 200;
 type Rows = AnswerPage<LedgerRow>;
 type Told = { cursor?: string; tip?: LedgerAnswer['tip']; evidence?: Evidence };
 
-/** Adds entries of one saga from `from` on, as many as there is room for; answers where the rest begins. */
+/** Adds as many entries of one saga as fit, from `from` on. Answers where the rest begins. */
 const addSaga = async (
   store: SagaStore,
   rows: Rows,
@@ -47,8 +47,9 @@ const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: str
 };
 
 /**
- * Saga after saga. The cursor is `<cursor of the index>|<saga>|<entry>`: where the index goes on, and how far the first
- * saga from there was told; another saga there (it may have moved meanwhile) is told from its beginning.
+ * Goes through one saga after another. The cursor is `<cursor of the index>|<saga>|<entry>`: where the
+ * index goes on, and how far the first saga from there was answered. If another saga is there (the first
+ * may have moved meanwhile), it is answered from its beginning.
  */
 const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
   const [index = '', begunSaga = '', begunAt = '0'] = cursor?.split('|') ?? [];
@@ -127,8 +128,9 @@ interface QueryDependencies {
 }
 
 /**
- * Entries, oldest first, as rows or CSV, a page of at most `limit` and about 1 MB at a time. One of `sagaId`, `status`,
- * `externalRef`, `day`; `status` and `day` go together. Or the digests of `anchorsOf`.
+ * Answers entries, oldest first, as rows or CSV, in pages of at most `limit` and about 1 MB. Takes one of
+ * `sagaId`, `status`, `externalRef`, `day`; `status` and `day` may be combined. With `anchorsOf`, answers
+ * the digests instead.
  */
 export const createQueryLedger =
   ({ store, audit, readAnchors, clock }: QueryDependencies) =>

@@ -9,7 +9,9 @@ const read = async (anchors: AnchorStore, one: Omit<StoredAnchor, 'text'>): Prom
   return { ...one, ...(text === undefined ? {} : { text }) };
 };
 
-/** A page of about 1 MB; the cursor is the name of the last digest told. `before` goes with every page. */
+/**
+ * A page of about 1 MB. The cursor is the name of the last digest answered. `before` comes with every page.
+ */
 export const createReadAnchors =
   ({ anchors, publicKey }: { anchors: AnchorStore; publicKey: () => Promise<string> }) =>
   async (day: string, cursor = ''): Promise<{ anchors: AnchorsAnswer; cursor?: string }> => {

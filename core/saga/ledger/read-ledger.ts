@@ -1,4 +1,7 @@
-/** Reading a whole ledger without what only calls of tools need: 500 steps with the largest results are 32 MB of them. */
+/**
+ * Reads a whole ledger without the parts that only calls of tools need. With 500 steps and the largest
+ * results, those parts are 32 MB.
+ */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { LedgerEntry, SagaHead } from '../model.ts';
 import type { SagaStore } from '../ports.ts';
@@ -7,10 +10,12 @@ import { createChainCheck, describeBreak } from './hash-chain.ts';
 
 const MAX_PAGE = 1000;
 
-/** Results up to this size are kept: the model is told them. */
+/** Results up to this size are kept, because the model is shown them. */
 export const MAX_TOLD_RESULT_BYTES = 2 * 1024;
 
-/** An entry without what only calls of tools need. `leftOut`: it has a result, and a large one. */
+/**
+ * An entry without the parts that only calls of tools need. `leftOut`: it has a result, and a large one.
+ */
 export type ToldEntry = LedgerEntry & { leftOut?: true };
 
 const slim = (entry: LedgerEntry): ToldEntry => {
@@ -25,7 +30,7 @@ const slim = (entry: LedgerEntry): ToldEntry => {
 
 type Reads = Pick<SagaStore, 'pageEntries'>;
 
-/** Shows every entry below `end` as it is stored, and keeps it without arguments and result. */
+/** Passes every entry below `end` to `see` as it is stored, and keeps it without arguments and result. */
 const readAll = async (
   store: Reads,
   sagaId: string,
@@ -45,7 +50,10 @@ const readAll = async (
   return entries;
 };
 
-/** Oldest first, up to `end`; arguments and large results are left out, so the hashes of these entries say nothing. */
+/**
+ * Oldest first, up to `end`. Arguments and large results are left out, so the hashes of these entries
+ * cannot be checked.
+ */
 export const readLedger = (
   store: Reads,
   sagaId: string,
@@ -61,8 +69,9 @@ const broken = (sagaId: string, what: string): WalkbackError =>
   );
 
 /**
- * The same up to the head, and held against it (S12): what is told of a saga is what its ledger says, or nothing. Throws
- * `LedgerBroken` when the chain does not hold, or the head says anything else than the entries before it.
+ * The same up to the head, and checked against it (S12): an answer about a saga agrees with its ledger, or
+ * there is none. Throws `LedgerBroken` when the chain does not hold, or when the head disagrees with the
+ * entries.
  */
 export const readTrueLedger = async (store: Reads, head: SagaHead): Promise<ToldEntry[]> => {
   const { sagaId } = head;

@@ -1,4 +1,7 @@
-/** Is a saga what was written? Its entries by their chain, and everything beside them by the entries. Pure. */
+/**
+ * Checks that a saga is as it was written: its entries by their chain, and everything else by the entries.
+ * Pure.
+ */
 import type { LedgerEntry, SagaHead } from '../model.ts';
 import type { Finding } from './audit.ts';
 import { differingHeadFields } from './check-head.ts';
@@ -9,18 +12,18 @@ export interface StoredSaga {
   head: SagaHead | null;
   /** All of them, in the order of their places. */
   entries: readonly LedgerEntry[];
-  /** What its items told by themselves (audit.ts). */
+  /** Problems that single items show by themselves (audit.ts). */
   findings: readonly Finding[];
 }
 
-/** Everything that is not as it was written; empty when nothing is. */
+/** Everything that is not as it was written. Empty when all is well. */
 export const verifySaga = ({ sagaId, head, entries, findings }: StoredSaga): Finding[] => {
   const found = [...findings];
   const add = (where: string, message: string) => found.push({ sagaId, where, message });
   if (head === null) add('head', 'is gone, or cannot be read');
   const broken = findChainBreak(entries, head ?? undefined);
   if (broken !== undefined) {
-    // What the head says cannot be judged by a ledger that is not what was written.
+    // The head cannot be judged by a ledger that is itself damaged.
     add(`entry ${broken.seq}`, describeBreak(broken));
     return found;
   }

@@ -1,4 +1,7 @@
-/** Writes the digests that are due (anchor.ts). By the clock; a run that was missed is made good by the next. */
+/**
+ * Writes the digests that are due (anchor.ts). Runs by the clock. The next run makes up for one that was
+ * missed.
+ */
 import type { AnchorReport } from '../../../contract/internal-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -16,16 +19,16 @@ import {
 } from './anchor.ts';
 
 /**
- * An entry gets its time before it is written. No function that writes one runs for longer than five minutes, and the index is
- * seconds behind: what is older than this is there.
+ * An entry gets its time before it is written. No function that writes one runs longer than five minutes,
+ * and the index is only seconds behind. So every entry older than this is visible.
  */
 const SETTLE_MS = 10 * 60_000;
-/** Nobody is served by more digests than these, however often the function is called. */
+/** A digest covers at least this long, however often the function is called. */
 const SHORTEST_MS = 60_000;
 /** About 600 KB a digest. */
 const MAX_TIPS = 4_000;
 const PAGE = 1_000;
-/** Left for the digest that is under way. */
+/** Time kept in reserve for the digest being written. */
 const RESERVE_MS = 30_000;
 
 export interface AnchorDependencies {
@@ -60,7 +63,10 @@ const findLast = async (anchors: AnchorStore): Promise<Last | undefined> => {
   );
 };
 
-/** The last outcome of each saga in a stretch; it ends earlier when there are more sagas than one digest holds. */
+/**
+ * The last outcome of each saga in a stretch. The stretch ends earlier when there are more sagas than one
+ * digest holds.
+ */
 const collect = async (outcomes: ReadOutcomes, from: string, until: string) => {
   const tips = new Map<string, { seq: number; hash: string }>();
   let cursor: string | undefined;
@@ -68,7 +74,7 @@ const collect = async (outcomes: ReadOutcomes, from: string, until: string) => {
     const page = await outcomes(from.slice(0, 10), from, PAGE, cursor);
     for (const { sagaId, seq, hash, at } of page.items) {
       if (at >= until) return { tips, until };
-      // Not within one moment: the next stretch begins with all of it.
+      // Never cut within one moment, so that the next stretch begins with all of it.
       if (tips.size >= MAX_TIPS && !tips.has(sagaId) && at > from) return { tips, until: at };
       const known = tips.get(sagaId);
       if (known === undefined || known.seq < seq) tips.set(sagaId, { seq, hash });
@@ -113,9 +119,9 @@ export const createAnchorLedger =
       const name = anchorName(digest);
       const hash = digestHash({ body });
       const signed = { body, ...(await signer.sign(signedText({ body }))) };
-      // Another run was faster: it goes on from there.
+      // Another run was faster, and goes on from there.
       if (!(await anchors.put(name, JSON.stringify(signed)))) break;
-      // A second place where it is known which digest was the last.
+      // The log is a second record of which digest was the last.
       log.info('ledger anchored', { digest: name, hash, sagas: tips.size });
       written.push(name);
       last = { digest, hash };

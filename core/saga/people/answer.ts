@@ -1,4 +1,4 @@
-/** A person's answer to a gate, and the meeting of answer and waiting execution. */
+/** A person's answer to an approval, and how it meets the waiting execution. */
 import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -9,7 +9,10 @@ import { move } from '../run/advance.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
-/** Wakes the execution that waits, if one announced itself. One that comes later sees the answer in the ledger. */
+/**
+ * Wakes the waiting execution, if one has announced itself. One that comes later sees the answer in the
+ * ledger.
+ */
 export const wake = async (
   { store, engine }: { store: SagaStore; engine: SagaEngine },
   sagaId: string,
@@ -24,8 +27,8 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string) =>
   );
 
 /**
- * The answer that stands when nobody waits on this step: the same answer again is fine and told whose it was, anything
- * else is told apart.
+ * The recorded answer, when no one waits on this step. A repeated equal answer is accepted and told who
+ * gave it first; a different one is refused.
  */
 const standing = (entries: readonly LedgerEntry[], request: AnswerInput): AnsweredSaga['answered'] => {
   const answer = lastAnswer(entries, request.stepId);
@@ -48,8 +51,8 @@ const standing = (entries: readonly LedgerEntry[], request: AnswerInput): Answer
 };
 
 /**
- * Records the answer, then wakes the execution. The same answer again, by whomever, is told who gave it first; another one is
- * `AnswerConflict`; one after the timeout is `ApprovalExpired`.
+ * Records the answer, then wakes the execution. An equal answer, from anyone, is told who gave it first. A
+ * different one is `AnswerConflict`, and one after the timeout is `ApprovalExpired`.
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
@@ -82,8 +85,8 @@ export const createAnswer =
   };
 
 /**
- * Keeps the token of an execution that begins to wait. When the answer came first, wakes it at once: whichever of the
- * two is second sees the other.
+ * Keeps the token of an execution that begins to wait. If the answer came first, wakes it at once.
+ * Whichever of the two comes second sees the other.
  */
 export const createAnnounceAwait =
   ({ store, engine }: { store: SagaStore; engine: SagaEngine }) =>

@@ -8,13 +8,14 @@ import { observe } from './observation.ts';
 
 const POLL_MS = 250;
 
-/** Nothing more happens by itself: a result is there, or a person is needed. */
+/** Nothing more happens by itself: there is a result, or a person is needed. */
 const isSettled = ({ state: { status } }: SagaHead): boolean =>
   status === 'AWAITING' || TERMINAL_STATUSES.some((one) => one === status);
 
 /**
- * The observation; with `waitSeconds`, as soon as the saga has ended or waits for a person, or when the time is up.
- * Throws `SagaNotFound`, and `LedgerBroken` instead of telling what the ledger does not say (S12).
+ * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the
+ * time is up. Throws `SagaNotFound`. Throws `LedgerBroken` rather than answer anything that disagrees with
+ * the ledger (S12).
  */
 export const createDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>

@@ -1,4 +1,4 @@
-/** What a saga that moves is doing, until when, and who turned it round. */
+/** Describes what a moving saga is doing, until when, and who made it turn back. */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../ledger/text.ts';
 import type { LedgerEntry, Operation, SagaHead } from '../model.ts';
@@ -27,7 +27,7 @@ const pauseReason = (entries: readonly LedgerEntry[]): string => {
   return last?.status === 'paused' ? last.reason : '';
 };
 
-/** Undefined when nothing moves by itself: it has ended, or waits for a person (`awaiting`). */
+/** Undefined when nothing moves by itself: the saga has ended, or waits for a person (`awaiting`). */
 export const doingOf = (
   { state }: SagaHead,
   entries: readonly LedgerEntry[],
@@ -42,7 +42,7 @@ export const doingOf = (
   return { what: CALLS[state.operation.direction], until: iso(state.operation.deadlineMs), ...call };
 };
 
-/** Who turned the saga round, and why, when it was a person. */
+/** The person who made the saga turn back, and why, if it was a person. */
 const personIn = (entries: readonly LedgerEntry[]): { by?: string; reason?: string } => {
   const turned = entries.findLastIndex((entry) => entry.direction === 'saga' && entry.status === 'unwinding');
   const asked = entries

@@ -1,4 +1,4 @@
-/** What the model and people are told of a saga (S12): derived from the ledger, nothing else. */
+/** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
 import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
 import { isResidue } from '../decide/decide-undo.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
@@ -9,12 +9,12 @@ import { type Story, storiesOf } from './stories.ts';
 
 const observed = ({ step, tool, externalRef }: Story): ObservedStep => ({ step, tool, externalRef });
 
-/** A reason is for reading; the whole message is in the ledger. */
+/** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
 
 const MAX_ERROR_LENGTH = 200;
 
-/** The model is told results as long as they are small; all of them are in the ledger, at `seq`. */
+/** The model is shown results while they are small. All of them are in the ledger, at `seq`. */
 const MAX_RESULTS_BYTES = 32 * 1024;
 
 const resultsOf = (stories: readonly Story[]): Observation['results'] => {
@@ -92,7 +92,7 @@ const approvalOf = (
   };
 };
 
-/** What a wait of each kind tells people. */
+/** A wait of each kind, described for people. */
 const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observation['awaiting'] => {
   const { wait } = head.state;
   switch (wait?.kind) {
@@ -120,7 +120,7 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
   };
 };
 
-/** The one place where an observation is made: of the folded state, and the whole ledger, oldest first. */
+/** The one place that makes an observation, from the folded state and the whole ledger, oldest first. */
 export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observation => {
   const unwound =
     head.state.phase === 'undo' ||

@@ -1,4 +1,4 @@
-/** What operators may do: cancel a saga, and work what a failed compensation left (S7, S11). */
+/** Commands of operators: cancel a saga, or deal with what a failed compensation left (S7, S11). */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -28,17 +28,23 @@ const cancelEvent =
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
   };
 
-/** What is left by hand: failed or blocked compensators, and what nothing takes back. */
+/** Effects left for a person: failed or blocked compensators, and effects that nothing takes back. */
 const isLeft = (effect: EffectRecord): boolean => isResidue(effect) && effect.status !== 'undo_delayed';
 
-/** What a person may want tried now, of a saga that is still being undone: what is delayed, or about to be called again. */
+/**
+ * Effects of a saga still being undone that a person may want retried now: delayed ones, and the one about
+ * to be called again.
+ */
 const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: number): boolean => {
   if (operation?.effect === index) return operation.stage !== 'invoking' && operation.hurried !== true;
   const effect = effects[index];
   return effect?.status === 'undo_delayed' && (effect.undo?.untilMs ?? 0) > nowMs;
 };
 
-/** Effects an action means: the named step, or for `retry` all that failed or are delayed, as many of the last as one move holds. */
+/**
+ * The effects that an action covers: the named step, or for `retry` all that failed or are delayed. Of
+ * those, it takes as many of the last as one move holds.
+ */
 const chosen = (
   { state }: SagaHead,
   { action, stepId }: OperateSagaInput,
@@ -59,7 +65,7 @@ const chosen = (
   return action === 'retry' ? indexes.slice(-MAX_FACTS) : indexes;
 };
 
-/** This very action was recorded before: the same request again changes nothing. */
+/** This same action is already recorded, so repeating the request changes nothing. */
 const isDone = (
   head: SagaHead,
   action: OperateSagaInput['action'],
@@ -97,7 +103,7 @@ const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Operate
     : `Step ${stepId} has nothing left to work.`;
 };
 
-/** It is to be tried now already. */
+/** Whether a retry now is requested already. */
 const isHurried = ({ state }: SagaHead, { action }: OperateSagaInput, nowMs: number): boolean =>
   action === 'retry' &&
   state.phase === 'undo' &&
@@ -145,7 +151,10 @@ const checkRequest = (request: OperateSagaInput): void => {
   }
 };
 
-/** A command is worth nothing while nobody drives the saga: however often its executions died, it gets one now. */
+/**
+ * A command has no effect while nothing drives the saga. So it gets an execution now, however often earlier
+ * ones died.
+ */
 const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: string): Promise<void> => {
   if (head.state.phase === 'done') return;
   const seen = await dependencies.engine.look(head.sagaId, head.state.generation);
@@ -153,8 +162,9 @@ const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: stri
 };
 
 /**
- * Cancel is recorded and carried out by the execution that drives the saga; the other actions hand a saga whose compensation failed or
- * is delayed to a new execution, so that they act at once. Repeating a request changes nothing. Throws `OperationRefused`.
+ * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
+ * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
+ * request changes nothing. Throws `OperationRefused`.
  */
 export const createOperate =
   (dependencies: Dependencies) =>

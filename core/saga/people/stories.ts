@@ -1,4 +1,4 @@
-/** What the ledger tells of each step, gathered in one pass. */
+/** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
 import type { EffectRecord, LedgerEntry, SagaError, SagaHead } from '../model.ts';
@@ -7,14 +7,14 @@ export interface Story {
   effect: EffectRecord;
   step: string;
   tool: string;
-  /** The forward key: what a call is known by at the provider, also one whose answer was lost. */
+  /** The forward key. The provider knows the call by it, even one whose answer was lost. */
   idempotencyKey: string | null;
   externalRef: string | null;
   residue?: string;
-  /** Of the last compensator that did not work. */
+  /** Error of the last failed compensator. */
   undoError?: SagaError;
   evidence?: string;
-  /** Where its result is in the ledger, and the result. */
+  /** The place of its result in the ledger, and the result. */
   result?: { seq: number; value?: Json };
 }
 
