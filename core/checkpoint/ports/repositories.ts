@@ -48,8 +48,8 @@ export interface Repositories {
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureReport>;
   /**
-   * Brings in the bundles for a later restore in one round trip. `repositories` list them as that restore's
-   * request will. The answer is that request's `carried`.
+   * Brings in the bundles for a later restore in one round trip. `chains` lists them for each repository as
+   * that restore's request will. The answer is that request's `carried`.
    */
   carry(
     sandbox: ExecutionAdapter,

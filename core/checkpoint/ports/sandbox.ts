@@ -28,8 +28,8 @@ export const MAX_COMMAND_BYTES = 120 * 1024;
 export interface ExecutionAdapter {
   readonly sandboxId: string;
   /**
-   * Runs one bash command of at most `MAX_COMMAND_BYTES`. A non-zero exit is a result, not an error. Nothing secret goes into `command`:
-   * the sandbox's daemon logs it.
+   * Runs one bash command of at most `MAX_COMMAND_BYTES`. A non-zero exit is a result, not an error.
+   * `command` must not contain secrets, because the sandbox's daemon logs it.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
   /** Writes files in one round trip, creating parent directories. File contents are not logged by the daemon. */

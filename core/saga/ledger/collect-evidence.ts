@@ -34,10 +34,7 @@ const addEntries = (rows: Rows, items: readonly AuditedEntry[], findings: Findin
   return { last, whole: true };
 };
 
-/**
- * Head and pinned parts. They are read after the entries, so an entry that is missing cannot simply be
- * newer.
- */
+/** Head and pinned parts, read after the entries. So even if the saga moves, no entry lies past the head. */
 const addHead = async (audit: LedgerAudit, sagaId: string, findings: Finding[]): Promise<SagaHead | null> => {
   const { head, wrong } = await audit.head(sagaId);
   if (wrong.length > 0) {
@@ -83,7 +80,7 @@ export const evidenceOfSaga = async (
   };
 };
 
-/** Also finds entries of a day that another item imitates, because nothing else reads those. */
+/** Also finds items that imitate an entry of the day, because nothing else reads those. */
 export const evidenceOfDay = async (
   audit: LedgerAudit,
   rows: Rows,

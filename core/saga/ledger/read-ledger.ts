@@ -30,7 +30,7 @@ const slim = (entry: LedgerEntry): ToldEntry => {
 
 type Reads = Pick<SagaStore, 'pageEntries'>;
 
-/** Passes every entry below `end` to `see` as it is stored, and keeps it without arguments and result. */
+/** Passes every entry below `end` to `look` as it is stored, and keeps it without arguments and result. */
 const readAll = async (
   store: Reads,
   sagaId: string,

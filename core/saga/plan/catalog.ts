@@ -1,4 +1,7 @@
-/** The shapes a catalog entry and a plan may have. What a plan may mean is `plan-validation.ts`. */
+/**
+ * The shapes that a catalog entry and a plan may have. The rules for their meaning are in
+ * `plan-validation.ts`.
+ */
 import * as z from 'zod';
 import { jsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -9,10 +12,10 @@ import { schemaProblem } from './schema-check.ts';
 const NAME = /^[a-z][a-z0-9_-]{0,47}$/;
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.-]{0,31}$/;
 
-/** The head stays one item, and the observation one answer. */
+/** With this limit, the head stays one item and the observation one answer. */
 export const MAX_STEPS = 1000;
 
-/** An entry is one item of the table, 400 KB with its key. */
+/** An entry is one item of the table: 400 KB with its key. */
 const MAX_ENTRY_BYTES = 400_000;
 
 const schema = z.record(z.string(), z.unknown()).superRefine((value, context) => {
@@ -29,7 +32,10 @@ const retry = z.strictObject({
 
 const MAX_COMPENSATING_SECONDS = 7 * 86_400;
 
-/** More attempts than one execution holds need to be told of and to end. */
+/**
+ * More attempts than one execution holds. A plan that wants more must set the delay and the end of its
+ * retries.
+ */
 const MAX_PLAIN_ATTEMPTS = 20;
 
 const compensationRetry = retry
@@ -102,7 +108,7 @@ const definitionSchema = z.strictObject({
   plan: planSchema,
 });
 
-/** Which tool rule an entry breaks, one sentence each (S8). */
+/** The tool rules that an entry breaks, one sentence each (S8). */
 export const toolViolations = (tool: ToolManifest): string[] => {
   const mutating = tool.effect === 'compensatable' || tool.effect === 'partial';
   const problems: string[] = [];

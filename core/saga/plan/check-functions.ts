@@ -1,10 +1,16 @@
-/** Is the function behind a tool one that may run in a saga? A call must not outlive the machine's wait for it (S3). */
+/**
+ * Checks whether a tool's function may run in a saga. A call must not outlive the machine's wait for it
+ * (S3).
+ */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ToolManifest } from '../model.ts';
 import type { ServingFunction, ToolFunctions } from '../ports.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
-/** One function serves the call and the compensator, so it needs the time of the longer one; past its own deadline the kit ends a call. */
+/**
+ * One function serves the call and the compensator, so it needs the time of the longer one. The kit ends a
+ * call at its own deadline.
+ */
 const longestDeadline = ({ timeoutSeconds, compensation }: ToolManifest): number =>
   Math.max(timeoutSeconds, compensation?.timeoutSeconds ?? 0);
 
@@ -22,7 +28,7 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
     case 'hidden':
       return `${called} may not be looked at, nor be called by sagas: name it to the stack (addTool, toolFunctions).`;
     case 'there':
-      // What only reads cannot act late.
+      // A tool that only reads cannot act late.
       if (seen.timeoutSeconds >= limit && tool.effect !== 'read') {
         refuse(
           tool,
@@ -35,8 +41,9 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
 };
 
 /**
- * Looks at the function of every tool, each once. Answers what to know before a saga starts; throws `CatalogRefused` when one
- * may outlive its tool. The built-in function of HTTP tools is not asked: it serves every deadline, and ends each call at its own.
+ * Looks once at the function of every tool. Answers warnings for before a saga starts, and throws
+ * `CatalogRefused` when a function may outlive its tool. The built-in function of HTTP tools is not
+ * checked: it serves every deadline, and ends each call at its own.
  */
 export const checkFunctions = async (
   functions: ToolFunctions,

@@ -1,8 +1,11 @@
-/** JSONata and nothing around it: what runs an expression, here or in a process of its own. */
+/** Runs JSONata expressions and nothing more, either in this process or in one of its own. */
 import jsonata from 'jsonata';
 import type { Json } from '../../../contract/json.ts';
 
-/** What JSONata itself looks at. It interrupts no regular expression and no built-in function, and counts no memory. */
+/**
+ * The limits that JSONata itself checks. It interrupts no regular expression and no built-in function, and
+ * does not limit memory.
+ */
 const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
 
 /** `text`: the value as JSON; its arrays carry hidden members. */
@@ -11,13 +14,13 @@ export type Evaluated = { text: string } | { problem: string };
 /** One expression, and the steps that it names. */
 export interface Expression {
   source: string;
-  /** Of `steps`, these are there to be found, and nothing else; absent: the scope has no steps, and is seen as it is. */
+  /** Only these of `steps` are visible. Absent: the scope has no steps, and is visible as it is. */
   steps?: readonly string[];
 }
 
 /**
- * What an expression sees: the input, and the steps that it names. `$$`, a wildcard or a function passed on reach whatever is
- * there, so what was not named is not there.
+ * The scope of an expression: the input, and the steps that it names. `$$`, a wildcard or a function passed
+ * on can reach everything in scope, so other steps are left out.
  */
 const visible = (scope: Json, { steps: names }: Expression): Json => {
   if (names === undefined || typeof scope !== 'object' || scope === null || Array.isArray(scope))

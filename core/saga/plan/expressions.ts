@@ -1,7 +1,9 @@
 /**
- * JSONata in arguments: strings of the form `{% expression %}` over `input` and `steps.<id>.result`. An expression sees
- * exactly the steps it names, and nothing that changes between two evaluations, so the same saga always resolves to the
- * same arguments. They may come from an agent: what may run long or make much is evaluated elsewhere (ports.ts).
+ * JSONata in arguments: strings of the form `{% expression %}` over `input` and `steps.<id>.result`.
+ *
+ * An expression sees exactly the steps that it names, and nothing that changes between two evaluations. So
+ * the same saga always resolves to the same arguments. Expressions may come from an agent, so those that
+ * may run long or produce much are evaluated elsewhere (ports.ts).
  */
 import jsonata from 'jsonata';
 import { isJson, type Json, type JsonObject, jsonProblem } from '../../../contract/json.ts';
@@ -39,7 +41,7 @@ export interface ExpressionUse {
   steps: string[];
   /** It names `steps` without saying which. */
   dynamic: boolean;
-  /** Why it may not be used, for reasons of its own. */
+  /** Reasons in the expression itself why it may not be used. */
   forbidden: string[];
 }
 
@@ -60,7 +62,7 @@ const usesOfPath = (path: Node[], use: ExpressionUse): void => {
   }
 };
 
-/** What the picture does not name is filled in from the time of the evaluation. */
+/** Date parts that the picture does not name are filled in from the time of the evaluation. */
 const isPictured = ({ type, procedure, arguments: given }: Node): boolean =>
   (type === 'function' || type === 'partial') &&
   isNode(procedure) &&
@@ -85,7 +87,7 @@ const walk = (value: unknown, use: ExpressionUse): void => {
   for (const member of Object.values(value)) walk(member, use);
 };
 
-/** What an expression depends on. Throws `InvalidInput` when it is not JSONata. */
+/** The dependencies of an expression. Throws `InvalidInput` when it is not JSONata. */
 export const readExpression = (source: string): ExpressionUse => {
   const use: ExpressionUse = { steps: [], dynamic: false, forbidden: [] };
   try {
@@ -97,7 +99,7 @@ export const readExpression = (source: string): ExpressionUse => {
   return { ...use, steps: [...new Set(use.steps)] };
 };
 
-/** None of what is not JSONata: evaluating it says so. */
+/** Empty for a text that is not JSONata. Evaluating it reports the error. */
 const namedSteps = (source: string): string[] => {
   try {
     return readExpression(source).steps;
@@ -111,7 +113,7 @@ export interface ExpressionScope {
   steps: { [id: string]: { result: Json; externalRef: string | null } };
 }
 
-/** Operators whose cost and result are about the size of what they are given. */
+/** Operators whose cost and result are about the size of their operands. */
 const CHEAP = new Set(['+', '-', '*', '/', '%', '&', '=', '!=', '<', '<=', '>', '>=', 'and', 'or']);
 const PARTS = ['steps', 'lhs', 'rhs', 'expressions', 'expression', 'condition', 'then', 'else'];
 const CHEAP_MEMBERS = new Set(['type', 'value', 'position', ...PARTS]);
@@ -146,12 +148,12 @@ const cheapNodes = (node: unknown): number => {
   return PARTS.reduce((sum, part) => sum + (part in node ? cheapNodes(node[part]) : 0), 1);
 };
 
-/** Short, and can neither run long nor make much, so it needs no process of its own. */
+/** A short expression that can neither run long nor produce much needs no process of its own. */
 const isCheap = (source: string): boolean => {
   try {
     return cheapNodes(jsonata(source).ast()) <= MAX_CHEAP_NODES;
   } catch {
-    // Not JSONata: saying so is cheap.
+    // It is not JSONata, and reporting that is cheap.
     return true;
   }
 };

@@ -12,7 +12,7 @@ const canonical = (value: unknown): string => {
   return JSON.stringify(value) ?? 'null';
 };
 
-/** JSON with sorted members: equal values have equal text, whatever built them. */
+/** JSON with sorted members: equal values give equal text, however they were built. */
 export const canonicalJson = (value: unknown): string => canonical(value);
 
 /** SHA-256 of the canonical text, lower-case hex. */

@@ -28,7 +28,10 @@ const summary = (head: SagaHead): SagaSummary => ({
   updatedAt: head.updatedAt,
 });
 
-/** Sagas of one status, or of all, those that need a person first; longest in their status first. */
+/**
+ * Sagas of one status, or of all: first those that need a person, and among them the longest in their
+ * status.
+ */
 export const createListSagas =
   ({ store }: { store: SagaStore }) =>
   async ({ status, limit = DEFAULT_LIMIT, cursor }: ListSagasInput) => {
@@ -62,7 +65,7 @@ export const createListCatalog =
           effect,
           description,
           functionName,
-          /** Where an HTTP tool is served; its function only passes calls on. */
+          /** The endpoint of an HTTP tool. Its function only passes calls on. */
           endpoint: endpoint ?? null,
           compensator: compensation?.name ?? null,
           probe,

@@ -29,7 +29,7 @@ export interface PlanViolation {
 /** Finds the pinned or newest version of a tool. */
 export type ToolLookup = (name: string, version?: string) => ToolManifest | undefined;
 
-/** The input of one saga, and what tells the values of the expressions that hang on it. */
+/** The input of one saga, and the evaluator of the expressions that depend on it. */
 interface KnownInput {
   input: Json;
   evaluate: Evaluate;
@@ -37,14 +37,17 @@ interface KnownInput {
 
 const MAX_ARGUMENT_BYTES = 32 * 1024;
 
-/** A step with its policies, as it is pinned: eight to an item of 400 KB, in the worst case of all eight. */
+/**
+ * Limit of a step with its policies, as it is pinned. Even eight steps of this size fit into an item of 400
+ * KB.
+ */
 const MAX_STEP_BYTES = 48 * 1024;
 
 interface Placed {
   step: PlanStep;
   index: number;
   tool: ToolManifest;
-  /** Ids of the steps its arguments name. */
+  /** Ids of the steps that its arguments name. */
   names: string[];
 }
 
@@ -82,7 +85,10 @@ const orderViolations = (placed: readonly Placed[]): PlanViolation[] =>
     return [{ step: step.id, rule: 'irreversible-before-compensatable' as const, message }];
   });
 
-/** What can be known of the arguments now: with the input all but earlier results, without it only literals. */
+/**
+ * Checks the parts of the arguments that are known now: everything but earlier results when there is an
+ * input, otherwise only literals.
+ */
 const argumentViolations = async (
   { step, tool }: Placed,
   known: KnownInput | undefined,
@@ -108,7 +114,9 @@ const argumentViolations = async (
   }
 };
 
-/** Resolves what hangs on the input only; what hangs on results stays as it is, and is not looked at. */
+/**
+ * Resolves the expressions that depend only on the input. Those that depend on results stay unevaluated.
+ */
 const resolveKnown = async (
   template: JsonObject,
   open: readonly string[],
@@ -156,7 +164,7 @@ const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): 
   ...(step.approval === undefined ? {} : { approval: step.approval }),
 });
 
-/** Expressions and prompts are text that no schema bounds. */
+/** Expressions and prompts are text that no schema limits. */
 const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
   steps
     .filter((step) => Buffer.byteLength(JSON.stringify(step)) > MAX_STEP_BYTES)
@@ -167,8 +175,8 @@ const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
     }));
 
 /**
- * Checks a plan against the catalog, and against its input when there is one. Returns every violation, or the steps as
- * they will run.
+ * Checks a plan against the catalog, and against its input when there is one. Returns every violation, or
+ * the steps as they will run.
  */
 export const checkPlan = async (
   plan: Plan,

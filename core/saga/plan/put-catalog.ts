@@ -11,11 +11,13 @@ import { requirePlan } from './plan-validation.ts';
 interface CatalogDependencies {
   store: SagaStore;
   functions: ToolFunctions;
-  /** Endpoints on a loopback host are taken. */
+  /** Endpoints on a loopback host are accepted. */
   loopbackTools?: boolean;
 }
 
-/** A stored version never changes: the same content again is fine, another one needs a new version. */
+/**
+ * A stored version never changes. Equal content is accepted again; different content needs a new version.
+ */
 const settle = (
   kind: StoredVersion['kind'],
   entry: ToolManifest | SagaDefinition,
@@ -28,7 +30,7 @@ const settle = (
   return { kind, name: entry.name, version: entry.version, stored: outcome.written };
 };
 
-/** Deployed, a loopback host is the function's own. */
+/** In a deployment, a loopback host would be the function's own. */
 const refuseLoopback = (tools: readonly ToolManifest[]): void => {
   const tool = tools.find(({ endpoint }) => endpoint !== undefined && isLoopback(endpoint));
   if (tool === undefined) return;

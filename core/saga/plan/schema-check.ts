@@ -17,7 +17,7 @@ const compile = (schema: JsonSchema): ValidateFunction => {
   return validate;
 };
 
-/** Why this is not a usable JSON Schema, or undefined. */
+/** The reason why this is not a usable JSON Schema, or undefined. */
 export const schemaProblem = (schema: JsonSchema): string | undefined => {
   try {
     compile(schema);
@@ -45,8 +45,8 @@ const touches = (path: string, keyword: string, pointer: string): boolean =>
   (COMBINING.has(keyword) && (path === '' || pointer.startsWith(`${path}/`)));
 
 /**
- * What in `value` breaks `schema`, one sentence each. Problems that hang on a value not known yet (`unknown`: JSON
- * pointers) are left for later.
+ * Each part of `value` that breaks `schema`, one sentence each. Problems that depend on a value not known
+ * yet (`unknown`: JSON pointers) are left for later.
  */
 export const schemaViolations = (
   schema: JsonSchema,

@@ -1,6 +1,7 @@
 /**
- * One move of a saga: read the head, decide, write entries and head in one transaction, say what comes next. It owns the
- * writing (S1, S9) and what `decide` needs to know; it holds nothing between two calls.
+ * One move of a saga: reads the head, decides, writes entries and head in one transaction, and answers the
+ * next action. It owns the writing (S1, S9) and prepares the data that `decide` needs. It keeps nothing
+ * between two calls.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
@@ -19,7 +20,7 @@ import type { EngineState } from './engine-protocol.ts';
 import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
 import { render } from './render.ts';
 
-/** A history holds 25,000 events; from here on the saga continues in a new execution. */
+/** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
 export const MAX_HISTORY_EVENTS = 20_000;
 
 /** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
@@ -49,7 +50,10 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
-/** Runs `decide` until it says something for the engine, preparing what it asks for. Nothing is written. */
+/**
+ * Runs `decide` until it has an action for the engine, and prepares the data that it asks for. Nothing is
+ * written.
+ */
 const converse = async (
   reading: Reading,
   event: SagaEvent,
@@ -83,12 +87,12 @@ const converse = async (
   }
 };
 
-/** People and the sweeper only record (decide.ts), so they prepare no step. */
+/** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
 const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
 
 /**
- * Applies one event to a saga. When another writer was faster, the event is decided again on what that writer left
- * (S9); `next` is what stands now, whoever wrote it.
+ * Applies one event to a saga. When another writer was faster, the event is decided again on the new state
+ * (S9). `next` is the present next action, whoever wrote it.
  */
 export const move = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & { evaluate?: Evaluate },
@@ -150,7 +154,10 @@ const advanceHead = (
   return { entries, moved };
 };
 
-/** The function behind the state `Advance`. Answers `SUPERSEDED` to an execution that is not the saga's any more. */
+/**
+ * The function behind the state `Advance`. Answers `SUPERSEDED` to an execution that no longer drives the
+ * saga.
+ */
 export const createAdvance =
   (dependencies: AdvanceDependencies) =>
   async (

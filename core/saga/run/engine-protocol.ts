@@ -1,4 +1,4 @@
-/** What the state machine carries from state to state, and its translation to events and back. */
+/** The data that the state machine carries from state to state, and its translation to events and back. */
 import * as z from 'zod';
 import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
@@ -11,14 +11,14 @@ interface Common {
   generation: number;
 }
 
-/** What `advance-saga` answers; `Route` chooses by `action`. */
+/** The answer of `advance-saga`. `Route` chooses by `action`. */
 export type EngineState = Common &
   (
     | {
         action: 'INVOKE';
         operation: OperationId;
         functionName: string;
-        /** An integer of 1 or more: a missing or bad one cannot be caught. */
+        /** An integer of 1 or more, because the machine cannot catch a missing or bad one. */
         timeoutSeconds: number;
         payload: InvokePayload;
       }
@@ -38,7 +38,7 @@ export type EngineState = Common &
 const engineError = z.object({ Error: z.string(), Cause: z.string().optional() });
 const engineResult = z.object({ Payload: z.unknown().optional() });
 
-/** The event in what the machine hands over. */
+/** The event in the machine's input. */
 export const eventOf = (state: AdvanceInput['state']): SagaEvent => {
   if (state.action === undefined) return { type: 'begin' };
   if (state.action !== 'INVOKE' || state.operation === undefined) return { type: 'continue' };

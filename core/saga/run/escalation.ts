@@ -1,7 +1,10 @@
-/** The alert of a failed compensation (S7), kept to what SNS and the state that carries it take. Pure. */
+/**
+ * The alert of a failed compensation (S7), kept within the limits of SNS and of the state that carries it.
+ * Pure.
+ */
 import type { Observation } from '../../../contract/saga-answers.ts';
 
-/** SNS takes 256 KiB, and so does a state, which holds the message as JSON: measured as that. */
+/** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
 const MAX_REASON_LENGTH = 200;
 const MAX_CAUSE_LENGTH = 1000;
@@ -11,7 +14,7 @@ const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text))
 const lineOf = ({ step, tool, externalRef, reason }: Observation['notCompensated'][number]): string =>
   `- ${step} (${tool}) ref ${externalRef ?? 'none'}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
 
-/** As many lines as there is room for, and how many there are more. */
+/** As many lines as fit, and the number of the rest. */
 const listed = (lines: readonly string[], roomBytes: number): string[] => {
   let left = roomBytes;
   const over = lines.findIndex((line) => {
@@ -22,7 +25,10 @@ const listed = (lines: readonly string[], roomBytes: number): string[] => {
   return [...lines.slice(0, over), `... and ${lines.length - over} more, which the saga's ledger lists.`];
 };
 
-/** Every reference a person needs, and where to look. The subject is ASCII and at most 95 characters: SNS takes 100. */
+/**
+ * Lists every reference that a person needs, and where to look. The subject is ASCII and at most 95
+ * characters, because SNS takes 100.
+ */
 export const escalation = (seen: Observation, link: string): { subject: string; message: string } => {
   const { sagaId, failed } = seen;
   const cause = `${failed?.error.name ?? 'unknown'}: ${failed?.error.message ?? ''}`;

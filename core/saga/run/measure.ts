@@ -1,10 +1,13 @@
-/** What the alarms look at: how many sagas are open, the oldest of them, and what waits for people. Reads only. */
+/**
+ * Measures for the alarms: how many sagas are open, the oldest of them, and how many wait for people. Reads
+ * only.
+ */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { MOVING_STATUSES } from '../model.ts';
 import type { SagaOutline, SagaStore } from '../ports.ts';
 
-/** A wait is near its end when less than this part of it is left. */
+/** A wait is near its end when less than this share of it is left. */
 const NEAR = 0.2;
 
 /** A page is 1 MB at most, some 5,000 of the index. */
@@ -12,7 +15,7 @@ const PAGE = 5000;
 
 export interface SagaGauges {
   UnfinishedSagas: number;
-  /** Since the oldest of them was started or last waited for a person. */
+  /** Time since the oldest of them was started or last waited for a person. */
   OldestUnfinishedSeconds: number;
   AwaitingSagas: number;
   AwaitsNearTimeout: number;

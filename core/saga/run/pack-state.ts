@@ -1,6 +1,7 @@
 /**
- * Effects as short text, so that the head of a saga of 500 steps still is about one write unit: each effect as its
- * differences to the one before it, which are nearly always the same, and runs of equal ones counted.
+ * Packs effects into short text, so that even the head of a saga of 500 steps takes about one write unit.
+ * Each effect is stored as its differences from the one before it. These are nearly always the same, so
+ * equal ones in a row are counted.
  */
 import type { EffectKind, EffectRecord, EffectStatus } from '../model.ts';
 
@@ -33,12 +34,15 @@ const STATUS_NAMES = [
 const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
 const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
 
-/** An older version wrote it, and does not say which. */
+/** Written by an older version, which did not record the resource. */
 const NO_RESOURCE = '?';
 
 const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };
 
-/** What only an effect has whose compensator did not work at once: `;resource;attempts,unreached,since,until`. */
+/**
+ * Extra text for an effect whose compensator did not work at once:
+ * `;resource;attempts,unreached,since,until`.
+ */
 const packTrouble = ({ undo, resource }: EffectRecord): string => {
   if (undo === undefined && resource === undefined) return '';
   const progress =

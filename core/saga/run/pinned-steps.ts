@@ -1,6 +1,7 @@
 /**
- * Steps as they are pinned: in chunks, so that one read serves the next few steps, and each chunk proves by itself that it
- * is what was pinned. The plan's hash is the root of a Merkle tree over the chunks; a chunk carries the hashes beside its way up.
+ * Stores pinned steps in chunks, so that one read serves the next few steps. Each chunk proves by itself
+ * that it was pinned: the plan's hash is the root of a Merkle tree over the chunks, and a chunk carries the
+ * sibling hashes on its way up.
  */
 
 import type { PinnedStep } from '../model.ts';
@@ -10,7 +11,7 @@ export const STEPS_PER_CHUNK = 8;
 
 export interface StepChunk {
   steps: PinnedStep[];
-  /** The sibling of each level, leaf first; a last one without a sibling is its own. */
+  /** The sibling on each level, leaf first. A last node without a sibling is its own. */
   proof: string[];
 }
 
@@ -43,7 +44,7 @@ export const pinSteps = (steps: readonly PinnedStep[]): { planHash: string; chun
   return { planHash: levels.at(-1)?.[0] ?? '', chunks };
 };
 
-/** The chunk at this place is the one that was pinned under this hash. */
+/** Whether the chunk at this place is the one that was pinned under this hash. */
 export const isPinnedChunk = (planHash: string, chunk: number, { steps, proof }: StepChunk): boolean => {
   const root = proof.reduce(
     (hash, sibling, depth) =>

@@ -1,4 +1,4 @@
-/** What `decide` asks for: the arguments of a step, and whether an effect may be undone now. */
+/** Prepares data for `decide`: the arguments of a step, and whether an effect may be undone now. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
@@ -17,7 +17,7 @@ export interface Reading {
   step(index: number): Promise<PinnedStep>;
 }
 
-/** A memory of what was read during one move: pinned steps never change. */
+/** Caches the reads of one move, since pinned steps never change. */
 export const readingOf = (store: SagaStore, head: SagaHead): Reading => {
   const steps = new Map<number, Promise<PinnedStep>>();
   return {
@@ -52,7 +52,10 @@ const scopeOf = async (
   return { input, steps };
 };
 
-/** Only ever compared; an expression may make it of any length, and every entry of the step would carry it. */
+/**
+ * The key is only compared. An expression may make it of any length, and every entry of the step would
+ * carry it.
+ */
 const MAX_RESOURCE_KEY_LENGTH = 500;
 
 const resourceKeyOf = (resource: Json): string => {
@@ -60,7 +63,7 @@ const resourceKeyOf = (resource: Json): string => {
   return text.length <= MAX_RESOURCE_KEY_LENGTH ? text : hashJson(text);
 };
 
-/** What is wrong with arguments that hang on results: only now can they be held against the pinned schema (S8). */
+/** Problems in arguments that use results. Only now can they be checked against the pinned schema (S8). */
 const argumentProblem = async (
   { store }: Reading,
   { id, tool, version, inputSchemaHash }: PinnedStep,
@@ -123,7 +126,10 @@ const resourceOf = async (reading: Reading, seq: number): Promise<string | undef
 
 const STANDS: readonly EffectStatus[] = ['undo_delayed', 'undo_failed', 'blocked'];
 
-/** The state says it of an effect whose compensator did not work, so this reads nothing; only older versions left it to the ledger. */
+/**
+ * For an effect whose compensator did not work, the state has the resource, so this reads nothing. Only
+ * older versions left it to the ledger.
+ */
 const isOn = async (reading: Reading, effect: EffectRecord, resource: string): Promise<boolean> =>
   effect.resource === undefined
     ? (await resourceOf(reading, effect.startSeq)) === resource

@@ -1,4 +1,4 @@
-/** What the outside is told of sagas, derived from changes of their heads: no event without its row. */
+/** Derives events about sagas from changes of their heads: no event without its row. */
 
 import type { EventName } from '../../../contract/events.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
@@ -7,14 +7,14 @@ import { settleInOrder } from '../../shared/settle-in-order.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model.ts';
 
-/** One change of a head, as the table's stream tells it. */
+/** One change of a head, as the table's stream reports it. */
 export interface HeadChange {
   id: string;
   before?: SagaHead;
   after?: SagaHead;
 }
 
-/** What alarms and the event of a saga say that is being undone for longer than its tools allow for. */
+/** Used by alarms and the event for a saga that is being undone for longer than its tools allow. */
 const COMPENSATION_DELAYED = 'COMPENSATION_DELAYED';
 
 const NAMES: Partial<Record<SagaStatus, EventName>> = {
@@ -28,7 +28,7 @@ const NAMES: Partial<Record<SagaStatus, EventName>> = {
 const delayedIn = (head: SagaHead | undefined): number =>
   head?.state.effects.filter(({ status }) => status === 'undo_delayed').length ?? 0;
 
-/** A pause is no news: what counts is the status it interrupted. */
+/** A pause is no change of status: compare with the status it interrupted. */
 const nameOf = (before: SagaHead | undefined, after: SagaHead): EventName | undefined => {
   if (before === undefined) return 'saga.started';
   if (delayedIn(after) > 0 && delayedIn(before) === 0) return 'saga.compensation_delayed';

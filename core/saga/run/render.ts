@@ -1,4 +1,4 @@
-/** What comes next, as the state machine takes it. */
+/** Renders the next action for the state machine. */
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Next, OperationId } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
@@ -52,7 +52,7 @@ const requestFor = async (
     forwardKey,
     deadlineMs,
     arguments: started.arguments,
-    // With an error there is none: it broke the tool's contract, and null stands in the ledger instead.
+    // With an error there is no result: it broke the tool's contract, and the ledger has null instead.
     ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
   };

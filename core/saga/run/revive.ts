@@ -1,4 +1,7 @@
-/** Starts a saga again whose execution is gone (S11). Doing it twice at once is harmless: one of the two records it (S9). */
+/**
+ * Restarts a saga whose execution is gone (S11). Doing it twice at once is harmless, because only one of
+ * the two is recorded (S9).
+ */
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
@@ -10,7 +13,7 @@ export interface ReviveDependencies {
   clock: Clock;
 }
 
-/** `seen` is how its execution was found. Answers whether an execution was started. */
+/** `seen`: the state in which its execution was found. Answers whether an execution was started. */
 export const revive = async (
   dependencies: ReviveDependencies,
   { sagaId, state }: SagaHead,

@@ -1,4 +1,4 @@
-/** Starts a saga: everything that can be wrong with it is found before anything is written (S8). */
+/** Starts a saga. Every problem with it is found before anything is written (S8). */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -28,7 +28,10 @@ export interface StartDependencies {
   evaluate: Evaluate;
 }
 
-/** The pinned input travels with every argument that uses it, so it is kept to what one message of a person can hold. */
+/**
+ * The pinned input travels with every argument that uses it, so its size is kept small: as much as one
+ * message of a person can hold.
+ */
 const MAX_INPUT_BYTES = 64 * 1024;
 
 /** Reads every tool the plan names, so that checking is pure. */
@@ -112,8 +115,9 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
 };
 
 /**
- * Validates, pins, records, and starts. The same request again answers the same and starts nothing twice; another
- * request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput` before anything is written.
+ * Validates, pins, records and starts. A repeated equal request gets the same answer and starts nothing
+ * twice. A different request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput`
+ * before anything is written.
  */
 export const createStartSaga =
   ({ store, engine, clock, evaluate }: StartDependencies) =>

@@ -1,4 +1,4 @@
-/** Finds sagas whose execution died, and starts them again from the ledger (S11). */
+/** Finds sagas whose execution died, and restarts them from the ledger (S11). */
 import type { SweepReport } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -12,20 +12,26 @@ const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
 
 const MINUTE_MS = 60_000;
 
-/** An answer that was recorded this long ago and still moved nothing: its wake-up was lost. */
+/** If an answer was recorded this long ago and the saga still has not moved, its wake-up was lost. */
 const LOST_WAKE_MS = MINUTE_MS;
 
-/** So many executions in a row without any progress are replaced at once; each later one waits twice as long as the last. */
+/**
+ * This many executions in a row without progress are replaced at once. After that, each wait is twice as
+ * long as the last.
+ */
 const QUICK_RESUMES = 3;
 const LONGEST_WAIT_MS = 60 * MINUTE_MS;
 
-/** After so many, the log says so each time: a person should look. */
+/** After this many, the log asks each time for a person to look. */
 const STUCK_RESUMES = 8;
 
-/** A saga that waits for a person or pauses needs no execution until the answer comes or the time is up: looked at this often. */
+/**
+ * A saga that waits for a person or pauses needs no execution until the answer comes or the time is up. It
+ * is looked at this often.
+ */
 const WAITING_EVERY_MINUTES = 15;
 
-/** The engine describes 15 executions a second and has a reserve: few at a time. */
+/** The engine describes 15 executions a second and has a reserve, so only a few are looked at together. */
 const LOOKS_AT_ONCE = 4;
 
 const PAGE = 1000;
@@ -41,7 +47,7 @@ const isDue = (head: SagaHead, nowMs: number): boolean => {
   return nowMs - Date.parse(head.updatedAt) >= Math.min(LONGEST_WAIT_MS, MINUTE_MS * 2 ** waits);
 };
 
-/** Waits of people and pauses are looked at in turn, and all of them when their time is about up. */
+/** Sagas that wait for people or pause are looked at in turn, and always when their time is nearly up. */
 const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, nowMs: number): boolean => {
   if (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS) return true;
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
@@ -79,8 +85,9 @@ const sweepOne = async (
 };
 
 /**
- * Looks at every open saga, or at one. One that makes no progress is tried again later and later, unless an operator asks
- * for it by name. A saga that fails is reported and keeps no other from its turn; asked for by name, the error is thrown.
+ * Looks at every open saga, or at one. A saga that makes no progress is retried at growing intervals,
+ * unless an operator asks for it by name. An error with one saga is reported and does not stop the others.
+ * For a saga asked for by name, the error is thrown.
  */
 export const createSweep =
   (dependencies: SweepDependencies) =>

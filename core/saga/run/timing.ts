@@ -1,7 +1,10 @@
 import { sha256Hex } from '../../shared/ids.ts';
 import type { CompensationRetry, RetryPolicy } from '../model.ts';
 
-/** How long after its deadline an operation may still be landing: nothing in doubt is probed or undone before (S3). */
+/**
+ * An operation may still take effect this long after its deadline. Before that, nothing in doubt is probed
+ * or undone (S3).
+ */
 export const LATE_COMMIT_MARGIN_MS = 5_000;
 
 /** The engine waits this much longer than the tool may act, so that the tool's own answer wins. */
@@ -19,15 +22,20 @@ export const PROBE_BACKOFF_SECONDS = 2;
 /** Longest pause that a tool or an endpoint may ask for. */
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** Calls that never reach their tool use up no attempt for so long. */
+/** For this long, calls that never reach their tool use up no attempt. */
 export const UNREACHED_PATIENCE_MS = 15 * 60_000;
 
 const MAX_UNREACHED_BACKOFF_SECONDS = 60;
 
-/** So many attempts of a compensator in a row; then the others have their turn. A history of an execution holds them. */
+/**
+ * This many attempts of a compensator in a row; then the others have their turn. An execution's history has
+ * room for them.
+ */
 export const MAX_ATTEMPTS_IN_A_ROW = 20;
 
-/** Beyond it, every rate is over every maximum, and 0 times infinity is no number. */
+/**
+ * Beyond this exponent every pause is at its maximum. The limit also avoids 0 times infinity, which is NaN.
+ */
 const MAX_EXPONENT = 60;
 
 /** Pause before attempt `attempt + 1`. */
@@ -36,23 +44,26 @@ export const backoffMs = (retry: RetryPolicy, attempt: number): number => {
   return Math.min(retry.maxBackoffSeconds, grown) * 1000;
 };
 
-/** Pause after the nth call in a row that never reached its tool: such calls cost no attempt, so a policy without pauses may not repeat them at once. */
+/**
+ * Pause after the nth call in a row that never reached its tool. Such calls cost no attempt, so even a
+ * policy without pauses must wait.
+ */
 export const unreachedBackoffMs = (count: number): number =>
   Math.min(MAX_UNREACHED_BACKOFF_SECONDS, 2 ** Math.min(MAX_EXPONENT, count - 1)) * 1000;
 
-/** What a refusal asked for, within bounds. */
+/** The pause that a refusal asked for, within limits. */
 export const retryAfterMs = (seconds: number | undefined): number =>
   seconds === undefined ? 0 : Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(0, seconds)) * 1000;
 
 /**
- * The pause of a compensator, with its jitter. Drawn from the key of the call and its attempt: the reducer is pure, so the same
- * attempt always pauses as long.
+ * The pause of a compensator, with its jitter. The jitter comes from the key of the call and its attempt.
+ * The reducer is pure, so the same attempt always pauses equally long.
  */
 export const jitteredBackoffMs = (retry: CompensationRetry, key: string, attempt: number): number => {
   const drawn = Number.parseInt(sha256Hex(`${key} ${attempt}`).slice(0, 8), 16) / 2 ** 32;
   return Math.round(backoffMs(retry, attempt) * (1 - (retry.jitter ?? 0) * drawn));
 };
 
-/** Whole seconds, at least 1: what the engine accepts. */
+/** Whole seconds, at least 1, as the engine requires. */
 export const engineSeconds = (ms: number): number =>
   Math.min(MAX_WAIT_SECONDS, Math.max(1, Math.ceil(ms / 1000)));

@@ -1,11 +1,13 @@
 /**
- * Names under which Step Functions reports that Lambda did not run a function: nothing happened, for sure. With this prefix they come
- * from the service; an error of the tool itself has the name that its code gave it. Any other name leaves the outcome open (S2):
- * `Lambda.AWSLambdaException` stands for whatever has no name, `Lambda.ServiceException` and `Lambda.SdkClientException` may have
- * lost an answer.
+ * Names under which Step Functions reports that Lambda did not run a function, so certainly nothing
+ * happened.
+ *
+ * With this prefix they come from the service; an error of the tool itself has the name that its code gave
+ * it. Any other name leaves the outcome open (S2). `Lambda.AWSLambdaException` stands for any error without
+ * a name. `Lambda.ServiceException` and `Lambda.SdkClientException` may have lost an answer.
  */
 
-/** Lambda has no room now: the same call later. */
+/** Lambda has no capacity now. The same call may succeed later. */
 const THROTTLED = [
   'Lambda.TooManyRequestsException',
   'Lambda.EC2ThrottledException',
@@ -16,7 +18,7 @@ const THROTTLED = [
   'Lambda.SnapStartNotReadyException',
 ];
 
-/** There is no function to run, or it cannot be started until somebody mends it. */
+/** There is no function to run, or it cannot start until someone repairs it. */
 const NOT_THERE = [
   'Lambda.ResourceNotFoundException',
   'Lambda.EC2AccessDeniedException',
@@ -29,7 +31,7 @@ const NOT_THERE = [
   'Lambda.KMSNotFoundException',
 ];
 
-/** What Lambda's refusal means for the call; undefined when the function may have run. */
+/** The meaning of Lambda's refusal for the call. Undefined when the function may have run. */
 export const refusalOf = (name: string): { retryable: boolean } | undefined => {
   if (THROTTLED.includes(name)) return { retryable: true };
   return NOT_THERE.includes(name) ? { retryable: false } : undefined;

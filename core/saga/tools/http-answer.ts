@@ -1,12 +1,12 @@
-/** What came back from an HTTP tool, and what it means (S2). */
+/** Interprets the reply of an HTTP tool (S2). */
 import type { Outcome } from '../decide/saga-events.ts';
 import { MAX_ANSWER_BYTES, readAnswer } from './tool-protocol.ts';
 
 export type HttpReply =
-  /** No byte of the request left: no such host, or nobody listens there. */
+  /** No byte of the request was sent: there is no such host, or nothing listens there. */
   | { kind: 'unsent'; message: string }
   | { kind: 'lost'; message: string }
-  /** `body`: null when it is longer than an answer may be. */
+  /** `body`: null when it exceeds the size limit. */
   | {
       kind: 'answered';
       status: number;
@@ -29,16 +29,20 @@ const readBody = (body: string | null): Outcome => {
   return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
 };
 
-/** They end a request without saying how far it came: its time was over, another one is under way, its caller had gone. */
+/**
+ * These statuses end a request without telling how far it came: it timed out, another one is under way, or
+ * its caller had gone.
+ */
 const OPEN = [408, 409, 425, 499];
 
 /**
- * What an endpoint says of the request itself, once it has read it: it will say so again. Any other 4xx may be somebody else's word
- * (a gateway, a deployment in progress, a key that is being rotated): the tool was not asked.
+ * Statuses that judge the request itself after reading it, so the endpoint would repeat them. Any other 4xx
+ * may come from something else (a gateway, a deployment in progress, a key being rotated), and then the
+ * tool was not asked.
  */
 const OF_THE_REQUEST = [400, 410, 413, 414, 415, 422, 431, 451];
 
-/** `Retry-After` in seconds: a number of them, or a date. */
+/** `Retry-After` in seconds: either a number or a date. */
 const secondsOf = (header: string | undefined, nowMs: number): { retryAfterSeconds?: number } => {
   if (header === undefined) return {};
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
@@ -60,7 +64,7 @@ export const readReply = (reply: HttpReply, nowMs: number): Outcome => {
     return { outcome: 'rejected', error, retryable: true, reached: false, ...secondsOf(retryAfter, nowMs) };
   }
   if (OPEN.includes(status)) return { outcome: 'unknown', error, answered: false };
-  // A redirect is not followed and says nothing about what happened; a 5xx neither.
+  // A redirect is not followed and does not tell what happened. Neither does a 5xx.
   if (status < 400 || status >= 500) return { outcome: 'unknown', error, answered: true };
   return OF_THE_REQUEST.includes(status)
     ? { outcome: 'rejected', error, retryable: false }

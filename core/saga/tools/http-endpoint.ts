@@ -1,11 +1,14 @@
-/** Tools that are HTTP endpoints: where they may be, and which function calls them. */
+/** Tools that are HTTP endpoints: allowed endpoints, and the function that calls them. */
 import { endpointProblem } from '../../../contract/http-endpoint.ts';
 import type { ToolManifest } from '../model.ts';
 
-/** The built-in function, in manifests: only one with an `endpoint` names it. What it is called here, the deployment knows. */
+/**
+ * The name of the built-in function in manifests. Only one with an `endpoint` names it. The deployment
+ * knows its real name.
+ */
 export const HTTP_TOOL_FUNCTION = 'walkback-http-tool';
 
-/** Which endpoint rule a manifest breaks, naming the tool. */
+/** The endpoint rule that a manifest breaks, naming the tool. */
 export const endpointViolation = (tool: ToolManifest): string | undefined => {
   const { endpoint, functionName } = tool;
   const named = `tool ${tool.name}@${tool.version}: `;

@@ -1,19 +1,20 @@
 /**
- * How a call of an HTTP tool says that it is ours, and meant for this endpoint: HMAC-SHA256 over its time, its URL and its
- * body. Every origin has a key of its own, derived from the one secret, so who serves one tool cannot sign for another.
+ * Signs a call of an HTTP tool, to prove that it comes from us and is meant for this endpoint: HMAC-SHA256
+ * over its time, its URL and its body. Every origin has its own key, derived from the one secret, so the
+ * owner of one tool cannot sign for another.
  */
 import { createHmac } from 'node:crypto';
 
 export const SIGNATURE_HEADER = 'walkback-signature';
 
-/** What a call is signed over. `url` is the endpoint as its manifest has it; `seconds`: Unix time. */
+/** The signed parts of a call. `url` is the endpoint as in its manifest; `seconds`: Unix time. */
 export interface Signed {
   seconds: number;
   url: string;
   body: string | Uint8Array;
 }
 
-/** For whoever serves the endpoint's origin (scheme, host, port), and nobody else. Hex, used as text. */
+/** The key for the endpoint's origin (scheme, host, port) only. Hex, used as text. */
 export const endpointKey = (secret: string, endpoint: string): string =>
   createHmac('sha256', secret).update(new URL(endpoint).origin).digest('hex');
 

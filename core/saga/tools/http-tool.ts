@@ -13,16 +13,19 @@ export interface HttpPost {
   body: string;
   /** Aborts at the deadline. */
   signal: AbortSignal;
-  /** Of the answer. */
+  /** Limit for the answer. */
   maxBytes: number;
 }
 
 interface HttpToolDependencies extends GuardDependencies {
   /** Never rejects, never follows a redirect. */
   post: (request: HttpPost) => Promise<HttpReply>;
-  /** What the key of every endpoint is derived from. */
+  /** The secret from which the key of every endpoint is derived. */
   readSecret: () => Promise<string>;
-  /** Endpoints may be on this host: only where everything runs on one. A Lambda's own runtime listens there. */
+  /**
+   * Whether endpoints may be on this host. Allowed only where everything runs on one host, because in a
+   * deployment Lambda's own runtime listens there.
+   */
   loopback: boolean;
 }
 
@@ -34,7 +37,7 @@ export const createHttpTool =
       return { outcome: 'rejected', error, retryable: false };
     }
     try {
-      // Before the guard: nothing slow comes between its checks and the call.
+      // Read before the guard, so that nothing slow comes between its checks and the call.
       const secret = await dependencies.readSecret();
       return await guarded(request, dependencies, async (signal) => {
         const body = JSON.stringify(request);
@@ -48,7 +51,7 @@ export const createHttpTool =
         return readReply(reply, dependencies.now());
       });
     } catch (error) {
-      // `post` does not throw: the secret or the tombstone could not be reached, and nothing was sent.
+      // `post` does not throw, so the secret or the tombstone could not be read, and nothing was sent.
       const plain = error instanceof Error ? error : new Error(String(error));
       const described = describeError(plain.name, plain.message);
       return { outcome: 'rejected', error: described, retryable: true, reached: false };

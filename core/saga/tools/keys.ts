@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../shared/ids.ts';
 
 /**
- * The key a provider sees: `<saga>:<step index>`, with `@<epoch>` after a rewind and `:undo` for the compensator.
- * The runtime makes it; neither a tool nor a model ever chooses one.
+ * The key that a provider sees: `<saga>:<step index>`, with `@<epoch>` after a rewind and `:undo` for the
+ * compensator. The runtime makes it. Neither a tool nor a model ever chooses one.
  */
 export const idempotencyKey = (
   sagaId: string,
@@ -12,8 +12,8 @@ export const idempotencyKey = (
 ): string => `${sagaId}:${stepIndex}${epoch > 0 ? `@${epoch}` : ''}${direction === 'undo' ? ':undo' : ''}`;
 
 /**
- * Name of the execution that drives one generation, at most 80 characters of what the service allows. A saga id may
- * hold a colon and a name may not, so those ids get a hash: `a:b` and `a_b` stay two sagas.
+ * Name of the execution that drives one generation: at most 80 characters that the service allows. A saga
+ * id may hold a colon but a name may not, so those ids get a hash. This keeps `a:b` and `a_b` apart.
  */
 export const executionName = (sagaId: string, generation: number): string => {
   const safe = sagaId.includes(':')

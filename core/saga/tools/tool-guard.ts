@@ -1,4 +1,7 @@
-/** What surrounds every call of a tool, in its own function or on the way to an HTTP endpoint: deadline and tombstone (S3, S4). */
+/**
+ * Surrounds every call of a tool, in its own function or on the way to an HTTP endpoint, with deadline and
+ * tombstone (S3, S4).
+ */
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { errorOf } from '../ledger/text.ts';
@@ -8,29 +11,40 @@ export interface GuardDependencies {
   tombstones: Tombstones;
   /** Unix milliseconds. */
   now: () => number;
-  /** The provider of the tool knows no keys: each attempt is claimed before it acts, so that one that is delivered twice acts once. */
+  /**
+   * The tool's provider has no keys. Each attempt is claimed before it acts, so that one that is delivered
+   * twice acts once.
+   */
   claims?: boolean;
-  /** Ends what the call runs in: it did not stop at its deadline, and nothing else can stop it (S3). May return. */
+  /**
+   * Ends the process of a call that did not stop at its deadline, because nothing else can stop it (S3).
+   * May return.
+   */
   endInstance: () => void;
 }
 
-/** Time a call has between the abort of its signal and its deadline, to stop and to say how it ended. */
+/**
+ * Time between the abort of a call's signal and its deadline, for the call to stop and to report how it
+ * ended.
+ */
 export const STOP_MS = 50;
 
-/** When the call must have stopped by itself, in milliseconds from now; at most 0 when that passed. */
+/**
+ * Milliseconds from now until the call must have stopped by itself. At most 0 when that time has passed.
+ */
 export const remainingMs = (request: Pick<ToolRequest, 'deadlineMs'>, nowMs: number): number =>
   request.deadlineMs - nowMs - STOP_MS;
 
 const MAX_MESSAGE = 1000;
 
-/** An error as an outcome names it. */
+/** An error as an outcome describes it. */
 export const describeError = (code: string, message: string) => errorOf(code, message, MAX_MESSAGE);
 
 const DEADLINE_PASSED = 'DeadlinePassed';
 
 type Refusal = Extract<Outcome, { outcome: 'rejected' }>;
 
-/** The call came too late to begin: nothing of it was tried. */
+/** The call came too late to begin, so nothing was tried. */
 const tooLate = (message: string): Refusal => ({
   outcome: 'rejected',
   error: { name: DEADLINE_PASSED, message },
@@ -44,7 +58,10 @@ const FENCED: Refusal = {
   retryable: false,
 };
 
-/** Why the call may not act any more; undefined when it may. Asked right before the side effect. */
+/**
+ * The reason why the call may no longer act, or undefined when it may. Checked right before the side
+ * effect.
+ */
 export const findRefusal = async (
   request: ToolRequest,
   { tombstones, now }: GuardDependencies,
@@ -62,13 +79,13 @@ const EXPIRED: Extract<Outcome, { outcome: 'unknown' }> = {
   answered: false,
 };
 
-/** What an aborted call says of itself is that it was aborted: say why. */
+/** An aborted call reports only that it was aborted. This adds the reason. */
 const explained = (outcome: Outcome, aborted: boolean): Outcome =>
   aborted && outcome.outcome === 'unknown' && !outcome.answered
     ? { ...outcome, error: EXPIRED.error }
     : outcome;
 
-/** The other one may be acting at this moment: not even that nothing happened is known here. */
+/** The other delivery may be acting at this moment, so not even "nothing happened" is certain. */
 const DELIVERED_TWICE: Outcome = {
   outcome: 'unknown',
   error: {
@@ -86,14 +103,15 @@ const enter = async (request: ToolRequest, dependencies: GuardDependencies): Pro
     const isMine = (await tombstones.claim?.(request.forwardKey, request.attempt)) ?? true;
     return isMine ? undefined : DELIVERED_TWICE;
   }
-  // The tombstone first: from here on a late forward call refuses, whatever the compensator finds (S4).
+  // The tombstone comes first. From here on a late forward call refuses, whatever the compensator finds
+  // (S4).
   if (request.operation === 'compensate') await dependencies.tombstones.bury(request.forwardKey);
   return undefined;
 };
 
 /**
- * Who cannot look at the tombstones, or write one, has not begun: nothing was tried. Only of a tool whose provider knows no keys that is not
- * said: another delivery of the same attempt may act.
+ * If the tombstone cannot be read or written, the call has not begun, and nothing was tried. The exception
+ * is a tool whose provider has no keys: another delivery of the same attempt may act.
  */
 const entered = async (
   request: ToolRequest,
@@ -110,9 +128,10 @@ const entered = async (
 };
 
 /**
- * Calls `act` when the call may still act. `signal` aborts shortly before the deadline; a call that is still under way at
- * the deadline is `unknown`, and what it runs in is ended: frozen with its function it would go on in the next
- * invocation, which may be the one that compensates it. Throws only what `act` throws.
+ * Calls `act` if the call may still act. `signal` aborts shortly before the deadline. A call that is still
+ * under way at the deadline is `unknown`, and its process is ended. Otherwise it would be frozen with its
+ * function and go on in the next invocation, which may be the one that compensates it. Throws only the
+ * errors of `act`.
  */
 export const guarded = async (
   request: ToolRequest,
@@ -127,7 +146,8 @@ export const guarded = async (
     dependencies.endInstance();
     expired.resolve(EXPIRED);
   };
-  // The second only when the first has fired, however late: the call gets its time to stop.
+  // The second timer starts only when the first has fired, however late, so that the call gets its time to
+  // stop.
   let timer = setTimeout(() => {
     deadline.abort();
     timer = setTimeout(giveUp, STOP_MS);

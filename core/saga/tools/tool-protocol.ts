@@ -1,4 +1,4 @@
-/** What the saga and a tool say to each other: one JSON request, one JSON answer. */
+/** The protocol between the saga and a tool: one JSON request, one JSON answer. */
 import * as z from 'zod';
 import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
@@ -6,13 +6,15 @@ import type { Outcome } from '../decide/saga-events.ts';
 import { clip, errorOf } from '../ledger/text.ts';
 import { refusalOf } from './engine-errors.ts';
 
-/** Largest answer of a tool; what is larger belongs into the provider or a bucket, and its reference here. */
+/**
+ * Largest result of a tool. Larger data belongs in the provider or a bucket, with only its reference here.
+ */
 export const MAX_RESULT_BYTES = 32 * 1024;
 
 /** Largest answer with everything around the result. */
 export const MAX_ANSWER_BYTES = 2 * MAX_RESULT_BYTES;
 
-/** What the machine gives the function; `endpoint` is for the built-in one, and not passed on. */
+/** The machine's input to the function. `endpoint` is for the built-in one, and not passed on. */
 export type InvokePayload = ToolRequest & { endpoint?: string };
 
 const MAX_REFERENCE = 500;
@@ -20,11 +22,12 @@ const MAX_RESIDUE = 1000;
 const MAX_MESSAGE = 4000;
 const MAX_CAUSE = 500;
 
-// What a tool says of what it did counts, however it puts it: texts are cut to size, never a reason to doubt the outcome.
+// A tool's report of its effect counts, however it is worded. Texts are cut to size, and never make the
+// outcome doubtful.
 const error = z
   .object({ name: z.string(), message: z.string() })
   .transform(({ name, message }) => errorOf(name, message, MAX_MESSAGE));
-/** No text is no reference: an empty one cannot be a key of an index. */
+/** An empty text is no reference, because it cannot be a key of an index. */
 const externalRef = z
   .string()
   .transform((text) => (text === '' ? undefined : clip(text, MAX_REFERENCE)))
@@ -45,7 +48,7 @@ const answer = z.discriminatedUnion('outcome', [
     outcome: z.literal('rejected'),
     error,
     retryable: z.boolean(),
-    // A hint that is none is left out; the refusal counts all the same.
+    // An invalid hint is left out, and the refusal still counts.
     reached: z.literal(false).optional().catch(undefined),
     retryAfterSeconds: z.number().min(0).optional().catch(undefined),
   }),
@@ -58,7 +61,7 @@ const answer = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('absent') }),
 ]);
 
-/** It took effect, so what is wrong with its result is said beside it. */
+/** The call took effect, so a problem with its result is reported beside the result. */
 const withinBounds = (read: z.infer<typeof answer>): Outcome => {
   if (read.outcome !== 'committed') return read;
   const { result = null } = read;
@@ -73,7 +76,7 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
   return { ...read, result };
 };
 
-/** A tool's answer. What is not one leaves the outcome open (S2). */
+/** Reads a tool's answer. Anything that is not a valid answer leaves the outcome open (S2). */
 export const readAnswer = (payload: unknown): Outcome => {
   const parsed = answer.safeParse(payload);
   if (!parsed.success) {
@@ -84,7 +87,7 @@ export const readAnswer = (payload: unknown): Outcome => {
   return withinBounds(parsed.data);
 };
 
-/** What the engine's error means: clean only when the function was never started (S2). */
+/** The meaning of the engine's error: clean only when the function was never started (S2). */
 export const readEngineError = (name: string, cause: string): Outcome => {
   const error = errorOf(name, cause, MAX_CAUSE);
   const refusal = refusalOf(name);
