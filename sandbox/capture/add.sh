@@ -1,8 +1,9 @@
-# Brings the index of a shadow to the working tree: first git itself, and where it stops or complains, path by path.
+# Brings the index of a shadow up to the working tree: first with git itself, then path by path
+# where git stops or complains.
 # shellcheck shell=bash
 
-# add_all: every file that no rule ignores, as it is now. What could not be read is reported, and leaves the index: a
-# stale entry would look like the file as it is now (C5).
+# add_all: every file that no rule ignores, as it is now. A file that could not be read is
+# reported and leaves the index, because a stale entry would look like the present file (C5).
 add_all() {
   local status rounds=0
   local -A said=()
@@ -15,7 +16,7 @@ add_all() {
     slurp "$OUT.add"
     [[ $TEXT != *'No space left on device'* ]] || return 1
     leave_embedded || return
-    # Each of these stops git; it is left out and said, and git goes on.
+    # Each of these stops git. The file is left out and reported, and git goes on.
     rounds=$((rounds + 1))
     [ $status -gt 1 ] && [ $rounds -le 50 ] && { closed_directory || leave_childless; } || break
   done
@@ -24,20 +25,23 @@ add_all() {
   [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
 }
 
-# hear STATUS: what git said while it added, line by line. What names a path is the reason if the path stays out: SAID.
-# A warning is harmless when it is listed here with the reason why; any other fails what it is about (C5).
+# hear STATUS: reads the messages of git's add, line by line. One that names a path becomes the
+# reason if the path stays out (SAID). A warning is harmless when it is listed here with the
+# reason why. Any other warning fails its path or the capture (C5).
 hear() {
   local line path
   while IFS= read -r line; do
     case $line in
-      # Said by leave_embedded and leave_childless.
+      # leave_embedded and leave_childless report these.
       'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
-      # A rules file that is a symlink is not read by the user's git either: it sees the same files.
+      # The user's git does not read a rules file that is a symlink either, so it sees the same
+      # files.
       'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
-      # Attributes are set aside in a shadow (info/attributes), so that files stay as they are: whatever is in these.
+      # A shadow overrides attributes (info/attributes), so that files stay as they are. Their
+      # content does not matter.
       'warning: unable to access '*'gitattributes'*': '*) ;;
       'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
-      # Rules that are too large for git are ignored by the user's git as well.
+      # The user's git ignores rules that are too large as well.
       'warning: ignoring excessively large pattern file: '*) ;;
       # A directory: the entries below it are lost.
       "warning: could not open directory '"*)
@@ -69,20 +73,21 @@ hear() {
         said[/${path%: *}]="not a file, a directory or a symlink: it stands where a captured file was"
         ;;
       'error: '*) [ "$1" = 1 ] || { emit fail-path . && emit fail-reason "${line#error: }"; } ;;
-      # Below a directory that may not be entered; git says nothing else about it.
+      # Comes from below a directory that cannot be entered. Git prints nothing else about it.
       *': Permission denied') lost "${line%: *}" "the file cannot be reached: ${line##*: }" || return ;;
     esac
   done <"$OUT.add"
 }
 
-# add_rest: what git did not bring into the index, looked for and added without it. This also finds a path that git named
-# in a way we cannot read, and one that was written while git read it: that is read again.
+# add_rest: finds the files that git did not bring into the index, and adds them without it. This
+# also finds a path whose name we cannot read in git's message. It also reads a file again that
+# was written while git read it.
 add_rest() {
   local path rest=() failures=0
   local -A seen=()
   git ls-files -z -m -d -o --exclude-standard >"$OUT.rest" 2>>"$OUT.err" || return
   while IFS= read -r -d '' path; do
-    # One that is gone is named twice.
+    # A deleted file is listed twice.
     [ -z "${seen[/$path]-}" ] || continue
     seen[/$path]=1
     if [[ $path == */ ]]; then
@@ -104,13 +109,14 @@ add_rest() {
   add_range 0 ${#rest[@]}
 }
 
-# add_range FROM COUNT: these of the rest, all at once, else by halves down to the one that git cannot add: that is tried
-# three times, because somebody may be writing it.
+# add_range FROM COUNT: adds this range of the rest all at once. If that fails, it halves the
+# range down to the file that git cannot add. That file is tried three times, because another
+# process may be writing it.
 add_range() {
   local from=$1 count=$2 half status tries path
   [ "$count" -gt 0 ] || return 0
   for tries in 1 2 3; do
-    # Where most fail, there is no sense in asking for each.
+    # Where most files fail, it is pointless to try each one.
     [ $failures -lt 100 ] || break
     status=0
     printf '%s\0' "${rest[@]:from:count}" | git update-index --add --remove --replace -z --stdin 2>"$OUT.again" || status=$?
@@ -128,10 +134,10 @@ add_range() {
   add_range "$from" $half && add_range $((from + half)) $((count - half))
 }
 
-# give_up PATH: one that could not be added. TEXT is what git said.
+# give_up PATH: records a file that could not be added. TEXT is git's message.
 give_up() {
   local path=$1 why=${said[/$1]-}
-  # A directory stands where a captured file was: nothing of it is captured, so nothing is lost.
+  # A directory stands where a captured file was. Nothing in it is captured, so nothing is lost.
   if [ -d "$path" ] && [ ! -L "$path" ]; then
     printf '%s\0' "$path" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
     return
@@ -146,8 +152,8 @@ give_up() {
   lost "$path" "${why:-git could not read it}"
 }
 
-# forbidden_name PATH: git takes no file of such a name into a tree: `.git` in another case, and `.gitmodules` as a symlink.
-# It is no part of a capture, and no restore touches it.
+# forbidden_name PATH: whether git refuses this name in a tree: `.git` in another case, or
+# `.gitmodules` as a symlink. Such a file is not part of a capture, and no restore touches it.
 forbidden_name() {
   local path=$1 part='' below=$1
   while [[ $below == */* ]]; do
@@ -161,7 +167,8 @@ forbidden_name() {
   emit skip-path "$path" && emit skip-reason "$FORBIDDEN_WHY"
 }
 
-# closed_directory: leaves out the directory that stopped git: one that may be listed and not entered.
+# closed_directory: leaves out the directory that stopped git, because it can be listed but not
+# entered.
 closed_directory() {
   local path
   path=${TEXT##*fatal: unable to stat \'}
@@ -174,7 +181,8 @@ closed_directory() {
   printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory cannot be entered"
 }
 
-# leave_childless: nested repositories deeper than we look, without commits, stop git.
+# leave_childless: leaves out nested repositories without commits that lie deeper than we look.
+# They stop git.
 leave_childless() {
   local line found=1
   while IFS= read -r line; do
@@ -185,7 +193,7 @@ leave_childless() {
   return $found
 }
 
-# leave_embedded: repositories inside this one that git would take as links.
+# leave_embedded: leaves out repositories inside this one that git would record as links.
 leave_embedded() {
   local line
   while IFS= read -r line; do
@@ -193,7 +201,7 @@ leave_embedded() {
   done <"$OUT.add"
 }
 
-# lost PATH REASON: reported as not captured; its entry leaves the index when git is done.
+# lost PATH REASON: reports a path as not captured. Its entry leaves the index when git is done.
 lost() {
   printf '%s\0' "$1" >>"$OUT.lost" || return
   fail_once "$1" "$2"
@@ -205,7 +213,8 @@ fail_once() {
   emit fail-path "$1" && emit fail-reason "$2"
 }
 
-# exclude_embedded PATH: a repository inside this one that discovery does not reach is not ours to capture as a link.
+# exclude_embedded PATH: excludes a repository inside this one that discovery does not reach. It
+# must not be captured as a link.
 exclude_embedded() {
   local path=${1%/}
   [ -n "$path" ] || return 1

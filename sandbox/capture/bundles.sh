@@ -1,8 +1,9 @@
-# A capture as bundles: made, announced, and sent where they are wanted.
+# Writes a capture as bundles, announces them, and sends them.
 # shellcheck shell=bash
 
-# bundle FILE TIP REF PREREQUISITE: git's bundle format, written here because `git bundle create` cannot leave out
-# objects a partial clone never had, and starts three processes where one is enough.
+# bundle FILE TIP REF PREREQUISITE: writes git's bundle format. `git bundle create` is not used,
+# because it cannot leave out objects that a partial clone never had, and it starts three
+# processes where one is enough.
 bundle() {
   local file=$1 tip=$2 ref=$3 prerequisite=$4 missing=$5
   {
@@ -13,7 +14,8 @@ bundle() {
   } >"$file" 2>>"$OUT.err"
 }
 
-# link_chain: makes the capture commit and its bundle. Append, else restart, else rebase: whatever the sandbox still has.
+# link_chain: makes the capture commit and its bundle: append, else restart, else rebase,
+# whichever the objects in the sandbox still allow.
 link_chain() {
   local next=$1 previous=$2 base_commit=$3 parent='' prerequisite='' text status
   while :; do
@@ -40,7 +42,7 @@ link_chain() {
     printf -v text 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s' \
       "$TREE" "${parent:+parent $parent$'\n'}" "$META" "$NOW" "$NOW" "$REASON" "$SESSION" "$MESSAGE" "$TAG"
     COMMIT=$(exec git hash-object -t commit -w --stdin 2>>"$OUT.err" <<<"$text") || return
-    # What the sandbox no longer has, packing finds out.
+    # Packing shows which objects the sandbox no longer has.
     status=0
     bundle "$RUN/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG" || status=$?
     if [ $status = 0 ]; then
@@ -59,7 +61,7 @@ base_bundle() {
   bundle "$RUN/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" '' "$PARTIAL_FLAG"
 }
 
-# out_of_space: whether the disk was full for something of this repository.
+# out_of_space: whether the disk was full while working on this repository.
 out_of_space() {
   local file
   for file in "$OUT.err" "$OUT.add"; do
@@ -69,9 +71,9 @@ out_of_space() {
   return 1
 }
 
-# announce: what is in the bundles, and how each travels: CARRIED in the answer, FILES in one file that is read out, WAITING
-# until somebody says where to upload them to. The caller holds what it carries in memory, so their sum decides: the smallest
-# are carried.
+# announce: lists the bundles, and how each travels: CARRIED in the answer, FILES in one file that
+# is read out, WAITING until the caller gives an upload address. The caller holds the carried ones
+# in memory, so their sum is limited: the smallest are carried.
 announce() {
   local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() upload=() i size total=0
   CARRIED=() WAITING=() FILES=()
@@ -99,12 +101,13 @@ announce() {
       CARRIED+=("${bundles[i]}")
     fi
   done
-  # One file, so that it is one read however many there are.
+  # One file, so that one read fetches any number of bundles.
   [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$RUN/bundles" && rm -f -- "${FILES[@]}"; }
 }
 
-# upload_all: sends the large bundles to the addresses that the caller writes into a file. They are secret, and only the
-# contents of files are not logged by the sandbox's daemon; that is why this command waits for one.
+# upload_all: sends the large bundles to the addresses that the caller writes into a file. The
+# addresses are secret, and the contents of files are the only input that the sandbox's daemon
+# does not log. So this command waits for a file.
 upload_all() {
   local waited=0 status=0
   until slurp "$RUN/uploads" && [[ $TEXT == *'# end'$'\n' ]]; do
@@ -118,7 +121,7 @@ upload_all() {
   done
   [[ $'\n'$TEXT != *$'\n'url* ]] || (cd "$RUN" && curl --disable -K uploads >upload.out 2>upload.log) || status=$?
   rm -f -- "$RUN/uploads"
-  # curl's own words name the host at most; the address itself is not in them.
+  # curl's messages name at most the host, not the address itself.
   slurp "$RUN/upload.log"
   if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: ${TEXT:0:300}"; fi
   emit end ''

@@ -1,4 +1,4 @@
-# The capture command. Variables set before it: see capture-command.ts.
+# The capture command. capture-command.ts describes the variables set before it.
 # shellcheck shell=bash
 
 describe_host() {
@@ -10,7 +10,8 @@ describe_host() {
   emit partial "${PARTIAL:-0}"
 }
 
-# missing_target I: whether the sandbox lacks that target. A quick look; restore checks every object before it writes.
+# missing_target I: whether the sandbox lacks that target. This is a quick look; restore checks
+# every object before it writes.
 missing_target() {
   local answer commit=${TARGET_COMMIT[$1]} tree=${TARGET_TREE[$1]} meta=${TARGET_META[$1]}
   [ "$commit" != "$COMMIT" ] || return 1
@@ -19,12 +20,13 @@ missing_target() {
   [[ $answer != *' commit '*' tree '*' commit '* ]]
 }
 
-# read_host: what the host's repository says of itself; HOST_PROBLEM what it does not.
+# read_host: reads the state of the host's repository. HOST_PROBLEM describes what could not be
+# read.
 read_host() {
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' HOST_PROBLEM='' BROKEN=()
   if find_host; then
     host_format
-    # Twice, because a git that was ended says nothing of the repository.
+    # Tried twice, because a git process that was killed says nothing about the repository.
     read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read"
     base_name || return
   else
@@ -35,7 +37,8 @@ read_host() {
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
 
-# capture_now TARGET NEXT: COMMIT is the capture of the repository as it is; with CHAIN set, its bundles are made.
+# capture_now TARGET NEXT: COMMIT is the capture of the repository as it is. With CHAIN set, its
+# bundles are made.
 capture_now() {
   COMMIT='' CHAIN='' IN_THE_WAY=''
   : >"$OUT.err"
@@ -68,8 +71,9 @@ capture_one() {
     status=0
     capture_now "$target" "$next" || status=$?
     [ $status != 0 ] && [ -z "$IN_THE_WAY" ] && ! out_of_space || break
-    # Whatever is wrong with the shadow, it holds nothing that is not elsewhere: make it anew, once, from the files alone.
-    # Not for a process that was ended: that says nothing of the shadow.
+    # The shadow holds nothing that is not elsewhere. So a broken shadow is made anew, once, from
+    # the files alone. This does not apply to a process that was killed, since that says nothing
+    # about the shadow.
     if [ $attempt = 2 ] && ! ended $status; then
       UNSEEDED=1
       rm -rf -- "$SHADOW" || :
@@ -99,16 +103,17 @@ capture_one() {
   keep_tree_id || :
 }
 
-# capture_job PATH KNOWN TARGET: a repository in a shell of its own. The file `finished` says that it came to its end, with
-# all that it had to say; what is in it is why not.
+# capture_job PATH KNOWN TARGET: captures a repository in its own shell. The file `finished` shows
+# that the shell ended properly with a complete report. Otherwise the report holds the reason.
 capture_job() {
   capture_one "$@" >"$RUN/$INDEX.out" 2>"$RUN/$INDEX.log" || return
   [ -z "$LOST" ] || return
   : >"$RUN/$INDEX.finished"
 }
 
-# tag_capture: for a person in the sandbox: plain git finds every checkpoint. Written straight, it is our own git directory.
-# Packing objects opens every tag, so from time to time they become one file.
+# tag_capture: tags every checkpoint, so that a person in the sandbox finds it with plain git. The
+# tag is written directly, because this is our own git directory. Packing objects opens every tag,
+# so from time to time the tags become one file.
 tag_capture() {
   local tags=$SHADOW/refs/tags/chkpt
   local -a loose=("$tags"/*)
@@ -116,12 +121,14 @@ tag_capture() {
   { [ -d "$tags" ] || mkdir -p -- "$tags"; } && printf '%s\n' "$COMMIT" >"$tags/$TAG" || :
 }
 
-# capture_all [full]: every root, as many at once as there are processors. Sets COUNT and the roots SEEN.
+# capture_all [full]: captures every root, as many at once as there are processors. Sets COUNT and
+# the roots SEEN.
 capture_all() {
   local path k i target
   discover "$RUN/find" "${1-}" || fault "the repositories could not be looked for: find or the shell ended with $?"
-  # A repository the session knows stays one as long as its directory is there, also when its .git is gone. So does one
-  # that is about to be restored: what stands in its place is captured before anything is written there.
+  # A repository that the session knows stays a root as long as its directory exists, even when
+  # its .git is gone. So does one that is about to be restored: the files in its place are
+  # captured before anything is written there.
   TARGET_ROOTS=("${TARGET_PATH[@]}")
   for path in "${KNOWN_PATH[@]}" "${TARGET_PATH[@]}"; do
     [ -d "$path" ] && [ ! -L "$path" ] || continue
@@ -145,7 +152,8 @@ capture_all() {
     jobs_limit
   done
   wait
-  # A shell that was ended says nothing of its repository: once more, alone, when there may be more memory.
+  # A shell that was killed says nothing about its repository. It is tried once more, alone, when
+  # there may be more memory.
   for ((INDEX = 0; INDEX < COUNT; INDEX++)); do
     [ -f "$RUN/$INDEX.finished" ] || (capture_job "${ROOTS[INDEX]}" "${known[INDEX]}" "${targets[INDEX]}") && [ -f "$RUN/$INDEX.finished" ] && continue
     slurp "$RUN/$INDEX.log"
@@ -167,7 +175,8 @@ main() {
     rm -f -- "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"
     capture_all full
   fi
-  # When this was, by the clock the files are dated with: a restore tells by it what was there already.
+  # Records the time of the capture by the clock of the file system. A restore uses it to tell
+  # which files existed then.
   { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && : >"$HOME_DIR/taken-$SESSION/$TAG"; } 2>/dev/null || :
   parts=("$RUN/first")
   passed_over >"$RUN/first"
@@ -179,7 +188,7 @@ main() {
   emit end '' >"$RUN/end"
   parts+=("$RUN/absent" "$RUN/announced" "$RUN/end")
   pass_on "${parts[@]}" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
-  # The lock goes before the answer does: an answer nobody reads must not keep the next command waiting.
+  # The lock goes before the answer: an answer that no one reads must not block the next command.
   exec 9>&-
   finish <"$RUN/answer" || fault "the answer could not be written"
   [ ${#WAITING[@]} -eq 0 ] || upload_all | finish

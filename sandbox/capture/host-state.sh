@@ -1,8 +1,9 @@
-# The state of the host repository, as one tree: HEAD, branches, index, and the operation that is under way.
+# Stores the state of the host repository as one tree: HEAD, branches, index, and the operation in
+# progress.
 # shellcheck shell=bash
 
-# copy_host_index: our copy of the host's index, made anew only when the host wrote another one. One that git cannot read is
-# reported and counts as none.
+# copy_host_index: our copy of the host's index, made again only when the host wrote a new one. An
+# index that git cannot read is reported and counts as none.
 copy_host_index() {
   local status=0
   if [ ! -f "$HG/index" ]; then
@@ -26,13 +27,13 @@ copy_host_index() {
     printf '%s' "$TEXT" >>"$OUT.err"
     return 1
   fi
-  # A copy that could not be made, and git did not say why, is not the index's fault.
+  # The copy failed without a message from git, so the index is not at fault.
   [[ $TEXT == *[!$' \n']* ]] || return $status
   TEXT=${TEXT%%$'\n'*}
   emit fail-path .git/index && emit fail-reason "the index cannot be read, so it is not captured: ${TEXT##*: }"
 }
 
-# drop_host_index: our copy goes, and what was worked out from it.
+# drop_host_index: removes our copy and everything derived from it.
 drop_host_index() {
   local old=("$SHADOW"/host-index* "$SHADOW"/tracked-ignored*)
   [ ${#old[@]} -gt 0 ] || return 0
@@ -40,8 +41,9 @@ drop_host_index() {
   rm -f -- "${old[@]}"
 }
 
-# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages, flags. Where HEAD cannot be
-# read, the index may name content that is gone as well: then it is reported and counts as none.
+# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages,
+# flags. Where HEAD cannot be read, the index may name content that is gone as well. Then it is
+# reported and counts as none.
 host_index_tree() {
   local status=0
   INDEX_PART=''
@@ -56,7 +58,7 @@ host_index_tree() {
     emit fail-path .git/index && emit fail-reason "the index names objects that are not there, so it is not captured"
     return 0
   fi
-  # Without its last line it was not written to its end.
+  # Without its last line the file is incomplete.
   slurp "$SHADOW/host-index.part"
   if [[ $TEXT == *$'\nend\n' ]]; then
     INDEX_PART=${TEXT%end$'\n'}
@@ -66,7 +68,8 @@ host_index_tree() {
   printf '%send\n' "$INDEX_PART" >"$SHADOW/host-index.part"
 }
 
-# index_trees [--missing-ok]: sets INDEX_PART from our copy of the host's index. A partial clone misses content from the start.
+# index_trees [--missing-ok]: sets INDEX_PART from our copy of the host's index. A partial clone
+# lacks content from the start.
 index_trees() {
   local stage tree path
   local GIT_INDEX_FILE=$SHADOW/host-index
@@ -80,8 +83,8 @@ index_trees() {
       tree=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree $1) || return
       INDEX_PART+="040000 tree $tree"$'\t'"stage$stage"$'\n'
     done
-    # Without what is in conflict the index has a tree. Entries keep what they are: one that is only meant to be added is
-    # in no tree.
+    # Without its conflicting entries, the index has a tree. Entries keep their kind. An
+    # intent-to-add entry is in no tree.
     cp -- "$SHADOW/host-index" "$SHADOW/tmp-index" || return
     GIT_INDEX_FILE=$SHADOW/tmp-index
     cut -z -f2- "$OUT.stages" | git update-index --force-remove -z --stdin || return
@@ -98,8 +101,8 @@ index_trees() {
   fi
 }
 
-# intended TREE: the entries meant to be added (`git add -N`), those of the index that its tree leaves out: each as a line
-# `N path`, and a second one where it is no ordinary file: X executable, L symlink.
+# intended TREE: the intent-to-add entries (`git add -N`), which the index has but its tree leaves
+# out. Each is a line `N path`. A second line marks a special file: X executable, L symlink.
 intended() {
   local entry path
   git diff-index --cached --diff-filter=A -z --raw --ita-visible-in-index "$1" >"$OUT.raw" 2>>"$OUT.err" || return
@@ -112,7 +115,7 @@ intended() {
   done <"$OUT.raw"
 }
 
-# state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits it needs.
+# state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits that it needs.
 state_tree() {
   local name file files=() id lines=''
   STATE_PART='' STATE_TIPS=''
@@ -133,7 +136,7 @@ state_tree() {
   lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return
   STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
   lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b' -- "${files[@]}" | sort -u) || return
-  # A list of commits to pick may be long; what git needs to go on is at its start.
+  # A list of commits to pick may be long, but git needs only its start to go on.
   local -a tips=()
   mapfile -t -n 200 tips <<<"$lines"
   STATE_TIPS=${tips[*]}
@@ -167,7 +170,7 @@ host_state() {
     printf 'head %s\n' "$HEAD_KIND"
     [ -z "$HEAD_REF" ] || printf 'ref %s\n' "$HEAD_REF"
     [ -z "$HEAD_COMMIT" ] || printf 'commit %s\n' "$HEAD_COMMIT"
-    # A symref is a line of its own kind, which an older release does not take for a branch.
+    # A symref has its own kind of line, which an older release does not take for a branch.
     text=$'\n'$BRANCHES
     text=${text//$'\n'/$'\nbranch '}
     text=${text//$'\nbranch symref '/$'\nsymref '}
@@ -189,7 +192,8 @@ host_state() {
     [ ! -s "$OUT.remotes" ] || printf '100644 blob %s\tremotes\n' "${ids[5]}"
     printf '%s%s' "$INDEX_PART" "$STATE_PART"
   } | git mktree --missing) || return
-  # Host HEAD first, then every other tip that is there: commits the agent made travel with the capture.
+  # Host HEAD first, then every other tip that exists: commits that the agent made travel with the
+  # capture.
   tips=$HEAD_COMMIT
   while read -r tip line; do
     [ -z "$tip" ] || [ "$tip" = symref ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'

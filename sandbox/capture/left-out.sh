@@ -1,10 +1,12 @@
-# What is captured by other rules than git's own: too large, tracked although ignored, asked for by name, or another repository's.
+# Files captured by rules other than git's own: too large, tracked although ignored, asked for by
+# name, or in another repository.
 # shellcheck shell=bash
 
 declare -A LEFT_OUT=() FORBIDDEN=()
 
-# leave_forbidden: symlinks named .gitmodules. Git takes one into an index where a file was, and then refuses to write it.
-# So they are no part of a capture, and no restore touches them.
+# leave_forbidden: leaves out symlinks named .gitmodules. Git takes one into an index where a file
+# was, and then refuses to write it. So they are not part of a capture, and no restore touches
+# them.
 leave_forbidden() {
   local path ignored
   [ ${#FORBIDDEN[@]} -gt 0 ] || return 0
@@ -20,7 +22,8 @@ leave_forbidden() {
 }
 FORBIDDEN_WHY="git keeps nothing of this name: rename it, if it is to be captured"
 
-# leave_out_big: untracked files over the cap stay out of the capture, now and until they shrink, and are reported.
+# leave_out_big: leaves untracked files over the cap out of the capture until they shrink, and
+# reports them.
 leave_out_big() {
   local entry path ignored
   LEFT_OUT=()
@@ -40,7 +43,8 @@ leave_out_big() {
     ignored=1
     git check-ignore -q --no-index -- "./$path" 2>>"$OUT.err" && ignored=0 || ignored=$?
     [ $ignored -le 1 ] || return $ignored
-    # A captured file that grew past the cap, or is ignored now, leaves the index, so that no stale copy looks current.
+    # A captured file that grew past the cap, or is ignored now, leaves the index, so that no
+    # stale copy looks current.
     [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" | git update-index --force-remove -z --stdin || return
     [ $ignored = 1 ] || continue
     pattern_for "$path"
@@ -54,9 +58,10 @@ left_out() {
   emit skip-path "$1" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "$2"
 }
 
-# add_ignored: what the rules of now ignore is not captured, whatever was captured of it before: a secret that the user has
-# ignored since must not reach the store again (C2). But for what the host tracks although a rule ignores it, and what the
-# session asks for by name. Asked of git only when rules or the host's index changed.
+# add_ignored: drops files that the present rules ignore, even if they were captured before. A
+# secret that the user has ignored since must not reach the store again (C2). Exceptions are files
+# that the host tracks although a rule ignores them, and files that the session asks for by name.
+# Git is asked only when rules or the host's index changed.
 add_ignored() {
   if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored" ]; then
     git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
@@ -83,15 +88,16 @@ add_ignored() {
   fi
 }
 
-# add_included: what the session asks for by name although it is ignored, but for what is over the cap: that is left out and
-# said, as elsewhere. The sizes are asked for here, because the walk goes around large ignored directories.
+# add_included: adds the ignored files that the session asks for by name. Those over the cap are
+# left out and reported, as elsewhere. The sizes are read here, because the walk skips large
+# ignored directories.
 add_included() {
   local path size status=0
   local -A big=()
   git --glob-pathspecs ls-files -z -o -- "${INCLUDE[@]}" 2>>"$OUT.err" | perhaps grep -zv '^\.agent-shadow/' | existing >"$OUT.included" || return
   [ -s "$OUT.included" ] || return 0
   sed -z 's#^#./#' "$OUT.included" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -type f -size +'"$MAX_BYTES"'c -printf "%s\0%p\0"' find >"$OUT.big" 2>"$OUT.sizes" || status=$?
-  # 123: find complained, of a file that has gone meanwhile.
+  # 123: find complained about a file that has gone meanwhile.
   [ $status != 123 ] || status=1
   walked $status "$OUT.sizes" || return
   while IFS= read -r -d '' size && IFS= read -r -d '' path; do
@@ -104,14 +110,15 @@ add_included() {
   done <"$OUT.included" | git update-index --add --replace -z --stdin 2>>"$OUT.err"
 }
 
-# leave_nested: files below a repository inside this one are that one's, also those captured before it came.
+# leave_nested: files below a repository inside this one belong to that repository, even those
+# captured before it existed.
 leave_nested() {
   [ ${#NESTED[@]} -gt 0 ] || return 0
   git --literal-pathspecs ls-files -z -c -- "${NESTED[@]/%//}" >"$OUT.nested" 2>>"$OUT.err" || return
   [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.err"
 }
 
-# existing: passes on the paths that are files or symlinks, and that git takes.
+# existing: passes on the paths that are files or symlinks and that git accepts.
 existing() {
   local path
   while IFS= read -r -d '' path; do

@@ -9,7 +9,7 @@ pattern_for() {
     char=${path:i:1}
     case $char in
       '\' | '*' | '?' | '[' | ']' | ' ' | '!' | '#') PATTERN+="\\$char" ;;
-      # A line of rules has no room for these: every other byte is named instead.
+      # A line of rules cannot hold these, so the pattern lists every other byte instead.
       $'\n') PATTERN+=$'[!\x01-\x09\x0b-\xff]' ;;
       $'\r') PATTERN+=$'[!\x01-\x0c\x0e-\xff]' ;;
       *) PATTERN+=$char ;;
@@ -22,8 +22,8 @@ SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\ti
 \thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\tprotectNTFS = false\n\tprotectHFS = false\n\texcludesfile = "%s"
 [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
 
-# open_shadow FORMAT: makes or repairs the shadow of the repository at $PWD and points git at it. Config and attributes
-# are written anew each time: whatever the agent put there does not last.
+# open_shadow FORMAT: makes or repairs the shadow of the repository at $PWD and points git at it.
+# Config and attributes are written anew each time, so changes by the agent do not last.
 open_shadow() {
   local format=$1
   SHADOW=$PWD/.agent-shadow/session-$SESSION
@@ -35,7 +35,7 @@ open_shadow() {
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
     printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
   fi 2>/dev/null
-  # A restore that was killed leaves it on a commit of its own, or half written.
+  # A restore that was killed leaves HEAD on its own commit, or half written.
   if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1; fi
   local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
   [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
@@ -43,7 +43,8 @@ open_shadow() {
   global=${global//\"/\\\"}
   printf "$config$SHADOW_CONFIG" "${global//$'\n'/\\n}" >"$SHADOW/config" || return 1
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return 1
-  # A crash of ours or of the sandbox leaves these behind; we hold the lock, so nobody else uses them.
+  # Left behind by a crash of ours or of the sandbox. We hold the lock, so no other process uses
+  # them.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}"
 }
@@ -67,8 +68,8 @@ borrow_host() {
   fi
 }
 
-# write_excludes NESTED...: what the shadow ignores = what the host ignores, nested roots, the session's own patterns.
-# Sets RULES_NEW when that is not what it was.
+# write_excludes NESTED...: the shadow ignores what the host ignores, nested roots, and the
+# session's own patterns. Sets RULES_NEW when these rules changed.
 write_excludes() {
   local nested file='' text rules=''
   if [ -n "$HC" ]; then
@@ -81,10 +82,10 @@ write_excludes() {
     pattern_for "$nested"
     rules+=$PATTERN/$'\n'
   done
-  # What a restore found ignored before it put older rules in place.
+  # Paths that a restore found ignored before it put older rules in place.
   rules+=${UNSEEN_RULES-}
   printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
-  # core.excludesFile as the user's own git would see it; asked only when some config mentions it.
+  # core.excludesFile as the user's own git would see it. Read only when some config mentions it.
   text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
     file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
@@ -100,10 +101,12 @@ write_excludes() {
   fi
 }
 
-# forget_rules: the next look asks all rules again, whatever else it knows. An empty file says that they were.
+# forget_rules: makes the next look check all rules again. An empty file would mean that this was
+# done.
 forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 
-# read_user_config: USER_CONFIG is what the user's own git reads for every repository, in lower case. Once a call.
+# read_user_config: USER_CONFIG is the config that the user's git reads for every repository, in
+# lower case. Read once a call.
 read_user_config() {
   local file
   USER_CONFIG=''
@@ -116,7 +119,7 @@ read_user_config() {
 # has_object ID: whether the shadow can read it.
 has_object() { git cat-file -e "$1" 2>/dev/null; }
 
-# parents_of COMMIT: its parents, one a line; nothing when it is not there.
+# parents_of COMMIT: its parents, one a line. Prints nothing when the commit does not exist.
 parents_of() {
   local line
   while IFS= read -r line && [ -n "$line" ]; do
@@ -124,7 +127,8 @@ parents_of() {
   done < <(git cat-file commit "$1" 2>/dev/null)
 }
 
-# objects_present TREE META [KNOWN...]: everything a restore reads can be read. The history of a partial clone never was whole.
+# objects_present TREE META [KNOWN...]: whether everything that a restore reads can be read. The
+# history of a partial clone was never whole.
 objects_present() {
   [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
   if [ -n "$PARTIAL_FLAG" ]; then

@@ -1,8 +1,8 @@
 # Captures one repository: working files, sidecar and host state become one commit in the shadow (docs/design.md).
 # shellcheck shell=bash
 
-# snapshot: TREE is the working files as they are now, META the rest. The one way to look at a repository: used by
-# capture, and by restore before it writes and after.
+# snapshot: TREE is the working files as they are now, META the rest. This is the only way to look
+# at a repository: capture uses it, and restore uses it before it writes and after.
 snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
@@ -15,7 +15,8 @@ snapshot() {
     drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
   look || return
-  # A rules file that somebody writes from here on is newer than this. It gets its name when all is done by these rules.
+  # A rules file written from here on is newer than this marker. The marker gets its final name
+  # when everything is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
   leave_out_big && leave_forbidden || return
   add_all || return
@@ -27,7 +28,7 @@ snapshot() {
   fi
   drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return
   host_state || return
-  # What was forced in is captured this once.
+  # Forced files are captured only this once.
   if [ -n "$FORCED" ]; then
     forget_rules || return
   elif [ -n "$RULES_NEW" ]; then
@@ -36,8 +37,9 @@ snapshot() {
   [ -z "$LOST" ]
 }
 
-# read_tree_id: the tree of the index. Asked of git only when the index was written since the last answer: git puts another
-# file there each time, and the name kept for the one before keeps its inode from being used again. Clocks say nothing here.
+# read_tree_id: the tree of the index. Git is asked only when the index was written since the last
+# answer. Git replaces the file each time, and the second name of the old file keeps its inode
+# from being used again. Timestamps are not reliable here.
 read_tree_id() {
   if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ]; then
     TREE=$TEXT
@@ -47,17 +49,19 @@ read_tree_id() {
   keep_tree_id
 }
 
-# keep_tree_id: TREE is the tree of the index. The text goes first: with an older index of that name it is not believed.
+# keep_tree_id: records TREE as the tree of the index. The text is written first. While the second
+# name still belongs to an older index, it is not believed.
 keep_tree_id() {
   if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$TREE" ]; then return 0; fi
   printf '%s\n' "$TREE" >"$SHADOW/tree.id" || return
-  # Where the file system has no second names, git is asked each time.
+  # Where the file system has no hard links, git is asked each time.
   ln -f -- "$SHADOW/index" "$SHADOW/index.known" 2>/dev/null || :
 }
 
-# changes FROM TO: into $OUT.changes, status and path of every difference, each ended by NUL; the paths alone into
-# $OUT.added, $OUT.removed and $OUT.typed (files that become links and the reverse). WRITTEN and REMOVED count;
-# RULES_DIFFER says that a .gitignore is among them. Trees do not change, so the same question is asked of git once a call.
+# changes FROM TO: writes status and path of every difference into $OUT.changes, each ended by
+# NUL. The paths alone go into $OUT.added, $OUT.removed and $OUT.typed (files that become links
+# and the reverse). WRITTEN and REMOVED count them; RULES_DIFFER tells that a .gitignore is among
+# them. Trees do not change, so git is asked once a call.
 changes() {
   local i count path entries=() all IFS=$'\n' pair="$1 $2"
   line_of "$OUT.changes.of" || :
@@ -70,7 +74,8 @@ changes() {
   [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return
   mapfile -d '' -t entries <"$OUT.changes" || return
   count=$((${#entries[@]} / 2)) REMOVED=0 RULES_DIFFER=0
-  # In one word, because most restores only change what is there: then there is nothing to look at one by one.
+  # Checked as one string, because most restores only change existing files, and then nothing
+  # needs to be looked at one by one.
   all=$IFS${entries[*]}$IFS
   [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
   [[ $all == *${IFS}[ADT]$IFS* ]] || entries=()
@@ -86,15 +91,16 @@ changes() {
   printf '%s %s %s %s\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER >"$OUT.changes.of"
 }
 
-# collisions TREE: into $OUT.forced, what is on disk uncaptured where a restore of TREE would write: files, links, what is
-# neither, and directories that cannot be looked into.
+# collisions TREE: lists in $OUT.forced the uncaptured paths that a restore of TREE would
+# overwrite: files, links, special files, and directories that cannot be looked into.
 collisions() {
   local path parent rest inner
   local -A seen=()
   : >"$OUT.forced"
   changes "$TREE" "$1" || return
   [ -s "$OUT.added" ] || return 0
-  # From the top down: what is below a symlink is not ours to look at. A directory is looked at once.
+  # From the top down, because anything below a symlink is not ours to look at. Each directory is
+  # looked at once.
   while IFS= read -r -d '' path; do
     for inner in "${INNER[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     parent='' rest=$path
@@ -112,8 +118,8 @@ collisions() {
       parent+=/
     done
     if [ -d "$path" ] && [ ! -L "$path" ]; then
-      # A file of the target takes its place. What was captured before it was ignored is captured once more; what never was
-      # stands in the way.
+      # A file of the target takes its place. A file that was captured before it was ignored is
+      # captured once more. One that never was stands in the way.
       outlawed_below "$path"
     elif [ -L "$path" ] || [ -e "$path" ]; then
       printf '%s\0' "$path"
@@ -123,33 +129,36 @@ collisions() {
   [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
 }
 
-# outlawed_below DIRECTORY: the files below it that were captured once and are ignored since.
+# outlawed_below DIRECTORY: the files below it that were once captured and are now ignored.
 outlawed_below() {
   local path
   [ ! -s "$SHADOW/outlawed" ] || while IFS= read -r -d '' path; do [[ $path != "$1"/* ]] || printf '%s\0' "$path"; done <"$SHADOW/outlawed" | existing
 }
 
-# force_collisions TREE: what a restore of TREE would overwrite although a rule ignores it is captured too (C2). What cannot be
-# read stays out, and the restore finds it in its way.
+# force_collisions TREE: captures the files that a restore of TREE would overwrite, even if a rule
+# ignores them (C2). A file that cannot be read stays out, and the restore finds it in its way.
 force_collisions() {
   local path status=0
   collisions "$1" 2>"$OUT.collisions" || status=$?
   if [ $status != 0 ]; then
-    # A target that is not here yet has nothing to compare with: it is brought, and then this is looked at again.
+    # A target that is not here yet has nothing to compare with. It is brought in, and then the
+    # collisions are checked again.
     slurp "$OUT.collisions"
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
     return 0
   fi
   [ -s "$OUT.forced" ] || return 0
   FORCED=1
-  # What cannot be read, and what is neither file nor link, stays a collision, and the restore is refused.
+  # A path that cannot be read, or is neither file nor link, stays a collision, and the restore is
+  # refused.
   existing <"$OUT.forced" | while IFS= read -r -d '' path; do
     if [ -L "$path" ] || [ -r "$path" ]; then printf '%s\0' "$path"; fi
   done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
   TREE=$(git write-tree 2>>"$OUT.err")
 }
 
-# first_reason: why a capture did not come about, for a person: what stands in the way, else the last that was said.
+# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else
+# the last message.
 first_reason() {
   local file line last='' before=''
   if [ -n "$IN_THE_WAY" ]; then

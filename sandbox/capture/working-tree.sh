@@ -1,4 +1,5 @@
-# The working files of one repository, looked at: what an index has no room for goes into lists beside it.
+# Looks at the working files of one repository. Facts that do not fit into an index go into lists
+# beside it.
 # shellcheck shell=bash
 
 # converts TEXT: whether a git config could make blobs differ from the bytes in the working tree, or hide edits.
@@ -10,8 +11,9 @@ converts() {
   [[ $text =~ (autocrlf|eol|attributesfile|sparsecheckout|splitindex|trustctime|checkstat|symlinks|filemode|\[include) ]]
 }
 
-# seed_index: the first time, start from the host's index, so that unchanged files are not read again. Only when its
-# entries are bytes as they stand in the working tree: no conversion, no sparse or split index, no conflict.
+# seed_index: the first capture starts from the host's index, so that unchanged files are not read
+# again. Only when its entries match the bytes in the working tree: no conversion, no sparse or
+# split index, no conflict.
 seed_index() {
   local file seed=$SHADOW/index.seed
   [ -f "$HG/index" ] && [ -r "$HC/config" ] || return 0
@@ -28,12 +30,14 @@ seed_index() {
   fi
 }
 
-# plain_index: checks the index named by GIT_INDEX_FILE and takes off the flags that hide edits. Entries for
-# submodules are not ours. What cannot be told, because a process failed, is not plain. (Counts, not grep -q: with
-# pipefail an early end would look like "nothing found".)
+# plain_index: checks the index named by GIT_INDEX_FILE and clears the flags that hide edits.
+# Entries for submodules are not ours. If a process failed, the index counts as not plain. (It
+# counts matches instead of using grep -q, because with pipefail an early end would look like
+# "nothing found".)
 plain_index() {
   local count
-  # Everything about entries in one look: flags, submodules, conflict stages. Most indexes have none of them.
+  # Reads everything about the entries in one pass: flags, submodules, conflict stages. Most
+  # indexes have none of them.
   git ls-files -s -v -z >"$OUT.entries" || return
   perhaps grep -zE '^([a-zS] |. 160000 |. [0-7]+ [0-9a-f]+ [123])' "$OUT.entries" >"$OUT.flags" || return
   if [ -s "$OUT.flags" ]; then
@@ -50,12 +54,13 @@ plain_index() {
   perhaps grep -z '^. 160000' "$OUT.flags" | cut -z -f2- | git update-index --force-remove -z --stdin
 }
 
-# look: one walk with find. Finds (modes and empty directories git does not keep) and reports what cannot be captured.
+# look: one walk with find. Finds modes and empty directories, which git does not keep, and
+# reports paths that cannot be captured.
 look() {
   local started prune=()
   stopwatch && started=$MICROSECONDS
   known_ignored && find_odd || return
-  # A walk that takes long meets something big that is ignored: look for it, and walk around it from now on.
+  # A slow walk means that something big is ignored. Find it, and walk around it from now on.
   stopwatch
   if [ $((MICROSECONDS - started)) -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
     git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | perhaps grep -zvx '.agent-shadow/' >"$SHADOW/ignored-directories" || return
@@ -65,7 +70,7 @@ look() {
   sort_odd
 }
 
-# sort_odd: what find_odd found, each kind to its place.
+# sort_odd: puts each kind of find_odd's results into its own list.
 sort_odd() {
   local path size line
   : >"$OUT.modes"
@@ -89,7 +94,8 @@ sort_odd() {
   [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$UMASK" >>"$OUT.modes"
 }
 
-# new_root PATH/: a .git inside this repository that discovery did not know. Within reach, everything is looked for again.
+# new_root PATH/: a .git inside this repository that discovery did not know. If it is within
+# reach, discovery runs again in full.
 new_root() {
   local path=${1%/} slashes
   [ "$REPOSITORY" = . ] || path=$REPOSITORY/$path
@@ -97,7 +103,7 @@ new_root() {
   [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
 }
 
-# known_ignored: the ignored directories found before, as far as they are still ignored.
+# known_ignored: the ignored directories found before that are still ignored.
 known_ignored() {
   local path
   prune=()
@@ -111,7 +117,7 @@ known_ignored() {
   for path in "${NESTED[@]}"; do glob_quote "$path" && prune+=(-o -path "./$TEXT"); done
 }
 
-# find_odd [DIRECTORY...]: everywhere, or in these directories alone, which begin with `./`.
+# find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
   local where=(.) seen=$SHADOW/rules-seen
@@ -124,8 +130,8 @@ find_odd() {
   walked $? "$OUT.find"
 }
 
-# astray: what the walk could not look at. What may not be read, git says as well, when it is not ignored; what has gone
-# since is not there.
+# astray: handles paths that the walk could not look at. Git also reports an unreadable path
+# unless it is ignored. One that has gone since no longer counts.
 astray() {
   local line
   [ -s "$OUT.find" ] || return 0

@@ -1,4 +1,5 @@
-# The diff command: what changed between two captures, repository by repository, with plain git in the shadows.
+# The diff command: shows the changes between two captures, repository by repository, with plain
+# git in the shadows.
 # shellcheck shell=bash
 
 # diff_one I: compares two trees of one repository; an empty id stands for "not there".
@@ -17,7 +18,7 @@ diff_one() {
   : >"$OUT.numstat"
   [ "$from" = "$to" ] || git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
   if [ $status != 0 ]; then
-    # What git says of objects that are not there; anything else may be otherwise next time.
+    # Git's message for missing objects. Any other error may not happen next time.
     slurp "$OUT.err"
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* ]] || return $status
     emit missing 1

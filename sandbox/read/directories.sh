@@ -1,7 +1,7 @@
 # The directories command: entries of some directories, without what git ignores.
 # shellcheck shell=bash
 
-# list_one PATH: a directory that is not there has none.
+# list_one PATH: lists one directory. A missing directory has no entries.
 list_one() {
   local path=$1 shown=0 name
   emit directory "$path"
@@ -17,10 +17,11 @@ list_one() {
   done <"$RUN/entries"
 }
 
-# entries: of the directory at $PWD, sorted, into a file. Where git does not know, all that is there.
+# entries: writes the entries of the directory at $PWD, sorted, into a file. Where git cannot
+# tell, it lists all files.
 entries() {
   local status try
-  # Twice, because a process that was ended says nothing of the repository.
+  # Tried twice, because a process that was killed says nothing about the repository.
   for try in 1 2; do
     find_host || break
     status=0

@@ -1,8 +1,8 @@
-# The survey command: what repositories are there, without writing anything.
+# The survey command: lists the repositories, without writing anything.
 # shellcheck shell=bash
 
-# survey_one PATH: what git could not tell is left out only when LENIENT: the first look takes any failure for one of the
-# system, and is made again.
+# survey_one PATH: leaves out what git could not tell, but only when LENIENT. The first look takes
+# any failure for one of the system, and is made again.
 survey_one() {
   local path=$1 line count
   emit repo "$path"
@@ -31,7 +31,8 @@ survey_one() {
   emit remote "$line"
   line=$("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null) || forgiven $? || return
   [ -z "$line" ] || while IFS= read -r line; do emit recent "$line"; done <<<"$line"
-  # Filters of the repository are commands: status would run them, a plain comparison of our own would not count alike.
+  # Filters of the repository are commands. `git status` would run them, and our own plain
+  # comparison would count differently.
   count=$(plain_status | tr -cd '\0' | wc -c) || forgiven $? || return
   emit dirty "${count:-0}"
 }
@@ -40,7 +41,8 @@ config_remote() {
   perhaps "${HOST_GIT[@]}" config --no-includes --file "$HC/config" --get remote.origin.url 2>/dev/null | sed 's#://[^/@]*@#://#'
 }
 
-# plain_status: changed paths as host git names them, with every filter the repository names switched off.
+# plain_status: changed paths as host git lists them, with every filter of the repository switched
+# off.
 plain_status() {
   local name names off=()
   names=$(perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u) || return
@@ -51,10 +53,11 @@ plain_status() {
   "${HOST_GIT[@]}" "${off[@]}" --git-dir="$HG" --work-tree="$PWD" status --porcelain -z --no-renames --ignore-submodules=all 2>/dev/null
 }
 
-# forgiven STATUS: whether a failure is taken for what git has to say of the repository.
+# forgiven STATUS: whether a failure counts as git's answer about the repository.
 forgiven() { [ -n "$LENIENT" ] && ! ended "$1"; }
 
-# survey_job I: a repository in a shell of its own. The file `finished` says that it came to its end.
+# survey_job I: surveys a repository in its own shell. The file `finished` shows that the shell
+# ended properly.
 survey_job() {
   survey_one "${ROOTS[$1]}" >"$RUN/$1" 2>/dev/null && [ -z "$LOST" ] && : >"$RUN/$1.finished"
 }

@@ -1,10 +1,12 @@
-# Reads the host state of a capture back. What git cannot read is an error, never "nothing there".
+# Reads the host state of a capture back. If git cannot read something, it is an error, never
+# "nothing there".
 # shellcheck shell=bash
 
-# Entries of host states by "commit/name", read once a commit.
+# Entries of host states by "commit/name". Each commit is read once.
 declare -A PARTS=()
 
-# part_id META NAME: ID is the object id of one entry of the host state, or nothing where it has none.
+# part_id META NAME: ID is the object id of one entry of the host state, or empty when there is
+# none.
 part_id() {
   local id name
   ID=''
@@ -17,7 +19,8 @@ part_id() {
   ID=${PARTS[$1/$2]-}
 }
 
-# same_part META META NAME: SAME says whether two host states have the same entry of that name, or both have none.
+# same_part META META NAME: SAME tells whether two host states have the same entry of that name,
+# or both have none.
 same_part() {
   local one
   SAME=''
@@ -27,8 +30,8 @@ same_part() {
   [ "$one" != "$ID" ] || SAME=1
 }
 
-# plain META: whether it is the host state found by the last look, and needs no mode and no empty directory. Then nothing
-# has to be asked of git.
+# plain META: whether it is the host state found by the last look, with no modes and no empty
+# directories. Then git need not be asked.
 plain() { [ "$1" = "$META" ] && [ ! -s "$OUT.modes" ] && [ ! -s "$OUT.empty" ]; }
 
 # part META NAME FILE: one entry of the host state as a file, empty when it is not there.
@@ -38,11 +41,12 @@ part() {
   [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" >"$3" 2>>"$OUT.err"
 }
 
-# is_here ID: HERE says whether the shadow has this object. Git's exit alone does not tell a missing one from a failure.
+# is_here ID: HERE tells whether the shadow has this object. Git's exit alone does not tell a
+# missing object from a failure.
 is_here() {
   local answer
   HERE=''
-  # One line is one question.
+  # Each line of input is one question.
   if [[ $1 == *$'\n'* ]]; then
     git cat-file -e "$1" 2>/dev/null && HERE=1
     return 0

@@ -1,8 +1,9 @@
-# A host repository where there is none.
+# Makes a host repository where there is none.
 # shellcheck shell=bash
 
-# make_host I META: built beside its place and renamed when it is whole, with its objects, its shallow boundary and its
-# addresses: a crash leaves no half repository. A .git that is there and not usable is put aside.
+# make_host I META: builds the repository beside its place, with its objects, its shallow boundary
+# and its addresses, and renames it when it is whole. So a crash leaves no half repository. An
+# existing unusable .git is put aside.
 make_host() {
   local i=$1 meta=$2 path=${R_PATH[$1]}
   mkdir -p -- "$ROOT/$path" && cd -- "$ROOT/$path" || return
@@ -19,7 +20,8 @@ make_host() {
   borrow_host
 }
 
-# make_room: what the template of a fresh sandbox brought is put aside, whole, where a repository comes.
+# make_room: where a repository comes, puts the template files of a fresh sandbox aside as a
+# whole.
 make_room() {
   local path entry place=$HOME_DIR/replaced-$SESSION number=0
   for entry in "$place"/*; do [ "${entry##*/}" -le $number ] || number=${entry##*/}; done
@@ -33,12 +35,13 @@ make_room() {
   done
 }
 
-# promise_objects: lets git fetch on demand what a partial clone had left out, as it did before.
+# promise_objects: lets git fetch on demand the objects that a partial clone left out, as it did
+# before.
 promise_objects() {
   git config --file "$HG/config" core.repositoryformatversion 1 && git config --file "$HG/config" extensions.partialClone origin
 }
 
-# furnish_host META: what a new host repository needs beside objects.
+# furnish_host META: writes what a new host repository needs beside objects.
 furnish_host() {
   local entry
   part "$1" shallow "$OUT.shallow" || return

@@ -1,4 +1,4 @@
-# A restore that mends nothing: in the place of mend.sh, which most restores need not carry along.
+# Replaces mend.sh in a restore that mends nothing, so that most restores need not carry it.
 # shellcheck shell=bash
 
 mend() { MENDED=''; }

@@ -1,13 +1,16 @@
-# A rollback that broke off: what the nearer end is, and what each repository holds there (docs/design.md, "Abandoned rollbacks").
-# R_UNDO_* and R_TREE/R_META are the two ends. A path, or a part of the host state, in which they differ is `reached` where it
-# holds what the target has, `unreached` where it holds what the undo has, and `kept` where it holds something else: work done
-# since. Only the first two move. The result replaces R_TREE and R_META, so the restore does, proves and undoes it as any other.
+# Mends a rollback that broke off: decides which end is nearer, and what each repository holds
+# there (docs/design.md, "Abandoned rollbacks"). R_UNDO_* and R_TREE/R_META are the two ends. A
+# path, or a part of the host state, in which they differ is `reached` where it holds the target's
+# content, `unreached` where it holds the undo's, and `kept` where it holds something else, which
+# is work done since. Only the first two move. The result replaces R_TREE and R_META, so the
+# restore then runs, proves and undoes it like any other.
 # shellcheck shell=bash
 
 # Parts of the host state that move together.
 MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'state')
 
-# mend: decides the end (MENDED) and sets the targets of this restore. Fails when something is missing; the problems say what.
+# mend: decides the end (MENDED) and sets the targets of this restore. Fails when something is
+# missing; the problems name it.
 mend() {
   local i tree meta reached unreached
   REACHED=0 UNREACHED=0
@@ -28,24 +31,25 @@ mend() {
   each mend_goal "${!R_PATH[@]}"
   for i in "${!R_PATH[@]}"; do
     read -r tree meta <"$RUN/$i.goal-state" || {
-      # Without a plan, what it ended with is told.
+      # Without a plan, its exit status is reported.
       rm -f -- "$RUN/$i.plan"
       return 1
     }
     R_TREE[i]=${tree#-} R_META[i]=${meta#-}
   done 2>/dev/null
-  # A look depends on where it is to go: what would be overwritten there is seen as well.
+  # A look depends on the destination, because it also lists the paths that would be overwritten
+  # there.
   roots_now
   each mend_stand "${!R_PATH[@]}"
   for i in "${!R_PATH[@]}"; do
-    # If anything fails, everything goes back to how it was found.
+    # If anything fails, everything goes back to the state in which it was found.
     read -r tree meta _ <"$RUN/$i.stand" || return 1
     R_NOW_TREE[i]=${tree#-} R_NOW_META[i]=${meta#-} R_UNDO_TREE[i]=${tree#-} R_UNDO_META[i]=${meta#-}
     [ -z "${R_NOW_TREE[i]}" ] || R_BUNDLES[i]=''
   done 2>/dev/null
 }
 
-# mend_stand I: the repository as it is, seen from where it is to go.
+# mend_stand I: the repository as it is, as compared with its destination.
 mend_stand() {
   rm -f -- "$RUN/$1.stand"
   open_repository "$1" || return 1
@@ -53,7 +57,7 @@ mend_stand() {
   printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
 }
 
-# mend_report: what was decided, for the caller.
+# mend_report: reports the decision to the caller.
 mend_report() {
   local i path count=0
   emit mend-end "$MENDED" && emit mend-reached "$REACHED" && emit mend-unreached "$UNREACHED"
@@ -67,7 +71,8 @@ mend_report() {
   done
 }
 
-# mend_open I: the repository as it is; sets TREE and META, and the trees FROM_END (undo) and TO_END (target).
+# mend_open I: opens the repository as it is. Sets TREE and META, and the trees FROM_END (undo)
+# and TO_END (target).
 mend_open() {
   local i=$1
   open_repository "$i" || return 1
@@ -86,7 +91,7 @@ mend_look() {
   }
   printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
   if [ -z "$EXISTS" ]; then
-    # Not there: that is one of the ends, or somebody removed it since.
+    # The repository is not there. Either that is one of the ends, or someone removed it since.
     if [ -z "${R_TREE[i]}" ]; then
       printf '1 0\n' >"$OUT.counts"
     elif [ -z "${R_UNDO_TREE[i]}" ]; then
@@ -107,7 +112,8 @@ mend_look() {
   }
 }
 
-# mend_objects I: both ends are in the sandbox, or come now.
+# mend_objects I: makes sure that the objects of both ends are in the sandbox, and brings them if
+# not.
 mend_objects() {
   local i=$1
   [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || return
@@ -126,8 +132,9 @@ mend_paths() {
   comm -z -12 "$OUT.planned" "$OUT.off-undo" >"$OUT.worked.part" && comm -z -12 "$OUT.worked.part" "$OUT.off-target" >"$OUT.worked" && mend_torn
 }
 
-# mend_torn: a file that holds only the beginning of what the target has was being written when the rollback broke off. It is
-# nobody's work, and goes to either end. Somebody may have cut it off so; then the capture before this has it.
+# mend_torn: finds files that hold only the beginning of the target's content, because they were
+# being written when the rollback broke off. Such a file is no one's work, and may go to either
+# end. But if the capture before this one has the same content, someone cut it off on purpose.
 mend_torn() {
   local path size whole count=0
   [ -s "$OUT.worked" ] || return 0
@@ -146,7 +153,8 @@ mend_torn() {
   mv -f -- "$OUT.worked.part" "$OUT.worked"
 }
 
-# group_of META GROUP: GROUP_TEXT is what a host state says of a group of parts; the same text, the same state. No repository, no .git.
+# group_of META GROUP: GROUP_TEXT describes a group of parts in a host state; equal texts mean
+# equal states. Empty when there is no repository or no .git.
 group_of() {
   local meta=$1 name
   GROUP_TEXT=none
@@ -160,11 +168,12 @@ group_of() {
   done
 }
 
-# mend_host I: which groups of the host state have reached which end, into $OUT.groups, and the counts of everything.
+# mend_host I: writes into $OUT.groups which groups of the host state have reached which end, and
+# counts everything.
 mend_host() {
   local i=$1 group from to at reached unreached
   reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return 1
-  # A file half written is more than nothing written.
+  # A half-written file still counts as written.
   [ ! -s "$OUT.torn" ] || reached=$((reached + 1))
   if [ "$FILES_ONLY" = 0 ]; then
     for group in "${MEND_GROUPS[@]}"; do
@@ -186,7 +195,8 @@ mend_host() {
   printf '%s %s\n' "$reached" "$unreached" >"$OUT.counts"
 }
 
-# mend_goal I: tree and host state of the repository at the end, into $OUT.goal-state; a dash where it is not to be there.
+# mend_goal I: writes tree and host state of the repository at the end into $OUT.goal-state; a
+# dash when it is not to exist there.
 mend_goal() {
   local i=$1 end_tree=${R_TREE[$1]} end_meta=${R_META[$1]} other=${R_UNDO_META[$1]} moving=$RUN/$1.unreached goal
   rm -f -- "$RUN/$i.goal-state"
@@ -206,7 +216,7 @@ mend_goal() {
   printf '%s %s\n' "$GOAL" "$META" >"$OUT.goal-state"
 }
 
-# mend_tree TREE LIST: GOAL is the tree as it is now, but for the paths in a list, which are as in TREE.
+# mend_tree TREE LIST: GOAL is the present tree, except that the paths in a list are as in TREE.
 mend_tree() {
   local status path mode id index=$OUT.mend.index
   local -A moving=()
@@ -227,12 +237,13 @@ mend_tree() {
   done <"$OUT.mend.raw"
   rm -f -- "$index"
   GIT_INDEX_FILE=$index git read-tree "$TREE" 2>>"$OUT.err" || return 1
-  # What goes is out of the way of what comes.
+  # Removed paths come first, to make way for new ones.
   cat -- "$OUT.mend.gone" "$OUT.mend.come" >"$OUT.mend.info" && GIT_INDEX_FILE=$index git update-index -z --index-info <"$OUT.mend.info" 2>>"$OUT.err" || return 1
   GOAL=$(GIT_INDEX_FILE=$index git write-tree 2>>"$OUT.err")
 }
 
-# mend_meta END OTHER TREE: META is the host state as it is now, but for what is on its way, which is as in END.
+# mend_meta END OTHER TREE: META is the present host state, except that the parts that move are as
+# in END.
 mend_meta() {
   local end=$1 other=$2 name group entry parents='' tree
   : >"$OUT.mend.entries"
@@ -248,7 +259,7 @@ mend_meta() {
       [ -z "${replaced[$name]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"
     done <"$OUT.mend.meta"
   elif [ -n "${replaced[host]-}" ]; then
-    # Files that somebody added stay in a directory that is no repository any more.
+    # Files that someone added stay in a directory that is no longer a repository.
     printf '100644 blob %s\thost\n' "$(printf 'head none\n' | git hash-object -w --stdin)" >>"$OUT.mend.entries"
   fi
   for name in modes empty; do
@@ -266,8 +277,9 @@ mend_meta() {
     | git hash-object -t commit -w --stdin)
 }
 
-# mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, but for lines in which the ends differ.
-# Those of paths that somebody worked on stay, and no empty directory is made where the tree has a file.
+# mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, except for lines
+# in which the ends differ. Lines for paths that someone worked on stay. No empty directory is
+# made where the tree has a file.
 mend_sidecar() {
   local name=$1 line path
   local -A kept=()

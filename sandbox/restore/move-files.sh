@@ -2,7 +2,8 @@
 # captures, never from a directory walk (C2).
 # shellcheck shell=bash
 
-# symlink_above PATH: whether a directory above PATH is a symlink: nothing is written or deleted through one.
+# symlink_above PATH: whether a directory above PATH is a symlink. Nothing is written or deleted
+# through a symlink.
 symlink_above() {
   local parent=$1
   while [[ $parent == */* ]]; do
@@ -12,9 +13,9 @@ symlink_above() {
   return 1
 }
 
-# move_files FROM TO: working files from one tree to the other, on the index that was just brought to FROM. What stands there
-# is put aside first, and git writes only where nothing stands: a file that another process makes meanwhile is in its way,
-# never overwritten.
+# move_files FROM TO: moves working files from one tree to the other, on the index that was just
+# brought to FROM. Existing files are put aside first, and git writes only where there is no file.
+# So a file that another process makes meanwhile blocks git and is never overwritten.
 move_files() {
   local i mode path dir fields=() info=() old=() new=() gone=()
   local -A seen=()
@@ -44,7 +45,7 @@ move_files() {
   fi
   printf '%s\0' "${info[@]}" >"$OUT.info" || return
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
-  # What comes back may be ignored by now: the next capture asks the rules.
+  # The files that come back may be ignored by now, so the next capture checks the rules again.
   forget_rules || return
   put_aside "$OUT.old" || return
   if [ ${#new[@]} -gt 0 ]; then
@@ -54,8 +55,9 @@ move_files() {
   drop_directories "${gone[@]}"
 }
 
-# write_new: has git write what is new. Where another process made a file again that was put aside, that one is put aside as
-# well, and what git writes elsewhere takes its place; any other file in the way ends the move.
+# write_new: lets git write the new files. If another process made a file again that was put
+# aside, that one is put aside as well, and a file that git wrote elsewhere takes its place. Any
+# other file in the way ends the move.
 write_new() {
   local path line status=0
   local -A ours=()
@@ -65,7 +67,7 @@ write_new() {
   : >"$OUT.again"
   while IFS= read -r line; do
     path=${line% already exists, no checkout}
-    # Older versions of git say so and end well.
+    # Older versions of git report it and exit with 0.
     if [ "$path" = "$line" ] || [ -z "${ours[$path]-}" ]; then return $((status > 0 ? status : 1)); fi
     printf '%s\0' "$path" >>"$OUT.again"
   done <"$OUT.move"
@@ -73,8 +75,8 @@ write_new() {
   git checkout-index -z --stdin --prefix="$OUT.stage/" <"$OUT.again" 2>"$OUT.move" && aside_place "$OUT.again" && put_aside "$OUT.again" "$OUT.stage" && rm -rf -- "$OUT.stage"
 }
 
-# clear_way PATH...: where a directory stands in the way of a file, its captured files are aside by now; it goes if nothing
-# else is in it.
+# clear_way PATH...: clears a directory that stands in the way of a file. Its captured files are
+# already aside, so it is removed if it holds nothing else.
 clear_way() {
   local path
   for path; do
@@ -83,8 +85,9 @@ clear_way() {
   done
 }
 
-# drop_directories PATH...: those that the move left empty, but for what the target has empty. After the files are written,
-# so that a directory which both have stays the same one: somebody may stand in it.
+# drop_directories PATH...: removes the directories that the move left empty, except those that
+# the target has empty. This runs after the files are written. So a directory that both captures
+# have stays the same one, because a process may have it as its working directory.
 drop_directories() {
   local path left=()
   for path; do
@@ -95,8 +98,8 @@ drop_directories() {
   printf '%s\0' "${left[@]}" | sort -zr | xargs -0 rmdir --ignore-fail-on-non-empty -- 2>>"$OUT.err"
 }
 
-# old_part META NAME STRIP: modes or empty directories that are to go, into $OUT.NAME.old. Not those of what rules of the
-# target ignore: it stays as it is.
+# old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
+# Paths that the target's rules ignore stay as they are.
 old_part() {
   part "$1" "$2" "$OUT.$2.old" || return
   [ "${RULES_DIFFER-0}" = 0 ] || drop_ignored "$OUT.$2.old" "$3"
@@ -110,8 +113,8 @@ want_empty() {
   while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.empty-of"
 }
 
-# drop_empty META: removes the empty directories of a capture, and those above that held nothing else. rmdir takes only
-# empty ones. The global WANTED names the ones to keep.
+# drop_empty META: removes the empty directories of a capture, and the directories above that held
+# nothing else. rmdir removes only empty ones. The global WANTED names the ones to keep.
 drop_empty() {
   local path
   [ -n "$1" ] || return 0
@@ -129,14 +132,15 @@ drop_empty() {
   done <"$OUT.empty.sorted"
 }
 
-# is_empty DIRECTORY: as far as can be seen.
+# is_empty DIRECTORY: whether it is empty, as far as can be seen.
 is_empty() {
   local inside=("$1"/*)
   [ -r "$1" ] && [ ${#inside[@]} -eq 0 ]
 }
 
-# ignored_by TREE LIST KEPT [GIT_DIR]: those paths of a list that the rules in a tree ignore, into another list. GIT_DIR has the
-# rules beside the tree, where they are not those of the repository being worked on.
+# ignored_by TREE LIST KEPT [GIT_DIR]: writes the paths of a list that the rules in a tree ignore
+# into another list. GIT_DIR has the rules beside the tree, where they are not those of the
+# repository being worked on.
 ignored_by() {
   local rules=$OUT.rules path found=()
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
@@ -148,22 +152,26 @@ ignored_by() {
   (cd -- "$rules" && GIT_DIR=${4-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$2" "$3")
 }
 
-# check_ignore LIST KEPT: what git's rules ignore of a list, into another one. An exit of 1 says that they ignore nothing.
+# check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. An
+# exit of 1 means that they ignore nothing.
 check_ignore() {
   local status=0
   git check-ignore --no-index -z --stdin <"$1" >"$2" 2>"$2.said" || status=$?
   [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2" ] && [ ! -s "$2.said" ]; } || return $status
 }
 
-# leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is what is left.
+# leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is
+# the remaining tree.
 leave_alone() {
   [ -s "$1" ] || return 0
   git update-index --force-remove -z --stdin <"$1" && FROM_TREE=$(exec git write-tree)
 }
 
-# find_kept FROM TO: into $OUT.kept, which files the target does not have and yet stay. What its own rules ignore, or was too
-# large for it, may have been there then, unseen; and what the rules of now ignore is nobody's to delete, but for what was
-# captured although it is ignored: because the host tracks it, or the session asks for it by name.
+# find_kept FROM TO: lists in $OUT.kept the files that the target does not have but that stay. A
+# file that the target's own rules ignore, or that was too large for it, may have existed then,
+# unseen. A file that the present rules ignore must not be deleted. The exception is a file that
+# was captured although it is ignored, because the host tracks it or the session asks for it by
+# name.
 find_kept() {
   local path
   local above
@@ -172,7 +180,7 @@ find_kept() {
   changes "$1" "$2" || return
   [ -s "$OUT.removed" ] || return 0
   for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
-  # All of them are in the host state; the request has the first.
+  # The host state has all of them, the request only the first.
   part "${R_META[INDEX]}" left-out "$OUT.left.then" || return
   while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
   if [ "$RULES_DIFFER" = 1 ]; then
@@ -189,7 +197,8 @@ find_kept() {
     while IFS= read -r -d '' path; do [ -n "${goes[$path]-}" ] || stays[$path]='the rules of now ignore it'; done <"$OUT.kept.now"
   fi
   [ ${#stays[@]} -gt 0 ] || return 0
-  # What stands in the way of the target was captured for just this: a file where it has a directory, or the reverse.
+  # A path in the way of the target was captured for this purpose: a file where the target has a
+  # directory, or the reverse.
   while IFS= read -r -d '' path; do
     added[$path]=1
     while [[ $path == */* ]]; do path=${path%/*} && stays[$path]=''; done
@@ -203,7 +212,7 @@ find_kept() {
   done <"$OUT.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
 }
 
-# keep_unseen FROM TO: takes that off the plan, and out of what the proof looks at.
+# keep_unseen FROM TO: takes these files off the plan and out of the proof.
 keep_unseen() {
   FROM_TREE=$1
   find_kept "$1" "$2" || return
@@ -212,14 +221,16 @@ keep_unseen() {
   leave_alone "$OUT.kept"
 }
 
-# list_unseen: what the rules of now ignore, before older ones come, that do not. It is no part of the target, and the
-# restore does not touch it. A directory that holds nothing else is one line, which ends with a slash.
+# list_unseen: lists, before older rules come, the paths that only the present rules ignore. They
+# are not part of the target, and the restore does not touch them. A directory that holds nothing
+# else is one line, which ends with a slash.
 list_unseen() {
   git ls-files -z -o -i --exclude-standard --directory >"$OUT.unseen.all" 2>>"$OUT.err" || return
   sed -z '/^\.agent-shadow\/$/d' "$OUT.unseen.all" >"$OUT.unseen"
 }
 
-# unseen_rules: UNSEEN_RULES are patterns for it, so that proving the target does not read all of it.
+# unseen_rules: UNSEEN_RULES are patterns for these paths, so that the proof of the target does
+# not read all of them.
 unseen_rules() {
   local path paths=()
   UNSEEN_RULES=''
@@ -232,8 +243,8 @@ unseen_rules() {
   done
 }
 
-# loosen META: directories that a capture found without the right to write get it for the time of the restore; the
-# sidecar of the target says what they have after it.
+# loosen META: gives directories that were captured without write permission that permission
+# during the restore. Afterwards the target's sidecar sets their modes.
 loosen() {
   local entry mode
   ! plain "$1" || return 0
@@ -245,7 +256,8 @@ loosen() {
   done <"$OUT.modes-of"
 }
 
-# move_sidecar FROM_META TO_META: modes and empty directories, by the difference of two captures. WANTED is of the target.
+# move_sidecar FROM_META TO_META: applies modes and empty directories, by the difference of two
+# captures. WANTED belongs to the target.
 move_sidecar() {
   local from=$1 to=$2 entry path mode plain=$1
   local -A keep=()
@@ -276,7 +288,8 @@ move_sidecar() {
     fi
   done <"$OUT.modes.old"
   [ ${#keep[@]} -gt 0 ] || return 0
-  # Files first, then directories from the deepest up: a directory may lose the bit we need to pass through it.
+  # Files first, then directories from the deepest up, because a directory may lose the bit needed
+  # to pass through it.
   for path in "${!keep[@]}"; do
     mode=${keep[$path]}
     if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return; fi
@@ -288,7 +301,8 @@ move_sidecar() {
   done <"$OUT.keep.sorted"
 }
 
-# apply_umask META: new files get the modes the capture took for granted, without a line for each.
+# apply_umask META: gives new files the modes that the capture took as the default and did not
+# list.
 apply_umask() {
   local entry
   umask 022

@@ -1,11 +1,13 @@
-# Brings the host repository from one captured state to another: objects, branches, HEAD, index, the operation under way.
+# Brings the host repository from one captured state to another: objects, branches, HEAD, index,
+# and the operation in progress.
 # shellcheck shell=bash
 
-# lend_to_host META NOW_META: copies what the host's repository lacks of a capture's commits and index from the shadow.
+# lend_to_host META NOW_META: copies the objects of a capture's commits and index that the host's
+# repository lacks from the shadow.
 lend_to_host() {
   local id type wanted=() known=() has=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}")
   local -A held=()
-  # What it held at the capture made just now it has.
+  # It has everything that it held at the capture made just now.
   if [ -n "$2" ]; then
     host_objects "$2" || return
     for id in "${OBJECTS[@]}"; do held[$id]=1; done
@@ -15,7 +17,8 @@ lend_to_host() {
   [ ${#wanted[@]} -gt 0 ] || return 0
   "${has[@]}" for-each-ref --format='%(objectname)' --count=500 refs/heads refs/remotes refs/tags >"$OUT.known" 2>>"$OUT.err" || return
   mapfile -t known <"$OUT.known" || return
-  # A partial clone never had everything; what is missing there was missing before. Whatever else git refuses here, it is lent.
+  # A partial clone never had everything, so objects missing here were missing before. If git
+  # refuses for any other reason, the objects are copied.
   if [ -z "$PARTIAL_FLAG" ] && "${has[@]}" rev-list --objects --quiet "${wanted[@]}" --not "${known[@]}" >/dev/null 2>&1; then return 0; fi
   : >"$OUT.known-here"
   if [ ${#known[@]} -gt 0 ]; then
@@ -30,14 +33,16 @@ lend_to_host() {
   rm -f -- "$OUT.lend"
 }
 
-# mend_head: a HEAD that says nothing git understands would keep git from doing anything in the repository.
+# mend_head: repairs a HEAD that git does not understand. Git would refuse to do anything in the
+# repository.
 mend_head() {
   local goal=${T_REF:-refs/heads/main}
   if line_of "$HG/HEAD" && [[ $TEXT =~ ^(ref:\ refs/|[0-9a-f]{40,64}$) ]]; then return 0; fi
   set_aside "$HG/HEAD" && printf 'ref: %s\n' "$goal" >"$HG/HEAD"
 }
 
-# mend_ref REF: the file of a branch that holds no commit would keep git from writing the branch.
+# mend_ref REF: repairs the file of a branch that holds no commit. Git would refuse to write the
+# branch.
 mend_ref() {
   local file=$HC/$1
   [ -f "$file" ] && [ ! -L "$file" ] || return 0
@@ -45,13 +50,14 @@ mend_ref() {
   set_aside "$file"
 }
 
-# set_aside FILE: a broken file of the host is kept where the parked ones are.
+# set_aside FILE: keeps a broken file of the host with the parked ones.
 set_aside() {
   local place=$HOME_DIR/parked-$SESSION/broken
   mkdir -p -- "$place" && mv -- "$1" "$(mktemp -d "$place/XXXXXX")/"
 }
 
-# refs_in NAME BRANCHES: what each ref holds, a commit or `symref TARGET`, into the array of that name.
+# refs_in NAME BRANCHES: reads the value of each ref, a commit or `symref TARGET`, into the array
+# of that name.
 refs_in() {
   local -n into=$1
   local id ref
@@ -61,11 +67,12 @@ refs_in() {
   done <<<"$2"
 }
 
-# move_refs: branches and HEAD of the host to T_*. Where they stand now was compared with the capture made just before;
-# compare and swap makes a move by somebody else since then an error.
+# move_refs: moves branches and HEAD of the host to T_*. Their present values were compared with
+# the capture made just before. Compare and swap turns a later move by another process into an
+# error.
 move_refs() {
   local id ref symrefs=() N_REF N_COMMIT N_BRANCHES
-  # Linked worktrees share their branches; the second one finds them where they belong.
+  # Linked worktrees share their branches. The second one finds them already in place.
   exec 8>"$RUN/refs.lock" && flock 8 || return 1
   # The file of the branch that HEAD names may be broken, and is mended below.
   read_head || [ -n "$HEAD_REF" ] || return
@@ -73,7 +80,7 @@ move_refs() {
   local -A have=() want=()
   refs_in have "$N_BRANCHES"
   refs_in want "$T_BRANCHES"
-  # What only names another branch goes first and comes last; git is asked never to write through it.
+  # A symbolic ref goes first and comes last. Git is asked never to write through it.
   for ref in "${!have[@]}"; do
     [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue
     symrefs+=("$ref")
@@ -121,7 +128,8 @@ live_git() {
   return 1
 }
 
-# free_host_lock: an index.lock that nobody holds is a left-over of a crash and goes; a live one stops us.
+# free_host_lock: removes an index.lock that no process holds, since it is left over from a crash.
+# A live lock stops us.
 free_host_lock() {
   [ -e "$HG/index.lock" ] || return 0
   ! live_git || return 1
@@ -159,7 +167,7 @@ move_operation() {
   done <"$OUT.state-to"
 }
 
-# move_host META NOW_META PATH: everything but the working files.
+# move_host META NOW_META PATH: moves everything but the working files.
 move_host() {
   local to=$1 from=$2
   [ "$to" != "$from" ] || return 0

@@ -1,4 +1,5 @@
-# The host's index: staged and conflicted entries, flags, and which files it need not read again.
+# Moves the host's index: staged and conflicted entries, flags, and which files git need not read
+# again.
 # shellcheck shell=bash
 
 # move_index META NOW_META: brings the index to a captured state. Stat data of equal entries is kept.
@@ -21,7 +22,7 @@ move_index() {
   fi
   local new=$SHADOW/new-host-index
   rm -f -- "$new" "$new.lock" || return
-  # Flags would stay on entries that stay; an index with flags is built from nothing.
+  # Flags would stay on unchanged entries, so an index with flags is built from nothing.
   part_id "$from" index-flags || return
   if [ -f "$SHADOW/host-index" ] && [ -z "$ID" ]; then
     cp -p -- "$SHADOW/host-index" "$new" || return
@@ -42,7 +43,7 @@ move_index() {
   rm -f -- "$new.lock" && put_index "$new"
 }
 
-# put_index FILE: git's own protocol: the lock is taken, then renamed over the index.
+# put_index FILE: follows git's own protocol: takes the lock, then renames it over the index.
 put_index() {
   (set -C && : >"$HG/index.lock") 2>>"$OUT.err" || return
   cat -- "$1" >"$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
@@ -68,12 +69,13 @@ flag_entries() {
     esac
   done <"$OUT.flags"
   local -x GIT_INDEX_FILE=$1
-  # Into files, because git may end before it has read all of it.
+  # Written into files, because git may end before it has read everything.
   if [ ${#meant[@]} -gt 0 ]; then
-    # git adds the intent only of a file that is there: of an empty one elsewhere, whatever stands at that place here.
+    # git adds an intent only for an existing file. So it gets an empty one elsewhere, whatever is
+    # at that path here.
     rm -rf -- "$place" && mkdir -p -- "$place" || return
     for entry in "${meant[@]}"; do
-      # Beside a conflict, an entry may be told twice.
+      # Beside a conflict, an entry may be listed twice.
       [ ! -e "$place/$entry" ] && [ ! -L "$place/$entry" ] || continue
       [[ $entry != */* ]] || [ -d "$place/${entry%/*}" ] || mkdir -p -- "$place/${entry%/*}" || return
       case ${kind[$entry]-} in
@@ -83,7 +85,7 @@ flag_entries() {
       esac
     done
     printf '%s\0' "${meant[@]}" >"$OUT.list" || return
-    # They name the empty blob, which no bundle need hold.
+    # These name the empty blob, which no bundle needs to hold.
     env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" hash-object -w --stdin </dev/null >/dev/null 2>>"$OUT.err" || return
     (cd -- "$place" && GIT_WORK_TREE=$place xargs -0 git --literal-pathspecs add -N -f -- <"$OUT.list" 2>>"$OUT.err") || return
   fi
@@ -94,8 +96,8 @@ flag_entries() {
   printf '%s\0' "${skipped[@]}" >"$OUT.list" && git update-index --skip-worktree -z --stdin <"$OUT.list" 2>>"$OUT.err"
 }
 
-# convertible: whether the host's git may take a file for modified although it holds the very bytes of its entry: where
-# attributes or settings convert. CONVERTIBLE says so.
+# convertible: CONVERTIBLE tells whether the host's git may take a file for modified although it
+# holds the exact bytes of its entry. This happens where attributes or settings convert.
 convertible() {
   CONVERTIBLE=1
   if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
@@ -103,20 +105,21 @@ convertible() {
   [ -s "$OUT.attributes" ] || CONVERTIBLE=''
 }
 
-# restat FILE: notes in an index which files hold the very bytes of their entry. With our own attributes, which convert
-# nothing: no filter of the user's runs. Those that do not are for the host's git to look at.
+# restat FILE: notes in an index which files hold the exact bytes of their entry. It uses our own
+# attributes, which convert nothing, so no filter of the user's runs. The host's git will look at
+# the other files.
 restat() {
   local status=0
   GIT_INDEX_FILE=$1 git update-index -q --unmerged --refresh >/dev/null 2>"$OUT.index" || status=$?
   [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
 }
 
-# refresh_index: the same for an index that is the target's already, where files were written.
+# refresh_index: does the same where files were written but the index already matches the target.
 refresh_index() {
   [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
   convertible || return
   [ -n "$CONVERTIBLE" ] || return 0
-  # Somebody works with it: git itself would go without, too.
+  # Another process works with it. Git itself would do without the refresh, too.
   free_host_lock || return 0
   local new=$SHADOW/new-host-index
   rm -f -- "$new" "$new.lock" && cp -p -- "$HG/index" "$new" || return

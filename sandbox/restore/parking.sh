@@ -1,16 +1,16 @@
-# Where a repository waits that the target does not have, and how it comes back. Nothing is deleted.
+# Parks a repository that the target does not have, and brings it back. Nothing is deleted.
 # shellcheck shell=bash
 
-# parking_place PATH: where the .git directories wait that stood at a path and are not of the target: numbered, the newest
-# last. None is deleted while the session lives.
+# parking_place PATH: the directory for the .git directories from a path that the target does not
+# have. They are numbered, the newest last. None is deleted while the session lives.
 parking_place() {
   local sum
   sum=$(printf '%s' "$1" | sha256sum) || return
   PARKING=$HOME_DIR/parked-$SESSION/${sum:0:16}
 }
 
-# park_git PATH META: renames .git away, and notes the host states it was captured in, the latest first: they tell it
-# from others that stood at this path.
+# park_git PATH META: renames .git away, and notes the host states in which it was captured, the
+# latest first. These distinguish it from other repositories at the same path.
 park_git() {
   local dir last=0
   parking_place "$1" || return
@@ -26,8 +26,8 @@ park_git() {
   if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
 }
 
-# find_parked PATH META: PARKED is where the repository waits that was captured in this host state, or nothing; the one
-# parked in it goes first, then the newest.
+# find_parked PATH META: PARKED is the place of the repository that was captured in this host
+# state, or empty. One that was parked in that state is preferred, then the newest.
 find_parked() {
   local n numbers=() metas=() best=0 first=''
   PARKED=''
@@ -36,7 +36,7 @@ find_parked() {
   [ ${#numbers[@]} -gt 0 ] && [ -n "$2" ] || return 0
   for n in "${numbers[@]##*/}"; do
     [[ $n != *[!0-9]* ]] || continue
-    # A crash leaves a place without its note.
+    # A crash leaves a place without its notes.
     [ -f "$PARKING/$n/metas" ] && mapfile -t metas <"$PARKING/$n/metas" || continue
     [[ " ${metas[*]-} " == *" $2 "* ]] || continue
     if [ "${metas[0]}" = "$2" ]; then
@@ -48,7 +48,8 @@ find_parked() {
   [ "$best" = 0 ] || PARKED=$PARKING/$best
 }
 
-# unpark PATH META: brings back the .git, and the shadow where there is none. A .git that leads nowhere by now stays.
+# unpark PATH META: brings back the .git, and the shadow where there is none. A .git file whose
+# target is gone stays parked.
 unpark() {
   local home=.agent-shadow/session-$SESSION from
   find_parked "$1" "$2" || return
@@ -71,8 +72,8 @@ unpark() {
   fi
 }
 
-# park PATH META: takes a repository that the target does not have out of the way. Nothing is deleted: its .git and its
-# shadow are renamed to where unpark finds them again.
+# park PATH META: moves a repository that the target does not have out of the way. Nothing is
+# deleted: its .git and its shadow are renamed to a place where unpark finds them again.
 park() {
   local path=$1
   park_git "$path" "$2" || return

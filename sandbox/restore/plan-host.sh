@@ -1,7 +1,8 @@
-# What differs between the host states of two captures: HEAD, branches, index, the operation under way. For plans and diffs.
+# Compares the host states of two captures: HEAD, branches, index, the operation in progress. Used
+# for plans and diffs.
 # shellcheck shell=bash
 
-# operation_of META: TEXT names the operation in progress, nothing where there is none.
+# operation_of META: TEXT names the operation in progress, or is empty.
 operation_of() {
   local name
   part_id "$1" state || return
@@ -19,7 +20,8 @@ operation_of() {
   done <"$OUT.operation"
 }
 
-# plan_host FROM TO: pairs for what differs. A host state that was not captured is not compared: a restore leaves it alone.
+# plan_host FROM TO: writes pairs for the differences. A host state that was not captured is not
+# compared, because a restore leaves it alone.
 plan_host() {
   local from=$1 to=$2 kind ref commit id name entries=''
   local -A have=() want=()
@@ -44,7 +46,8 @@ plan_host() {
   [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
 }
 
-# plan_branch REF: one branch that appears, vanishes or moves, and how many commits of it nothing holds any more.
+# plan_branch REF: one branch that appears, vanishes or moves, and how many of its commits nothing
+# else holds.
 plan_branch() {
   local left=''
   emit host-branch "${1#refs/heads/}" && emit host-branch-from "${have[$1]-}" && emit host-branch-to "${want[$1]-}"
@@ -62,7 +65,7 @@ plan_index() {
     git diff-tree -r -z --no-renames --name-only "$one" "${ID:-$EMPTY}" >"$OUT.entries.$name" 2>>"$OUT.err" || { emit host-index '' && return 0; }
     cat -- "$OUT.entries.$name"
   done >"$OUT.entries" || return
-  # A path in conflict is in several of them.
+  # A path in conflict is in several lists.
   sort -zu "$OUT.entries" >"$OUT.entries.all" || return
   while IFS= read -r -d '' _; do count=$((count + 1)); done <"$OUT.entries.all"
   emit host-index "$count"

@@ -1,10 +1,13 @@
-# What a restore overwrites or deletes is not destroyed but renamed into a directory of ours, and looked at again when the
-# restore is done: what another process wrote after the capture, even through a file it holds open, is found there. A
-# place is .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they stood in, the `path` and `format` of
-# their repository, and in `late` those that were other than captured from the start.
+# Files that a restore overwrites or deletes are not destroyed. They are renamed into a directory
+# of ours, and checked when the restore is done. This finds changes that another process made
+# after the capture, even through an open file. A place is
+# .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they were in, the
+# `path` and `format` of their repository, and in `late` the files that differed from the capture
+# from the start.
 # shellcheck shell=bash
 
-# aside_place LATE: PLACE is a new one for files of this repository; LATE lists those known to be other than captured.
+# aside_place LATE: PLACE is a new directory for files of this repository. LATE lists the files
+# known to differ from the capture.
 aside_place() {
   local number=1
   until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number" ]; do number=$((number + 1)); done
@@ -12,12 +15,13 @@ aside_place() {
   mkdir -p -- "$PLACE/files" || return
   printf '%s\n' "$FORMAT" >"$PLACE/format" && printf '%s\0' "$REPOSITORY" >"$PLACE/path" || return
   pass_on "$1" >"$PLACE/late" || return
-  # git never writes into the file of an index, it puts another there: the second name keeps this one.
+  # git never writes into an index file but replaces it, so a second name keeps this one.
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
 
-# put_aside LIST [STAGE]: renames these files to the same names below PLACE. One that is gone by now has nothing to keep. With
-# STAGE, what lies there takes their place in the same instant, however often another process makes the file again.
+# put_aside LIST [STAGE]: renames these files to the same names below PLACE. A file that is gone
+# by now is skipped. With STAGE, the file there takes the place at the same instant, however often
+# another process makes the file again.
 put_aside() {
   [ -s "$1" ] || return 0
   if [ -n "$(type -P perl)" ]; then
@@ -77,8 +81,8 @@ put_aside() {
   done
 }
 
-# settle_asides: looks at everything that is put aside, also what a run that was killed left. What equals the capture, and is
-# open nowhere, goes; all else stays, and is reported.
+# settle_asides: checks everything that is put aside, including what a killed run left. A file
+# that equals the capture and is open nowhere is removed. All others stay and are reported.
 settle_asides() {
   local place
   local -a places=("$HOME_DIR/aside-$SESSION"/*/*)
@@ -92,8 +96,8 @@ settle_asides() {
   [ ${#SETTLED[@]} -gt 0 ] && rm -rf -- "${SETTLED[@]}" && rmdir --ignore-fail-on-non-empty -- "$HOME_DIR/aside-$SESSION"/* "$HOME_DIR/aside-$SESSION"
 }
 
-# find_open: OPEN are the files put aside that a process holds open, and OPEN_KNOWN says that all were looked at: the last one
-# asked for is this shell, which holds one open itself.
+# find_open: OPEN are the files put aside that a process holds open. OPEN_KNOWN tells that all
+# were looked at: the last one asked for is this shell, which holds one open itself.
 find_open() {
   local line mark=$HOME_DIR/aside-$SESSION/mark
   declare -gA OPEN=()
@@ -109,7 +113,7 @@ find_open() {
   rm -f -- "$mark"
 }
 
-# settle PLACE: the answer about one place, which is removed where nothing in it is worth keeping.
+# settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
 settle() {
   local place=$1 path tag line repository some=''
   local -A late=() gone=()
@@ -145,7 +149,7 @@ settle() {
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || emit aside-open "${path#"$place/files/"}"; done
 }
 
-# gone_from_under: warns of processes that stand in a directory which is not there any more.
+# gone_from_under: warns of processes whose working directory no longer exists.
 gone_from_under() {
   local line path
   [ -f "$RUN/dropped" ] || return 0

@@ -1,11 +1,11 @@
-# Everything a restore looks at before the first write.
+# All checks of a restore before the first write.
 # shellcheck shell=bash
 
-# problem KIND MESSAGE: recorded for the repository being worked on.
+# problem KIND MESSAGE: records a problem of the repository being worked on.
 problem() { { emit problem "$1" && emit problem-message "$2"; } >>"$OUT.problems"; }
 
-# refused STATUS KIND MESSAGE: the same for what a command refused. One that was ended by a signal, or for want of memory,
-# refused nothing: that is to be tried again.
+# refused STATUS KIND MESSAGE: the same for a command's refusal. A command that was ended by a
+# signal, or for lack of memory, refused nothing and is to be tried again.
 refused() {
   local said
   said_in "$OUT.missing" "$OUT.move" "$OUT.err" "$OUT.add" "$OUT.find"
@@ -13,13 +13,14 @@ refused() {
   if cut_off "$1" "$SAID"; then problem interrupted "a process of the restore was ended from outside: $said"; else problem "$2" "$3: $said"; fi
 }
 
-# cut_off STATUS TEXT: whether a process was ended from outside. More than 128 is a signal, which xargs calls 125; git's own
-# last word is 128, and its word for being asked wrongly 129.
+# cut_off STATUS TEXT: whether a process was ended from outside. More than 128 is a signal, which
+# xargs reports as 125. Git itself exits with 128 on a fatal error, and with 129 on wrong usage.
 cut_off() {
   ended "$1" || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
 }
 
-# said_in FILE...: SAID is what git and others said there, in one line of some hundred characters.
+# said_in FILE...: SAID is the messages of git and others in these files, in one line of some
+# hundred characters.
 said_in() {
   local file line count=0
   SAID=''
@@ -35,7 +36,8 @@ said_in() {
   SAID=${SAID:0:500}
 }
 
-# fetch_bundles: large ones come by presigned GET; all are checked before git sees them.
+# fetch_bundles: fetches large bundles by presigned GET. All bundles are checked before git sees
+# them.
 fetch_bundles() {
   [ -d "$IN" ] || return 0
   cd -- "$IN" || return
@@ -51,16 +53,18 @@ fetch_bundles() {
   for name in "${files[@]}"; do printf '%s  %s\n' "${name%%.*}" "$name"; done >"$RUN/expected" || return
   sha256sum --quiet --strict -c "$RUN/expected" >"$RUN/sums" 2>&1 || {
     said_in "$RUN/sums"
-    # Only its own word says that a sum is another one; it may also have been ended before it came to say so.
+    # Only its own message proves that a checksum differs. It may also have been killed before it
+    # could report.
     [[ $SAID == *': FAILED'* ]] || die SandboxUnavailable "The bundles that arrived in the sandbox could not be looked at: ${SAID:-sha256sum said nothing}. Call again."
     die BundleCorrupt "A bundle that arrived in the sandbox does not have its SHA-256: ${SAID:-sha256sum said nothing}. Nothing was changed. Choose another checkpoint."
   }
   cd -- "$ROOT"
 }
 
-# unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at. The pack begins behind the
-# first empty line, where reading lines leaves the file. What is large stays a pack; a `small` one becomes loose objects, as
-# with git's own fetch: 64 packs would make every later command slower.
+# unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at.
+# The pack begins behind the first empty line, where reading lines leaves the file. A large one
+# stays a pack. A `small` one becomes loose objects, as with git's own fetch, because 64 packs
+# would make every later command slower.
 unpack() {
   local line how=(index-pack --stdin --fix-thin ${3-})
   [ "$2" != small ] || how=(unpack-objects -q)
@@ -70,8 +74,9 @@ unpack() {
   } <"$1"
 }
 
-# open_repository I [COMMIT]: enters it, finds host and shadow, sets what the other functions read. EXISTS says whether it
-# is there. COMMIT is the host's HEAD for a caller that needs no more of it than that.
+# open_repository I [COMMIT]: enters it, finds host and shadow, and sets the variables that the
+# other functions read. EXISTS tells whether it is there. COMMIT is the host's HEAD for a caller
+# that needs nothing else of the host.
 open_repository() {
   local i=$1
   INDEX=$i OUT=$RUN/$i REPOSITORY=${R_PATH[i]}
@@ -98,14 +103,15 @@ look_at_host() {
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
 
-# stand I TARGET: TREE and META of the repository as it is at this moment.
+# stand I TARGET: sets TREE and META of the repository as it is now.
 stand() {
   REPOSITORY=${R_PATH[$1]}
   nested_below "$REPOSITORY"
   open_shadow "$FORMAT" && snapshot "$2" >"$OUT.report"
 }
 
-# each_link FILE CUTS: the links of a joined bundle, each as the pack it was, as git's own fetch would take them.
+# each_link FILE CUTS: the links of a joined bundle, each as its original pack, as git's own fetch
+# would take them.
 each_link() {
   local offset size start trailer
   while read -r offset size start trailer; do
@@ -114,9 +120,10 @@ each_link() {
   done <"$2"
 }
 
-# bring_objects I: unpacks the bundles of one repository; the base goes to the host it creates, links to the shadow. Where the
-# shadow holds damaged objects, everything goes into a store of its own first: git does not write what it seems to have, and
-# reads packs before single objects.
+# bring_objects I: unpacks the bundles of one repository: the base into the host that it creates,
+# links into the shadow. Where the shadow holds damaged objects, everything goes into a separate
+# store first, because git does not write objects that it seems to have, and reads packs before
+# single objects.
 bring_objects() {
   local i=$1 entry kind cuts file objects='' status
   if [ -f "$SHADOW/damaged" ]; then
@@ -133,23 +140,26 @@ bring_objects() {
     else
       unpack "$file" "$kind" 2>>"$OUT.err" || status=$?
       [ $status != 0 ] || continue
-      # Links that were joined, or made loose objects, for speed: git may still take them as they were made.
+      # Links were joined or made into loose objects for speed. Git may still accept them in their
+      # original form.
       [ "$kind" = small ] || return $status
       if [ -n "$cuts" ]; then each_link "$file" "$IN/$cuts.cuts" 2>>"$OUT.err" || return; else unpack "$file" link 2>>"$OUT.err" || return; fi
     fi
   done
   [ -n "$objects" ] || return 0
-  # The index of a pack last: without it the pack is not there for git.
+  # The index of a pack comes last, because git does not see a pack without it.
   mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
 }
 
-# lacking I: the objects of the target cannot all be read. The next call brings them, and does not trust what is here.
+# lacking I: some objects of the target cannot be read. The next call brings them, and does not
+# trust the ones here.
 lacking() {
   : >"$SHADOW/damaged"
   problem missing-objects "$2"
 }
 
-# check_one I: is the repository where the caller thinks it is, and can the target be restored? Writes nothing of the user's.
+# check_one I: checks that the repository is where the caller thinks it is, and that the target
+# can be restored. Writes nothing of the user's.
 check_one() {
   local i=$1 status=0
   : >"$OUT.problems"
@@ -220,8 +230,9 @@ check_one() {
   fi
 }
 
-# only_content I: whether the caller lets other processes write beside it, and all that changed since the capture is the
-# content of captured files: those go to $OUT.company, are put aside like all others, and reported.
+# only_content I: whether the caller allows other processes to write, and only the content of
+# captured files changed since the capture. Those files go to $OUT.company, are put aside like all
+# others, and are reported.
 only_content() {
   local i=$1 at entries=()
   [ "$COMPANY" = 1 ] || return
@@ -234,8 +245,9 @@ only_content() {
   done >"$OUT.company"
 }
 
-# goal_tree TREE: GOAL is what of a tree is this repository's: not what lies in a repository inside it that the same
-# target has. A capture holds such files twice, where a rollback was about to overwrite them.
+# goal_tree TREE: GOAL is the part of a tree that belongs to this repository, without the files in
+# a repository inside it that the same target has. A capture holds such files twice when a
+# rollback was about to overwrite them.
 goal_tree() {
   local index=$OUT.goal.index
   GOAL=$1
@@ -247,8 +259,8 @@ goal_tree() {
   GOAL=$(GIT_INDEX_FILE=$index git write-tree)
 }
 
-# readable TREE: whether the look at the repository could read everything that a tree has. What it could not read is in
-# no capture, whatever the index still says about it.
+# readable TREE: whether the look at the repository could read every path of a tree. An unreadable
+# path is in no capture, whatever the index still shows.
 readable() {
   local i pairs=() paths=()
   mapfile -d '' -t pairs <"$OUT.report" || return
@@ -273,8 +285,9 @@ first_paths() {
   while [ $count -lt 5 ] && IFS= read -r -d '' path; do FIRST+="$path " && count=$((count + 1)); done <"$1"
 }
 
-# free_paths: nothing uncaptured stands where the target writes: no ignored file, no symlink above, no directory with
-# other content. git itself would overwrite what is ignored, so it is not asked.
+# free_paths: checks that nothing uncaptured stands where the target writes: no ignored file, no
+# symlink above, no directory with other content. Git is not asked, because it would overwrite
+# ignored files.
 free_paths() {
   local path list
   collisions "$GOAL" || {
@@ -299,7 +312,7 @@ free_paths() {
   done
 }
 
-# foreign_in DIRECTORY: what is in it and not captured is a problem.
+# foreign_in DIRECTORY: reports a problem for each path in it that is not captured.
 foreign_in() {
   local path
   local -A captured=()
@@ -311,8 +324,8 @@ foreign_in() {
   return 1
 }
 
-# plan_paths FROM TO: numbers, and the first paths of the plan for a preview; and what stays although the target does not
-# have it.
+# plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that
+# stay although the target does not have them.
 plan_paths() {
   local status path shown=0
   local -A stays=()

@@ -1,9 +1,10 @@
-# One repository to its target, or back.
+# Moves one repository to its target, or back.
 # shellcheck shell=bash
 
-# own I: what of the files that stand here this restore may overwrite or delete: those that the target, or the capture it
-# started from, has at that path with that content. All others appeared meanwhile, and leave the plan: they are in
-# $OUT.late, FROM_TREE and GOAL are without them. In a repository that was set aside, the one around it has written.
+# own I: finds the files here that this restore may overwrite or delete: those with the same path
+# and content in the target, or in the capture from which it started. All others appeared
+# meanwhile and leave the plan: they are in $OUT.late, and FROM_TREE and GOAL are without them. If
+# the repository was set aside, the one around it wrote them.
 own() {
   local i=$1 tree entry index=$OUT.goal.index
   local -A ours=()
@@ -15,7 +16,7 @@ own() {
   done
   enclosing "$i"
   if [ -n "$OUTER" ]; then
-    # Neither the repository around it nor this directory in it need be there.
+    # The repository around it may be missing, and so may this directory in it.
     (
       GIT_DIR=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
       [ -d "$GIT_DIR" ] || exit 0
@@ -48,7 +49,8 @@ own() {
   GOAL=$(GIT_INDEX_FILE=$index git write-tree)
 }
 
-# half_written TREE: a file that git could not write to its end, on a full disk, is nobody's but ours.
+# half_written TREE: finds files that git could not write completely, on a full disk. They are
+# only ours.
 half_written() {
   local path size tree=$1
   [ -s "$OUT.late" ] && [ -n "$tree" ] || return 0
@@ -58,7 +60,7 @@ half_written() {
     is_here "$tree:$path" || return
     if [ -n "$HERE" ] && [ -f "$path" ] && [ ! -L "$path" ]; then
       git cat-file blob "$tree:$path" >"$OUT.whole" 2>>"$OUT.err" && size=$(stat -c %s -- "$path") || return
-      # The beginning of it, and not all: what ends there alike and goes on in the target.
+      # It is an incomplete copy: the same beginning, and the target goes on after it.
       head -c "$size" "$OUT.whole" >"$OUT.part" || return
       if cmp -s -- "$OUT.part" "$path"; then continue; elif [ $? -gt 1 ]; then return 2; fi
     fi
@@ -67,8 +69,8 @@ half_written() {
   mv -f -- "$OUT.late.kept" "$OUT.late"
 }
 
-# reach I TREE META: brings the repository to a state, from wherever it stands, and proves it. Used for the target and,
-# when anything failed, for the way back (BACK).
+# reach I TREE META: brings the repository to a state, from any state, and proves it. Used for the
+# target, and for the way back (BACK) when anything failed.
 reach() {
   local i=$1 tree=$2 meta=$3 from_tree from_meta was status
   : >"$OUT.err"
@@ -82,7 +84,7 @@ reach() {
     return
   fi
   if [ -z "$HG" ] && { [ "$FILES_ONLY" = 0 ] || [ -z "$EXISTS" ]; }; then
-    # In a shadow that is there, the state says whether there was a .git at all.
+    # If the shadow exists, the state tells whether there was a .git at all.
     [ -z "${GIT_DIR-}" ] || load_state "$meta" || return
     if [ -z "${GIT_DIR-}" ] || [ "$T_KIND" != none ]; then
       unpark "${R_PATH[i]}" "$meta" 2>>"$OUT.err" || return
@@ -99,7 +101,8 @@ reach() {
     EXISTS=1
     look_at_host
   fi
-  # Where the sidecar starts from: what the repository was captured with, and on the way back what it was to get.
+  # The start for the sidecar: the captured one, and on the way back the one that was being
+  # applied.
   was=$META
   if [ -n "$TREE" ]; then
     line_of "$OUT.goal" && GOAL=$TEXT || return
@@ -115,11 +118,11 @@ reach() {
     }
     goal_tree "$tree" 2>>"$OUT.err" && own "$i" 2>>"$OUT.err" || return
   fi
-  # There already, as a capture in this very call found.
+  # It is there already, as a capture in this same call found.
   [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || return 0
   [ -n "$HG" ] || load_state "$meta" || return
   if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
-    # The working tree is there, its .git is not.
+    # The working tree exists, but its .git does not.
     make_host "$i" "$meta" 2>>"$OUT.err" || return
     look_at_host
   fi
@@ -153,14 +156,15 @@ reach() {
   verify "$i" "$meta"
 }
 
-# lacks WHAT: objects turned out to be damaged or missing while the restore was under way. Said so that they are brought again.
+# lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that
+# they are brought again.
 lacks() {
   : >"$SHADOW/damaged"
   printf '%s\n' "$1" >"$OUT.lacks"
 }
 
-# leave I: takes a repository away that the target does not have. Only captured files go, and of those only what the
-# target did not have there either.
+# leave I: removes a repository that the target does not have. Only captured files go, and of
+# those only files that the target did not have there either.
 leave() {
   local i=$1 meta
   if [ -z "$EXISTS" ]; then
@@ -189,7 +193,8 @@ leave() {
   park "${R_PATH[i]}" "$META" 2>>"$OUT.err"
 }
 
-# drop_begun PATH: what is left of a repository that was to come and never did: our own directory in an empty one.
+# drop_begun PATH: removes the remains of a repository that was begun but never finished: our own
+# directory in an empty one.
 drop_begun() {
   local inside=("$1"/*) ours=$1/.agent-shadow
   [ ${#inside[@]} = 1 ] && [ "${inside[0]}" = "$ours" ] && [ ! -L "$ours" ] || [ ${#inside[@]} = 0 ] || return 0
@@ -217,10 +222,11 @@ enclosing() {
   done
 }
 
-# spare_older I: where no repository of the target is around, nothing captured says what was there before somebody made a
-# repository of a directory. Files older than the target were, and stay, without it. Those of a renamed repository,
-# which is as old itself and whose old place is filled again, go. Where the sandbox does not remember when the target
-# was captured, all go: they are in the undo point.
+# spare_older I: handles a repository made from a plain directory, with no repository of the
+# target around it. No capture shows which files were there before. Files older than the target
+# existed then, so they stay, without the repository. The files of a renamed repository go: it is
+# as old as they are, and its old place is filled again. If the sandbox does not remember when the
+# target was captured, all files go. They are in the undo point.
 spare_older() {
   local i=$1 j path time comes=''
   : >"$OUT.spared"
@@ -249,13 +255,14 @@ spare_older() {
   leave_alone "$OUT.spared"
 }
 
-# times_of LIST: into $OUT.times, when each of these was made and last changed, and its path.
+# times_of LIST: writes into $OUT.times when each file was made and last changed, and its path.
 times_of() {
   : >"$OUT.times"
   [ ! -s "$1" ] || xargs -0 stat --printf '%.6W %.6Z\0%n\0' -- <"$1" >"$OUT.times"
 }
 
-# born "BIRTH CHANGE": BORN in microseconds; the last change where the file system knows no birth.
+# born "BIRTH CHANGE": BORN in microseconds, or the last change where the file system records no
+# birth.
 born() {
   local birth=${1% *} change=${1#* }
   birth=${birth/./} change=${change/./}
@@ -263,8 +270,8 @@ born() {
   BORN=$((10#$birth))
 }
 
-# spare I: files of a repository that goes which stay: those that a repository around it has in the target, and brings
-# back itself, and those it ignored then, which nobody saw.
+# spare I: finds files that stay when their repository goes: those that a repository around it has
+# in the target, and brings back itself, and those that it ignored then, which no capture saw.
 spare() {
   local i=$1 shadow path rules=$OUT.outer
   local -A mine=() both=()
@@ -276,7 +283,7 @@ spare() {
   shadow=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
   git ls-tree -r -z --name-only "$FROM_TREE" >"$OUT.mine" || return
   while IFS= read -r -d '' path; do printf '%s\0' "$BELOW/$path"; done <"$OUT.mine" >"$OUT.below"
-  # A git directory of its own, because the one of the outer repository ignores this one.
+  # This needs its own git directory, because that of the outer repository ignores this one.
   rm -rf -- "$rules" && mkdir -p -- "$rules/objects" "$rules/refs" "$rules/info" && printf 'ref: refs/heads/none\n' >"$rules/HEAD" || return
   slurp "$ROOT/${R_PATH[OUTER]}/.git/info/exclude"
   printf '%s' "$TEXT" >"$rules/info/exclude" || return

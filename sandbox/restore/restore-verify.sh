@@ -1,10 +1,11 @@
-# The proof that what was captured is there again (C4).
+# The proof that the captured state is restored (C4).
 # shellcheck shell=bash
 
-# came_back TREE: the proof where only working files were to change, and modes and empty directories there are none. The
-# rest of the repository was looked at under this lock before the first write. git compares every captured file with the
-# tree, and reads what was written too recently for its times to tell; what is gone, and the directories in which something
-# was written or deleted, are looked at here. CAME says that it is proved; anything in doubt is left to a capture.
+# came_back TREE: the proof for the case where only working files were to change, without modes or
+# empty directories. The rest of the repository was checked under this lock before the first
+# write. git compares every captured file with the tree, and reads those written too recently for
+# their times to tell. Deleted paths, and the directories in which something was written or
+# deleted, are checked here. CAME tells that it is proved. Any doubt is left to a capture.
 came_back() {
   local path status=0 where=() prune=()
   local -A seen=()
@@ -31,7 +32,7 @@ came_back() {
   ! plain "$META" || CAME=1
 }
 
-# verify I META: captures again; what came back is what was captured (C4).
+# verify I META: captures again and compares the result with the target (C4).
 verify() {
   local i=$1 meta=$2 name
   look_at_host
@@ -41,7 +42,7 @@ verify() {
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
     same_part "$META" "$meta" $name || return
-    # Where a restore broke off, a directory may be empty that is so in neither of its ends.
+    # Where a restore broke off, a directory may be empty that is empty in neither of its ends.
     if [ -z "$SAME$MEND" ]; then
       SAME=''
       [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
@@ -63,7 +64,7 @@ verify() {
   done
 }
 
-# holds_part META META NAME: SAME says whether the first has every line that the second has.
+# holds_part META META NAME: SAME tells whether the first has every line of the second.
 holds_part() {
   local line
   local -A has=()
@@ -73,7 +74,8 @@ holds_part() {
   while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
 }
 
-# unseen_of I: $OUT.unseen is what was ignored in this repository and in those inside it that are gone.
+# unseen_of I: $OUT.unseen lists the paths that were ignored in this repository and in those
+# inside it that are gone.
 unseen_of() {
   local j path below=${R_PATH[$1]}/ file=$OUT.unseen
   [ "$below" != ./ ] || below=''
@@ -84,9 +86,10 @@ unseen_of() {
   done
 }
 
-# explained I: whether what differs from GOAL was there before, ignored by rules that are gone, or, on the way back,
-# appeared meanwhile, or is what the caller expects of those who write beside it: the content of files that git has just
-# written, to their end, as its exit said.
+# explained I: whether the difference from GOAL has a harmless cause. Files may have been there
+# before, ignored by rules that are gone. On the way back, they may have appeared meanwhile. Or
+# other processes, which the caller allows, changed the content of files that git has just written
+# completely, as its exit status shows.
 explained() {
   local status path dir odd=() late=() since=()
   local -A known=() gone=()

@@ -1,8 +1,10 @@
-# The restore command: check everything, then write, then verify; or put everything back. Variables: restore-command.ts.
+# The restore command: checks everything, then writes, then verifies; or puts everything back.
+# restore-command.ts describes the variables.
 # shellcheck shell=bash
 
-# each FUNCTION I...: runs it for these repositories, as many at once as there are processors. What each ended with goes into
-# a file of its own; a process that was ended from outside leaves that empty.
+# each FUNCTION I...: runs it for these repositories, as many at once as there are processors.
+# Each exit status goes into its own file. A process that was ended from outside leaves that file
+# empty.
 each() {
   local i how=$1
   shift
@@ -18,7 +20,7 @@ each() {
   wait
   for i; do
     line_of "$RUN/$i.status" || { TEXT=137 && printf 'the process that worked on it was ended from outside\n' >>"$RUN/$i.log"; }
-    # The first that went wrong is the one to tell.
+    # The first failure is the one to report.
     [ "$TEXT" = 0 ] || [ -s "$RUN/$i.ended" ] || printf '%s\n' "$TEXT" >"$RUN/$i.ended"
   done
 }
@@ -59,7 +61,8 @@ applied() {
   reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
 }
 
-# checked_again I: a repository around one that was made after it came back.
+# checked_again I: checks a repository again when one around it was made or came back after the
+# first check.
 checked_again() {
   local i=$1
   rm -f -- "$RUN/$i.done" || return
@@ -78,7 +81,7 @@ put_back() {
   reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" && : >"$OUT.back"
 }
 
-# roots_of HOW: ROOTS as they are while HOW is at work: what a target has, and what no restore touches.
+# roots_of HOW: ROOTS during HOW: those that a target has, and those that no restore touches.
 roots_of() {
   local i
   local -A ours=()
@@ -87,21 +90,23 @@ roots_of() {
   for i in "${!R_PATH[@]}"; do
     ours[${R_PATH[i]}]=1
     [ -z "${trees[i]}" ] || TARGET_ROOTS+=("${R_PATH[i]}")
-    # With filesOnly the .git of one that the target does not have stays, so git sees it as one.
+    # With filesOnly the .git of a repository that the target does not have stays, so git still
+    # sees a repository.
     if [ -n "${trees[i]}" ] || { [ "$FILES_ONLY" = 1 ] && [ -n "${R_NOW_TREE[i]}" ]; }; then ROOTS+=("${R_PATH[i]}"); fi
   done
   for i in "${FOUND[@]}"; do [ -n "${ours[$i]-}" ] || ROOTS+=("$i"); done
 }
 
-# all_are MARK I...: whether each of these repositories has it.
+# all_are MARK I...: whether each of these repositories has this mark.
 all_are() {
   local i mark=$1
   shift
   for i; do [ -f "$RUN/$i.$mark" ] || return 1; done
 }
 
-# go_there: first what the target does not have, then what both have, then what is to be made: what a path belongs to is
-# settled by then. Nothing more is written after a failure.
+# go_there: first removes the repositories that the target does not have, then moves those that
+# both have, then makes the new ones. By then it is settled which repository a path belongs to.
+# Nothing more is written after a failure.
 go_there() {
   local i path gone=() stay=() come=() around=()
   for i in "${!R_PATH[@]}"; do
@@ -122,7 +127,7 @@ go_there() {
   each checked_again "${around[@]}" && all_are done "${around[@]}"
 }
 
-# go_back: the same the other way round, for what was touched.
+# go_back: the same in reverse order, for the repositories that were touched.
 go_back() {
   local i gone=() stay=() come=()
   for i in "${!R_PATH[@]}"; do
@@ -137,7 +142,7 @@ go_back() {
   all_are back "${gone[@]}" "${stay[@]}" "${come[@]}"
 }
 
-# roots_now: the roots as the capture just made knew them.
+# roots_now: the roots that the capture just made knew.
 roots_now() {
   local i targets
   local -A seen=()
@@ -189,7 +194,7 @@ main() {
   rm -rf -- "$RUN"
 }
 
-# report OUTCOME: the answer.
+# report OUTCOME: writes the answer.
 report() {
   local i text
   emit outcome "$1"
@@ -209,7 +214,7 @@ report() {
   emit end ''
 }
 
-# kept_warnings FILE: one for each path, and how many more there are.
+# kept_warnings FILE: one warning for each path, and the number of the rest.
 kept_warnings() {
   local lines=()
   mapfile -d '' -t lines <"$1"
@@ -217,8 +222,8 @@ kept_warnings() {
   [ ${#lines[@]} -le 20 ] || emit warning "... and $((${#lines[@]} - 20)) more files stay in the same way"
 }
 
-# went_wrong I FILE...: the problem that a repository could not be worked on to the end: what was said, or else what it
-# ended with.
+# went_wrong I FILE...: records that the work on a repository could not be finished, with its
+# message, or else its exit status.
 went_wrong() {
   local status=1 i=$1 kind=failed
   shift
@@ -232,7 +237,7 @@ went_wrong() {
   emit problem $kind && emit problem-message "${SAID:-a command ended with $status and said nothing}"
 }
 
-# failed I: what went wrong in a repository, and what became of it.
+# failed I: reports the error of a repository, and its state after it.
 failed() {
   local i=$1
   [ -f "$RUN/$i.done" ] || went_wrong "$i" "$RUN/$i.why" "$RUN/$i.log"

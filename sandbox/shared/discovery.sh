@@ -1,18 +1,19 @@
-# Which repositories there are below the projects root.
+# Finds the repositories below the projects root.
 # shellcheck shell=bash
 
-# in_dependency_folder PATH: whether a part of it is a folder for other people's checkouts.
+# in_dependency_folder PATH: whether a part of the path is a folder for other people's checkouts.
 in_dependency_folder() {
   local name
   for name in "${DEPENDENCY_DIRS[@]}"; do [[ /$1/ != */"$name"/* ]] || return 0; done
   return 1
 }
 
-# find_roots ERRORS START...: every repository root below the starting points, into ROOTS. What looks like one and is not
-# looked at goes to PASSED_OVER, with the reason in PASSED_WHY at the same place: directories that cannot be read, and
-# repositories whose .git is a link, which may lead anywhere, and the first directory outside of all repositories that is too
-# deep to be looked into. WALK_DEPTH is how deep below the starting points; KNOWN_ROOTS are tests of find for what need not be
-# walked.
+# find_roots ERRORS START...: finds every repository root below the starting points, into ROOTS.
+# Directories that look like a repository but are not examined go to PASSED_OVER, with the reason
+# at the same index of PASSED_WHY. These are directories that cannot be read, repositories whose
+# .git is a link (which may lead anywhere), and the first directory outside of all repositories
+# that is too deep. WALK_DEPTH limits the depth below the starting points. KNOWN_ROOTS are tests
+# of find for directories to skip.
 find_roots() {
   local errors=$1 deep=() names=() name found why deepest=. depth
   shift
@@ -39,7 +40,8 @@ find_roots() {
   done <"$errors"
 }
 
-# too_deep: names the first directory that lies deeper than we look, and in no repository: there may be one in it.
+# too_deep: names the first directory that lies deeper than we look and in no repository, because
+# it may hold one.
 too_deep() {
   local path above
   local -A inside=()
@@ -57,7 +59,7 @@ too_deep() {
   done
 }
 
-# glob_quote PATH: a pattern of find that matches it alone, in TEXT.
+# glob_quote PATH: a pattern of find that matches only this path, in TEXT.
 glob_quote() {
   TEXT=${1//\\/\\\\}
   TEXT=${TEXT//\*/\\*}
@@ -65,7 +67,8 @@ glob_quote() {
   TEXT=${TEXT//\[/\\[}
 }
 
-# named LINE: the path of which find complains, in TEXT. It writes odd bytes as \NNN, and a newline as \n.
+# named LINE: the path that find complains about, in TEXT. find writes odd bytes as \NNN, and a
+# newline as \n.
 named() {
   TEXT=${1#find: \'}
   TEXT=${TEXT%\': *}
@@ -76,7 +79,8 @@ named() {
 
 pass_over() { PASSED_OVER+=("$1") PASSED_WHY+=("$2"); }
 
-# passed_over: the report of it, but for what is captured although it is there: the directories in the global SEEN.
+# passed_over: reports these directories, except those that are captured anyway: the directories
+# in the global SEEN.
 passed_over() {
   local i
   for i in "${!PASSED_OVER[@]}"; do
@@ -84,8 +88,9 @@ passed_over() {
   done
 }
 
-# discover ERRORS: sets ROOTS, every repository root below $ROOT to MAX_DEPTH; `.` is the projects root itself. The inside
-# of a repository is walked only when its capture met a .git it did not know (`full`), or nobody looked before.
+# discover ERRORS: sets ROOTS, every repository root below $ROOT to MAX_DEPTH; `.` is the projects
+# root itself. The inside of a repository is walked only when its capture met an unknown .git
+# (`full`), or when it was not walked before.
 discover() {
   local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
   ROOTS=() PASSED_OVER=() PASSED_WHY=() KNOWN_ROOTS=()
@@ -117,8 +122,9 @@ discover() {
   done <"$known"
 }
 
-# look_beside START...: roots below directories that are no repository. What is below one that is known, its own capture
-# sees. Where there is so much else that this takes a second, it is looked at less deep for some minutes, and said.
+# look_beside START...: finds roots below directories that are not repositories. The capture of a
+# known repository looks below that one itself. If the rest is so large that this takes a second,
+# the search is less deep for some minutes, and this is reported.
 look_beside() {
   local found started slow=$HOME_DIR/slow-$SESSION WALK_DEPTH=$MAX_DEPTH
   while IFS= read -r -d '' found; do
@@ -136,8 +142,8 @@ look_beside() {
   if [ $((MICROSECONDS - started)) -gt 1000000 ] && [ "$WALK_DEPTH" -gt 3 ]; then printf '%s\n' "$NOW" >"$slow"; fi
 }
 
-# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, those that the target of a restore has
-# there: what is below them is their business. Both relative to it.
+# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, the roots that
+# the target of a restore has there. Files below them belong to them. Both are relative to PATH.
 nested_below() {
   local below='' other
   [ "$1" = . ] || below=$1/

@@ -1,4 +1,5 @@
-# The repository of the host: where it is, its HEAD and its branches. Only read, and mostly without asking git.
+# The repository of the host: its place, HEAD and branches. Only read, and mostly without asking
+# git.
 # shellcheck shell=bash
 
 # find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one.
@@ -12,7 +13,7 @@ find_host() {
 locate_host() {
   local line
   HG='' HC=''
-  # Not through a link: discovery does not follow one either.
+  # A link is not followed, as in discovery.
   if [ -L .git ]; then return 1; fi
   if [ -d .git ]; then
     HG=$PWD/.git
@@ -35,14 +36,16 @@ locate_host() {
   [ -e "$HG/HEAD" ] && [ -d "$HC/objects" ]
 }
 
-# path_in FILE: the path that a file of git holds, in TEXT. It may hold newlines; those at its end are not of it.
+# path_in FILE: the path in a file of git, in TEXT. The path may hold newlines, but newlines at
+# the end are not part of it.
 path_in() {
   slurp "$1"
   while [[ $TEXT == *[$'\n\r'] ]]; do TEXT=${TEXT%?}; done
   [ -n "$TEXT" ]
 }
 
-# straight DIRECTORY: its path without links, in TEXT. The x keeps a newline at the end of a name.
+# straight DIRECTORY: its path without links, in TEXT. The x protects a newline at the end of a
+# name.
 straight() {
   TEXT=$(cd -P -- "$1" && printf '%sx' "$PWD") || return
   TEXT=${TEXT%x}
@@ -57,8 +60,9 @@ host_format() {
   return 0
 }
 
-# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES ("commit ref" lines) and
-# BROKEN, the branches git cannot read. Fails where HEAD is not known.
+# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES
+# ("commit ref" lines) and BROKEN, the branches that git cannot read. Fails where HEAD cannot be
+# determined.
 read_head() {
   HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
   local status=0
@@ -73,7 +77,7 @@ resolve_head() {
   line_of "$HG/HEAD" && line=$TEXT || return 1
   case $line in
     'ref: refs/heads/.invalid')
-      # reftable: the file says nothing
+      # with reftable, the file holds only a placeholder
       HEAD_REF=$("${HOST_GIT[@]}" --git-dir="$HG" symbolic-ref -q HEAD) || [ $? = 1 ] || return
       ;;
     'ref: '*) HEAD_REF=${line#ref: } ;;
@@ -85,7 +89,7 @@ resolve_head() {
       HEAD_COMMIT=${BASH_REMATCH[1]} HEAD_KIND=branch
     else
       line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null) || [ $? = 1 ] || return
-      # There, and says nothing: that is not a branch without commits.
+      # The file exists but is empty, so this is not a branch without commits.
       [ -n "$line" ] || [ ! -f "$HC/$HEAD_REF" ] || return 1
       [ -z "$line" ] || HEAD_COMMIT=$line HEAD_KIND=branch
     fi
@@ -97,15 +101,16 @@ resolve_head() {
   [ -z "$HEAD_COMMIT" ] || may_hold "$HEAD_COMMIT"
 }
 
-# may_hold COMMIT: whether the host's objects, as far as can be told without asking git, may hold it.
+# may_hold COMMIT: whether the host's objects may hold it, as far as this can be told without
+# asking git.
 may_hold() {
   local packs=("$HC"/objects/pack/*.idx)
   [ ${#packs[@]} -gt 0 ] || [ -f "$HC/objects/${1:0:2}/${1:2}" ] || [ -s "$HC/objects/info/alternates" ]
 }
 
-# read_branches: BRANCHES, as git tells them, with the marks of a bisect: lines `commit ref`, or `symref target ref` for one
-# that only names another. The same files of refs have the same answer, so git
-# is asked again only when they are other ones, or too many to read here.
+# read_branches: BRANCHES as git lists them, with the marks of a bisect: lines `commit ref`, or
+# `symref target ref` for a symbolic ref. The same ref files give the same answer, so git is asked
+# again only when they changed, or are too many to read here.
 read_branches() {
   local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
   if ref_files; then
@@ -118,29 +123,30 @@ read_branches() {
     fi
   fi
   [ -z "${OUT-}" ] || said=$OUT.refs
-  # No merge of stderr: a broken ref is a warning there and must not look like a branch.
+  # stderr is not merged: a broken ref is a warning there and must not look like a branch.
   BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(if)%(symref)%(then)symref %(symref) %(refname)%(else)%(objectname) %(refname)%(end)' refs/heads refs/bisect 2>"$said") || return
   while IFS= read -r line; do
     case $line in
       'warning: ignoring broken ref '*) BROKEN+=("${line#warning: ignoring broken ref }") ;;
-      # Told below.
+      # Handled below.
       'warning: ignoring dangling symref '*) ;;
       warning:*) BROKEN+=("${line#warning: }") ;;
     esac
   done <"$said"
-  # One that names a branch that is not there is no damage; git says nothing of it.
+  # A symbolic ref to a missing branch is no damage. Git does not list it.
   for line in "$HC"/refs/heads/**; do
     [ -f "$line" ] && line_of "$line" && [[ $TEXT == 'ref: '* ]] || continue
     line=refs/${line#"$HC"/refs/}
     [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
   done
   if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
-    # What a crash leaves half done is no answer to any question.
+    # Files left half-written by a crash must not count as an answer.
     { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s' "$files" >"$known.files"; } 2>/dev/null || :
   fi
 }
 
-# ref_files: REF_FILES is the text of every file the branches are kept in; fails where they are kept in another way.
+# ref_files: REF_FILES is the text of every file that holds branches. Fails where they are stored
+# in another way.
 ref_files() {
   local file files=("$HC"/refs/heads/** "$HG"/refs/bisect/**)
   REF_FILES=''
@@ -152,7 +158,7 @@ ref_files() {
   fi
   local text=$TEXT$'\n'
   for file in "${files[@]}"; do
-    # A link may lead anywhere, and what is half a ref may be half of another one next time.
+    # A link may lead anywhere, and a half-written ref may be complete next time.
     [ ! -L "$file" ] || return 1
     [ -f "$file" ] || continue
     line_of "$file" && [[ $TEXT =~ ^[0-9a-f]{40,64}$ ]] || return 1

@@ -1,6 +1,7 @@
-# Shared by every Walkback script. Runs inside the sandbox, in bash 4.4 or newer, on git 2.25 or newer, GNU findutils.
-# Started with an empty environment and four arguments: PATH, HOME, and where the user's git configuration lies.
-# The host's repository is only ever read here (C6): our own git dir, index, identity; no hooks, filters or config of others.
+# Shared by every Walkback script. Runs inside the sandbox, in bash 4.4 or newer, on git 2.25 or
+# newer, GNU findutils. Started with an empty environment and four arguments: PATH, HOME, and the
+# two places of the user's git configuration. The host's repository is only ever read here (C6):
+# our own git dir, index, identity; no hooks, filters or config of others.
 # shellcheck shell=bash disable=SC2034
 set -u -o pipefail
 shopt -s dotglob nullglob globstar
@@ -30,25 +31,29 @@ STATE_DIRS=(rebase-merge rebase-apply sequencer)
 LINKED_GIT='a git repository whose .git is a symlink'
 DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pods .terraform .direnv __pycache__ .agent-shadow)
 
-# emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits. LOST says that one could not be written.
+# emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits. LOST is set
+# when one could not be written.
 LOST=''
 emit() { printf '%s\0%s\0' "$1" "$2" || LOST=1; }
 
-# perhaps COMMAND...: runs it. Its exit 1 says that there was nothing to find, and is no failure (grep, git check-ignore).
+# perhaps COMMAND...: runs a command whose exit 1 only means that nothing was found (grep, git
+# check-ignore).
 perhaps() {
   local status=0
   "$@" || status=$?
   [ $status = 1 ] || return $status
 }
 
-# ended STATUS: whether a process with this exit was ended by a signal, which xargs calls 125. 129 is git's word for a wrong option.
+# ended STATUS: whether a process with this exit was ended by a signal, which xargs reports as
+# 125. 129 is git's exit for a wrong option.
 ended() { [ "$1" -gt 129 ] || [ "$1" = 125 ]; }
 
-# survived STATUS: for what may fail, but not by a signal: then this shell ends too, and whoever waits for it tries again.
+# survived STATUS: for a command that may fail, but not by a signal. After a signal this shell
+# ends too, and the caller tries again.
 survived() { ! ended "$1" || exit "$1"; }
 
-# walked STATUS FILE: whether a walk with find came to its end: it goes on after what it says of single paths, and then
-# ends with 1.
+# walked STATUS FILE: whether a walk with find was complete. find goes on after an error about a
+# single path, and then exits with 1.
 walked() {
   local line
   [ "$1" != 0 ] || return 0
@@ -74,17 +79,20 @@ die() {
   exit 70
 }
 
-# fault MESSAGE: ends the script without an answer: something outside of it failed, and the same call may well succeed.
+# fault MESSAGE: ends the script without an answer. Something outside of it failed, and the same
+# call may well succeed.
 fault() {
   printf '%s\n' "$1" >&2
   exit 75
 }
 
-# finish: standard input becomes the answer, between two lines only this call knows, safe from noise and from bytes. One
-# that was cut short has no second line, and an answer without the pair `end` is none.
+# finish: writes standard input as the answer between two lines that only this call knows, so that
+# noise and odd bytes do no harm. An answer that was cut short has no second line, and one without
+# the pair `end` is invalid.
 finish() { printf '\n%s\n' "$WB_MARK" && base64 -w 0 && printf '\n%s\n' "$WB_MARK"; }
 
-# pass_on FILE...: the pairs in these files, without a process; one that is not there has none.
+# pass_on FILE...: prints the pairs in these files without starting a process. A missing file has
+# none.
 pass_on() {
   local file pairs
   for file in "$@"; do
@@ -94,8 +102,9 @@ pass_on() {
   done 2>/dev/null
 }
 
-# take_lock DIR SECONDS: one script at a time below this projects root. The descriptor is inherited by every child, so
-# the lock is held until the last of them is gone, also when this shell is killed.
+# take_lock DIR SECONDS: allows one script at a time below this projects root. Every child
+# inherits the descriptor, so the lock is held until the last of them is gone, even when this
+# shell is killed.
 take_lock() {
   local dir=$1 wait=$2 tries=0
   while :; do
@@ -108,7 +117,8 @@ take_lock() {
       75) die SandboxUnavailable "Another Walkback command has held the lock of this projects root for $wait seconds. Call again." ;;
       *) fault "the lock of this projects root could not be taken: flock ended with $?" ;;
     esac
-    # The agent may have deleted the folder while we waited: then somebody else locks another file of that name.
+    # The agent may have deleted the folder while we waited. Then another call locks a different
+    # file of that name.
     [ "$dir/lock" -ef /dev/fd/9 ] && return 0
     exec 9>&-
     tries=$((tries + 1))
@@ -116,8 +126,8 @@ take_lock() {
   done
 }
 
-# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY says what stands there that
-# is not ours.
+# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY
+# describes a foreign file in its place.
 shadow_home() {
   local home=$1 what='a symlink'
   IN_THE_WAY=''
@@ -132,21 +142,22 @@ shadow_home() {
   printf '*\n' >"$home/.gitignore" 2>/dev/null
 }
 
-# open_run: RUN is a private folder for this call. Folders of calls long gone are removed; a young one may still be read.
+# open_run: RUN is a private folder for this call. Folders of old calls are removed; a recent one
+# may still be read.
 open_run() {
   RUN=$HOME_DIR/run-$SESSION/$CALL
   mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
   local old=("$HOME_DIR/run-$SESSION"/*)
-  # What was brought in for a restore that never came lies beside them.
+  # Files brought in for a restore that never came lie beside them.
   [ ! -d "$HOME_DIR/in-$SESSION" ] || old+=("$HOME_DIR/in-$SESSION"/*)
   [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
 }
 
-# count_processors: PARALLEL repositories are worked on at once.
+# count_processors: sets PARALLEL, the number of repositories worked on at once.
 count_processors() {
   slurp /proc/stat
-  # One line for all processors, one for each, then `intr`; there is one c in each. Read at once: the kernel makes it anew
-  # for every read.
+  # The file has one line for all processors, one for each, then `intr`; each of these lines has
+  # one c. It is read in one go, because the kernel makes it anew for every read.
   TEXT=${TEXT%%intr*}
   TEXT=${TEXT//[!c]/}
   PARALLEL=$((${#TEXT} - 1))
@@ -169,7 +180,7 @@ stopwatch() { MICROSECONDS=${EPOCHREALTIME:-0} && MICROSECONDS=${MICROSECONDS/[.
 
 # read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
 read_umask() {
-  # Through a file: a substitution would be a process.
+  # Uses a file, because a command substitution would start a process.
   local file=${OUT-$RUN/call}.umask
   umask >"$file" && line_of "$file" && UMASK=$TEXT || UMASK=$(umask)
   new_file_modes
