@@ -1,4 +1,7 @@
-/** What each function of checkpoints answers. Answers are extended, never changed: a caller ignores what it does not know. */
+/**
+ * The answers of the checkpoint functions. Answers are extended, never changed: a caller ignores fields
+ * that it does not know.
+ */
 import * as z from 'zod';
 
 const count = z.int().min(0);
@@ -13,7 +16,7 @@ const uncaptured = () =>
   });
 export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
 
-/** What a call that was not asked to roll back did about a rollback that nobody finished. */
+/** How a call that did not ask to roll back settled an abandoned rollback. */
 const settledRollback = () =>
   z.object({
     requestId: z.string(),
@@ -175,7 +178,7 @@ const headState = () =>
     commit: z.string().nullable(),
   });
 
-/** What differs in a repository beside its working files. */
+/** The differences in a repository beside its working files. */
 const hostChange = () =>
   z.object({
     head: z

@@ -97,7 +97,7 @@ export const CHECKPOINT_FUNCTIONS = {
     timeoutSeconds: 60,
     grants: { sessions: CAPTURE },
   },
-  // Of the Sessions table alone: the name is older than sagas, and is deployed.
+  // Handles only the Sessions table. The name is older than sagas, and is deployed.
   'publish-events': {
     entry: 'functions/publish-session-events.ts',
     description: 'Turns changes of the Sessions table into events and deletes expired bundles',

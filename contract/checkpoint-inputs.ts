@@ -1,4 +1,7 @@
-/** What each function of checkpoints accepts: strict, an unknown field is refused, and the message names it (C10). */
+/**
+ * The inputs of the checkpoint functions. They are strict: an unknown field is refused, and the message
+ * names it (C10).
+ */
 import * as z from 'zod';
 import {
   absolutePath,
@@ -101,7 +104,10 @@ export type TimelineInput = z.output<ReturnType<typeof timelineInput>>;
 export const sessionInput = () => z.strictObject({ sessionId: id });
 export type SessionInput = z.output<ReturnType<typeof sessionInput>>;
 
-/** A point of the timeline: a message, a checkpoint, `head`, or `now` (what the sandbox holds, captured for this call only). */
+/**
+ * A point of the timeline: a message, a checkpoint, `head`, or `now` (the present state of the sandbox,
+ * captured for this call only).
+ */
 const point = z
   .union([z.literal(['head', 'now']), checkpointId, id])
   .describe('a message id, a checkpoint id, head or now');

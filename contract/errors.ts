@@ -1,22 +1,22 @@
 /**
- * Every error by its literal name, and all that is decided by the name alone. Step Functions, alarms and callers match on
- * these names, so a name is never renamed. Exit codes, refusals, hints of the command and the tables in the docs derive
- * from this list.
+ * Every error by its literal name, and everything that depends on the name alone. Step Functions, alarms
+ * and callers match on these names, so a name is never changed. Exit codes, refusals, hints of the command
+ * and the tables in the docs derive from this list.
  */
 import type { ExitCodeName } from './exit-codes.ts';
 
 interface ErrorRow {
   /**
-   * `refusal`: what a caller asked wrongly, or what stands in its way as designed; no alarm rings. `fault`: something
-   * failed that should not have.
+   * `refusal`: the caller asked wrongly, or something stands in the way as designed; no alarm rings.
+   * `fault`: something failed that should not have.
    */
   kind: 'refusal' | 'fault';
-  /** Whether the same call may succeed later; one error may say otherwise for itself. */
+  /** Whether the same call may succeed later. A single error may override this. */
   retryable: boolean;
   exitCode: ExitCodeName;
-  /** What to do, in words that help at a terminal as well as in a table. */
+  /** Advice worded for a terminal as well as for a table. */
   advice: string;
-  /** What runs in a sandbox may name it; of any other name it is not believed (C10). */
+  /** A sandbox may report this error. Other names from a sandbox are not believed (C10). */
   isToldBySandbox?: true;
 }
 
@@ -37,7 +37,7 @@ const NAMES_SAGAS = 'walkback saga list shows the sagas, walkback saga show thei
 const ANOTHER_TARGET = 'choose another checkpoint, and look at the bucket: walkback log shows them';
 const REPAIR = 'walkback saga retry, resolve or skip for each step that is left';
 
-/** What checkpoints, rollbacks and rehydrates end with. */
+/** Errors of checkpoints, rollbacks and rehydrates. */
 const CHECKPOINT_ERRORS = {
   InvalidInput: refusal('usage', 'mend the fields that the message names; --help says what is expected'),
   SessionNotFound: refusal('notFound', 'walkback session list shows the sessions'),
@@ -83,7 +83,7 @@ const CHECKPOINT_ERRORS = {
   BundleTooLarge: fault('notRestorable', 'leave large files out (exclude, maxFileBytes)'),
 } as const satisfies Record<string, ErrorRow>;
 
-/** What calls about sagas are answered with. */
+/** Errors of calls about sagas. */
 const SAGA_ERRORS = {
   PlanRefused: refusal('usage', 'mend the step and the rule that the message names'),
   CatalogRefused: refusal('usage', 'mend what the message names; a stored version never changes'),
@@ -97,7 +97,7 @@ const SAGA_ERRORS = {
   ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
 } as const satisfies Record<string, ErrorRow>;
 
-/** What a tool's call can end with; recorded in the ledger. Tools add names of their own. */
+/** Errors of a tool's call, recorded in the ledger. Tools add names of their own. */
 const TOOL_ERRORS = {
   InvalidArguments: refusal('usage', 'mend the arguments that the message names'),
   InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
@@ -114,7 +114,7 @@ const TOOL_ERRORS = {
   LedgerBroken: fault('failed', 'entries were changed, removed or put in: compare with the backup'),
 } as const satisfies Record<string, ErrorRow>;
 
-/** What the services below and our own code answer with. */
+/** Errors of the services below and of our own code. */
 const SERVICE_ERRORS = {
   Throttled: laterMaybe(fault('unavailable', 'call again a little later')),
   StorageUnavailable: laterMaybe(fault('unavailable', 'call again a little later')),
@@ -126,7 +126,7 @@ const SERVICE_ERRORS = {
   InternalError: fault('failed', "call again; if it repeats, look into the function's log"),
 } as const satisfies Record<string, ErrorRow>;
 
-/** What only the command says. */
+/** Errors of the command line only. */
 const COMMAND_ERRORS = {
   CloudUnavailable: laterMaybe(fault('unavailable', 'is walkback up running, or the network there?')),
   DataDirInUse: laterMaybe(
@@ -149,7 +149,7 @@ export type ErrorName = keyof typeof ERRORS;
 
 const ROWS: Readonly<Record<string, ErrorRow>> = ERRORS;
 
-/** The row of a name that came as text; a name that is not ours has none. */
+/** The row of a name given as text, or undefined when the name is not ours. */
 export const errorRow = (name: string): ErrorRow | undefined =>
   Object.hasOwn(ERRORS, name) ? ROWS[name] : undefined;
 

@@ -1,4 +1,7 @@
-/** What subscribers of the bus may rely on: the `detail` of every event. test/infra/events.test.ts holds real events against it. */
+/**
+ * The `detail` of every event: the part that subscribers of the bus may rely on. test/infra/events.test.ts
+ * checks real events against it.
+ */
 import * as z from 'zod';
 import { SAGA_STATUSES } from './saga-answers.ts';
 

@@ -1,4 +1,4 @@
-/** What the shell is told. The table is printed by `walkback --help` and stands in docs/cli.md. */
+/** The exit codes of the command. `walkback --help` prints this table, and docs/cli.md has it. */
 interface ExitCode {
   code: number;
   meaning: string;

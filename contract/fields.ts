@@ -1,4 +1,7 @@
-/** Fields that several functions take. Everything is strict: what is not of this shape is refused, by name (C10). */
+/**
+ * Fields that several functions take. Everything is strict: a value of another shape is refused, by name
+ * (C10).
+ */
 import * as z from 'zod';
 import { ID_PATTERN, RESERVED_ID_PREFIX } from './ids.ts';
 
@@ -13,7 +16,9 @@ export const callersId = id.refine((value) => !value.startsWith(RESERVED_ID_PREF
   error: `ids that begin with "${RESERVED_ID_PREFIX}" are reserved`,
 });
 
-/** Printable text without line breaks: these become headers, tags and file names elsewhere. */
+/**
+ * Printable text without line breaks, because these values become headers, tags and file names elsewhere.
+ */
 export const line = (max: number) =>
   z
     .string()

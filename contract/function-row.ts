@@ -1,4 +1,4 @@
-/** What one row of the table of functions says. */
+/** The members of one row of the table of functions. */
 import type * as z from 'zod';
 
 export type TableAction = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem';
@@ -7,7 +7,7 @@ export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuc
 /** Who may call a function; `internal`: only the machine, rules and streams of the construct. */
 export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'internal';
 
-/** What a function may touch, and nothing else. */
+/** Everything that a function may access. */
 interface Grants {
   /** On the Sessions table. */
   sessions?: readonly TableAction[];
@@ -15,21 +15,21 @@ interface Grants {
   sagas?: readonly TableAction[];
   /** On the Ledger table: never anything that changes or deletes an entry (S10). */
   ledger?: readonly ('GetItem' | 'Query' | 'PutItem')[];
-  /** Queries these indexes too; `days`: of the ledger only the one by day. */
+  /** It may query these indexes too. `days`: of the ledger only the one by day. */
   indexes?: readonly ('sagas' | 'ledger' | 'days')[];
   bucket?: 'restore' | 'capture' | 'delete';
   /** Talks to E2B, so it may read the API key. */
   sandbox?: true;
   publishesEvents?: true;
-  /** What it asks of Step Functions. */
+  /** Its permissions for Step Functions. */
   engine?: readonly EngineAction[];
   /** The table whose stream feeds it. */
   stream?: 'sessions' | 'sagas';
   /** `write`: keeps digests of the ledger and signs them; `read`: checks them. */
   anchors?: 'write' | 'read';
-  /** Looks at the timeouts of the functions that serve tools. */
+  /** Reads the timeouts of the functions that serve tools. */
   looksAtTools?: true;
-  /** Calls tools over HTTP: sagas may call it, and it may read what calls are signed with. */
+  /** Calls tools over HTTP: sagas may call it, and it may read the secret that signs calls. */
   httpTool?: true;
 }
 
@@ -40,9 +40,9 @@ export interface FunctionRow {
   grants: Grants;
   /** Where the handler is, when it is not `functions/<name>.ts`. */
   entry?: string;
-  /** Absent: it takes what AWS sends it. Made when it is needed: no function pays for the schemas of all. */
+  /** Absent: it takes an event from AWS. A function, so that no Lambda builds the schemas of all. */
   input?: () => z.ZodType;
-  /** Absent: nobody reads it. */
+  /** Absent: no caller reads the answer. */
   answer?: () => z.ZodType;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Every function, as data: one Lambda per row, deployed as `<prefix>-<name>` from `functions/<name>.ts`. What CDK deploys
- * and grants, what handlers parse, what the command may call and the tables in the docs derive from the rows.
- * test/infra/grants.test.ts holds them against the calls the functions really make.
+ * Every function, as data: one Lambda per row, deployed as `<prefix>-<name>` from `functions/<name>.ts`.
+ * The rows determine what CDK deploys and grants, what handlers parse, what the command may call, and the
+ * tables in the docs. test/infra/grants.test.ts checks them against the calls that the functions really
+ * make.
  */
 import type * as z from 'zod';
 import { CHECKPOINT_FUNCTIONS } from './checkpoint-functions.ts';
@@ -13,15 +14,15 @@ export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS } as const
 type Functions = typeof FUNCTIONS;
 type FunctionName = keyof Functions;
 
-/** Those that take an input of ours, and not what AWS sends. */
+/** Functions that take an input of ours, not an event from AWS. */
 export type CallableName = {
   [Name in FunctionName]: Functions[Name] extends { input: () => z.ZodType } ? Name : never;
 }[FunctionName];
 
-/** As its schema leaves it. */
+/** The input after its schema has parsed it. */
 export type InputOf<Name extends CallableName> = z.output<ReturnType<Functions[Name]['input']>>;
 
-/** `unknown` where nobody reads it. */
+/** `unknown` where no caller reads it. */
 export type AnswerOf<Name extends FunctionName> = Functions[Name] extends {
   answer: () => infer Answer extends z.ZodType;
 }

@@ -1,9 +1,12 @@
-/** Where tools that are HTTP endpoints may be. */
+/** Rules for the addresses of tools that are HTTP endpoints. */
 
 const MAX_LENGTH = 2048;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The rule an endpoint breaks, by its name and in words. Never quotes it: it may hold a password. */
+/**
+ * The rule that an endpoint breaks, by its name and in words. Never quotes the endpoint, because it may
+ * hold a password.
+ */
 export const endpointProblem = (endpoint: string): string | undefined => {
   const url = URL.parse(endpoint);
   if (url === null || /\s/.test(endpoint) || endpoint.length > MAX_LENGTH) {
@@ -19,5 +22,5 @@ export const endpointProblem = (endpoint: string): string | undefined => {
   return undefined;
 };
 
-/** Only where functions and tools share a host may an endpoint be there. */
+/** An endpoint may be on this host only where functions and tools share one. */
 export const isLoopback = (endpoint: string): boolean => LOOPBACK.test(URL.parse(endpoint)?.hostname ?? '');

@@ -1,4 +1,4 @@
-/** What functions accept that only the machine, rules and streams of the construct call. */
+/** Inputs of the functions that only the construct's machine, rules and streams call. */
 import * as z from 'zod';
 import { id } from './fields.ts';
 import { endpointProblem } from './http-endpoint.ts';
@@ -33,7 +33,7 @@ export const announceAwaitInput = () =>
     token: z.string().min(1).max(2048),
   });
 
-/** What EventBridge says of itself, by the clock and of an execution; nothing of interest. */
+/** Fields that EventBridge adds to scheduled events and to those of executions. We do not use them. */
 const eventFields = () => ({
   version: z.string().optional(),
   id: z.string().optional(),
@@ -45,7 +45,7 @@ const eventFields = () => ({
   resources: z.array(z.string()).optional(),
 });
 
-/** By the clock, or by a dead execution: its input names the saga. */
+/** Called by the clock, or for a dead execution, whose input names the saga. */
 export const sweepInput = () =>
   z.strictObject({
     sagaId: id.optional(),

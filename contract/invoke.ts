@@ -7,7 +7,7 @@ export type DeployedName<Name extends CallableName = CallableName> = `walkback-$
 /** As a caller writes it, before its schema normalises it. */
 export type RequestOf<Name extends CallableName> = z.input<ReturnType<(typeof FUNCTIONS)[Name]['input']>>;
 
-/** Calls a function, and throws what it was refused or failed with. */
+/** Calls a function. Throws the error that it was refused or failed with. */
 export type Invoke = <Name extends CallableName>(
   name: DeployedName<Name>,
   input: RequestOf<Name>,

@@ -3,7 +3,10 @@ import * as z from 'zod';
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
-/** Deeper than people write, and far from what ends a program that walks it, or a service that reads it. */
+/**
+ * Deeper than people write, but not deep enough to crash a program that walks it or a service that reads
+ * it.
+ */
 export const MAX_JSON_DEPTH = 100;
 
 const membersOf = (value: object): unknown[] => (Array.isArray(value) ? value : Object.values(value));
@@ -16,7 +19,7 @@ const problemOf = (value: unknown): string | undefined => {
     case 'number':
       return Number.isFinite(value) ? undefined : 'holds a number that JSON has not';
     case 'object':
-      // Nearly everything that copies an object drops it without a word.
+      // Nearly every way to copy an object silently drops this member.
       return value !== null && Object.hasOwn(value, '__proto__')
         ? 'has a member __proto__, which does not survive being copied; give it another name'
         : undefined;
@@ -26,8 +29,8 @@ const problemOf = (value: unknown): string | undefined => {
 };
 
 /**
- * Why this is no JSON that we take, or undefined: for everything that comes from outside. By levels and not by recursion, or what
- * is nested deep would end the look at it.
+ * The reason why we do not accept this JSON, or undefined. For all input from outside. It walks by levels,
+ * because recursion would fail on deep nesting.
  */
 export const jsonProblem = (value: unknown): string | undefined => {
   let level: unknown[] = [value];
@@ -48,7 +51,7 @@ const error = (issue: { input?: unknown }): string => jsonProblem(issue.input) ?
 
 export const isJson = (value: unknown): value is Json => jsonProblem(value) === undefined;
 
-/** Any JSON value; what is not one, or not one we take (`jsonProblem`), is refused. */
+/** Any JSON value. Refuses other values, and JSON that we do not accept (`jsonProblem`). */
 export const jsonValue: z.ZodType<Json> = z.custom<Json>(isJson, { error });
 
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -1,4 +1,7 @@
-/** What each function of sagas answers. Answers are extended, never changed: a caller ignores what it does not know. */
+/**
+ * The answers of the saga functions. Answers are extended, never changed: a caller ignores fields that it
+ * does not know.
+ */
 import * as z from 'zod';
 import { jsonObject, jsonValue } from './json.ts';
 
@@ -18,7 +21,7 @@ const cursor = z.string().optional().describe('hand it in for the next page; abs
 
 export const movedSaga = () => z.object({ sagaId: z.string(), status });
 
-/** An answer to an approval: the one that counts is the first. */
+/** An answer to an approval. The first one counts. */
 export const answeredSaga = () =>
   z.object({
     sagaId: z.string(),
@@ -73,7 +76,7 @@ const doing = () =>
     error: namedError().optional().describe('of the attempt before'),
   });
 
-/** What the model and people are told of a saga (S12). */
+/** The description of a saga for the model and for people (S12). */
 export const observation = () =>
   z.object({
     sagaId: z.string(),
@@ -183,7 +186,7 @@ export const ledgerAnswer = () =>
       .describe('for one saga: where its chain ends, to verify that nothing was cut off'),
     evidence: z
       .object({
-        // As it is stored: its shape is no promise.
+        // As it is stored. Its shape may change.
         head: z.unknown().optional().describe('of a saga, with its last page; null when it is gone'),
         findings: z
           .array(z.object({ sagaId: z.string(), where: z.string(), message: z.string() }))

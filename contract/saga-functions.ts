@@ -30,7 +30,9 @@ import {
   startSagaInput,
 } from './saga-inputs.ts';
 
-/** Shorter than the 60 s of the states that call these, so that the function's own error is what the machine sees. */
+/**
+ * Shorter than the 60 s of the states that call these, so that the machine sees the function's own error.
+ */
 const STATE_FUNCTION_SECONDS = 50;
 
 const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'PutItem'] } as const;

@@ -1,4 +1,6 @@
-/** What each function of sagas accepts: strict, an unknown field is refused, and the message names it. */
+/**
+ * The inputs of the saga functions. They are strict: an unknown field is refused, and the message names it.
+ */
 import * as z from 'zod';
 import { id } from './fields.ts';
 import { jsonValue } from './json.ts';

@@ -1,4 +1,4 @@
-/** What a saga asks a tool, as one JSON request. */
+/** The request of a saga to a tool, as JSON. */
 import * as z from 'zod';
 import { jsonObject, jsonValue } from './json.ts';
 

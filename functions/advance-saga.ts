@@ -11,7 +11,7 @@ export const handler = createHandler('advance-saga', async (runtime) => {
     const { annotate } = runtime.telemetry;
     annotate('sagaId', next.sagaId);
     annotate('action', next.action);
-    // What tells a span of forward work from one that takes work back.
+    // Distinguishes a span of forward work from one that takes work back.
     if (next.action === 'INVOKE') annotate('direction', next.operation.direction);
     return next;
   };

@@ -1,4 +1,4 @@
-/** The part of the composition root that knows where digests of the ledger are, and what signs them. */
+/** The part of the composition root that wires the store and the signer of ledger digests. */
 import { createAnchorStore } from '../adapters/aws/sagas/anchor-store.ts';
 import { createLedgerSigner, readLedgerKey } from '../adapters/aws/sagas/ledger-signer.ts';
 import { createReadOutcomes } from '../adapters/aws/sagas/saga-audit.ts';

@@ -1,7 +1,7 @@
 import type { EventBus, WalkbackEvent } from '../core/shared/events.ts';
 import type { Telemetry } from './runtime.ts';
 
-/** Counts what was told, by the event's name; a checkpoint that misses something counts once more. */
+/** Counts published events by name. An incomplete checkpoint counts once more. */
 export const countingEvents = (events: EventBus, { measure }: Telemetry): EventBus => ({
   publish: async (told: WalkbackEvent[]) => {
     await events.publish(told);

@@ -1,4 +1,4 @@
-/** The part of the composition root that knows where events go. */
+/** The part of the composition root that wires the event bus. */
 
 import { createEventBus } from '../adapters/aws/event-bus.ts';
 import type { EventBus } from '../core/shared/events.ts';

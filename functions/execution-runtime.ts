@@ -1,4 +1,4 @@
-/** The part of the composition root that knows what evaluates expressions, and where executions are looked at. */
+/** The part of the composition root that wires the evaluator of expressions and the link to executions. */
 import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import type { AdvanceDependencies, Evaluate } from '../core/saga/ports.ts';

@@ -1,7 +1,7 @@
 /**
- * What every function has around it: parse the input, call one use case, and answer; errors leave with their
- * literal name and a message that says what to do, without stack or secret. Logs, metrics and traces are Powertools'
- * with its own settings (`POWERTOOLS_*`).
+ * The shell around every function: parses the input, calls one use case, and answers. Errors leave with
+ * their literal name and a message that says what to do, without stack or secret. Logs, metrics and traces
+ * come from Powertools with its own settings (`POWERTOOLS_*`).
  */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
@@ -17,7 +17,7 @@ import { createRuntime, metricsNamespace, processEnvironment, type Runtime } fro
 
 const SERVICE = 'walkback';
 
-/** What the caller sees. Lambda takes `name` for `errorType`; the stack would be in its answer. */
+/** The error that the caller sees. Lambda uses `name` as `errorType`. The stack would be in its answer. */
 class FunctionError extends Error {
   override readonly name: string;
 
@@ -95,7 +95,7 @@ export const createEventHandler = <Input, Output>(
     const startedMs = Date.now();
     const deadlineMs = startedMs + context.getRemainingTimeInMillis();
     logger.addContext(context);
-    // As Lambda dates its own: an alarm takes refusals away from errors, minute by minute.
+    // Dated like Lambda's own metrics, because an alarm subtracts refusals from errors minute by minute.
     metrics.setTimestamp(startedMs);
     metrics.captureColdStartMetric();
     try {
@@ -115,19 +115,20 @@ export const createEventHandler = <Input, Output>(
   };
 };
 
-/** A handler that parses what it is given, and is typed from there on. */
+/** A handler that parses its input, which is typed from there on. */
 export const createParsingHandler = <Input, Output>(
   name: string,
   schema: z.ZodType<Input>,
   wire: (runtime: Runtime) => Promise<UseCase<Input, Output>>,
 ) =>
   createEventHandler<unknown, Output>(name, async (runtime) => {
-    // Wiring waits for nothing the input could be refused without.
+    // Wiring starts only when the input is accepted, and does not wait for anything that the input could be
+    // refused without.
     let wired: Promise<UseCase<Input, Output>> | undefined;
     return async (event, invocation) => {
       const input = parseInput(schema, event);
       const wiring = (wired ??= wire(runtime));
-      // What could not be wired (a secret that was not there yet) is tried again by the next call.
+      // If wiring failed (a secret was not there yet), the next call tries again.
       wiring.catch(() => {
         wired = undefined;
       });
@@ -135,7 +136,7 @@ export const createParsingHandler = <Input, Output>(
     };
   });
 
-/** The handler of a row of contract/functions.ts: takes its input, and answers what it says. */
+/** The handler of a row of contract/functions.ts, with that row's input and answer. */
 export const createHandler = <Name extends CallableName>(
   name: Name,
   wire: (runtime: Runtime) => Promise<UseCase<InputOf<Name>, AnswerOf<Name>>>,

@@ -1,4 +1,4 @@
-/** The part of the composition root that knows how tools over HTTP are called. */
+/** The part of the composition root that wires calls of HTTP tools. */
 
 import { createSecret } from '../adapters/aws/secret.ts';
 import { postJson } from '../adapters/http/post.ts';

@@ -1,14 +1,14 @@
 /**
- * The composition root, with the `*-runtime.ts` files beside it: the only place that reads the environment, and the only
- * one that knows which adapter stands behind a port. One function per port and one file per kind of them, so that a
- * Lambda carries, loads and starts only what it uses.
+ * The composition root, with the `*-runtime.ts` files beside it. Only these read the environment and know
+ * which adapter stands behind a port. There is one function per port and one file per kind of port, so that
+ * a Lambda carries, loads and starts only the code that it uses.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WalkbackError } from '../core/shared/errors.ts';
 import type { Clock, Log } from '../core/shared/surroundings.ts';
 
-/** Numbers and marks for whoever watches: metrics of the invocation, and annotations of its span. */
+/** Metrics of the invocation, and annotations of its span. */
 export interface Telemetry {
   measure: (name: string, value: number) => void;
   annotate: (name: string, value: string | number) => void;
@@ -18,13 +18,13 @@ const SILENT: Telemetry = { measure: () => undefined, annotate: () => undefined 
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of this process. Nothing else in functions/ looks at it. */
+/** The environment of this process. No other file in functions/ reads it. */
 export const processEnvironment = (): Environment => process.env;
 
 export const metricsNamespace = (): string | undefined =>
   optional(processEnvironment(), 'POWERTOOLS_METRICS_NAMESPACE');
 
-/** What every function has, whatever it does. */
+/** The services that every function has. */
 export interface Runtime {
   readonly env: Environment;
   readonly clock: Clock;

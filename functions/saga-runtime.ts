@@ -1,4 +1,4 @@
-/** The part of the composition root that knows which adapters stand behind the ports of sagas. */
+/** The part of the composition root that wires the ports of sagas. */
 import { createSagaAudit } from '../adapters/aws/sagas/saga-audit.ts';
 import { createSagaEngine } from '../adapters/aws/sagas/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
@@ -28,7 +28,7 @@ export const sagaTombstones = ({ env }: Runtime): Tombstones =>
 
 export const toolFunctions = (): ToolFunctions => createToolFunctions();
 
-/** The embedded cloud says so; what is deployed does not. */
+/** Only the embedded cloud sets this, never a deployment. */
 export const mayUseLoopbackTools = ({ env }: Runtime): boolean =>
   env['WALKBACK_LOOPBACK_TOOLS'] === 'allowed';
 

@@ -1,4 +1,4 @@
-/** The part of the composition root that knows what sandboxes are, and what works in them. */
+/** The part of the composition root that wires sandboxes and the adapters that work in them. */
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
@@ -23,7 +23,7 @@ const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {
   );
 };
 
-/** Looks for the key at once, so that a missing one is told before anything begins. */
+/** Reads the key at once, so that a missing one is reported before anything begins. */
 export const e2bSandboxes = async (runtime: Runtime): Promise<Sandboxes> => {
   const { env } = runtime;
   const apiKey = e2bApiKey(runtime);
@@ -36,7 +36,7 @@ export const e2bSandboxes = async (runtime: Runtime): Promise<Sandboxes> => {
   });
 };
 
-/** What the operations that capture and restore have in common. */
+/** The ports shared by the operations that capture and restore. */
 export const checkpointPorts = async (runtime: Runtime) => ({
   ...runtime,
   store: sessionStore(runtime),

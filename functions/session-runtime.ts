@@ -1,4 +1,4 @@
-/** The part of the composition root that knows where sessions and their bundles are stored. */
+/** The part of the composition root that wires the stores of sessions and bundles. */
 import { createBundleStore } from '../adapters/aws/bundles.ts';
 import { createSessionStore } from '../adapters/aws/sessions/session-store.ts';
 import type { BundleStore, SessionStore } from '../core/checkpoint/ports/stores.ts';

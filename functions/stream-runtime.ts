@@ -1,4 +1,4 @@
-/** The part of the composition root that knows how changes of the tables arrive, and what Lambda is answered. */
+/** The part of the composition root that reads changes of the tables and answers Lambda. */
 import { toHeadChange } from '../adapters/aws/sagas/saga-stream.ts';
 import { type StreamRecord, toChange } from '../adapters/aws/sessions/stream-records.ts';
 
@@ -6,7 +6,7 @@ interface StreamBatch {
   Records: StreamRecord[];
 }
 
-/** Where in the batch to go on after a failure; an empty list: all of it is done. */
+/** Where in the batch to go on after a failure. An empty list means that all is done. */
 interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }
@@ -21,8 +21,8 @@ const inBatches =
   };
 
 /*
- * Not the batch processor of Powertools: for a stream it works on behind a record that failed, and a later event would be told
- * before an earlier one.
+ * Powertools' batch processor is not used: for a stream it goes on after a failed record, and a later event
+ * would be published before an earlier one.
  */
 export const sessionChanges = inBatches(toChange);
 export const sagaChanges = inBatches(toHeadChange);

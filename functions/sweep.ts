@@ -5,13 +5,16 @@ import { sagaPorts } from './saga-runtime.ts';
 
 const executionInput = z.object({ sagaId: z.string() });
 
-/** The saga of a dead execution: its input names it, and nothing else does. */
+/** The saga of a dead execution, which only the execution's input names. */
 const sagaOf = (text: string) => {
   const parsed = executionInput.safeParse(JSON.parse(text));
   return parsed.success ? { sagaId: parsed.data.sagaId, asked: false } : undefined;
 };
 
-/** By the clock, when an execution failed, timed out or was aborted (S11), and when an operator names a saga. */
+/**
+ * Runs by the clock, when an execution failed, timed out or was aborted (S11), and when an operator names a
+ * saga.
+ */
 export const handler = createHandler('sweep', async (runtime) => {
   const sweep = createSweep(sagaPorts(runtime));
   return ({ sagaId, detail }) => {

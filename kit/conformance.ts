@@ -1,6 +1,7 @@
 /**
- * Is a tool safe to run in a saga? Calls it and its compensator twice, late, early and after each other, against whatever
- * provider it talks to, and looks at what the provider shows. For any test runner: it throws what it found.
+ * Checks whether a tool is safe to run in a saga. Calls it and its compensator twice, late, early and in
+ * both orders, against any provider, and compares what the provider then shows. For any test runner: it
+ * throws the problems found.
  */
 import type { JsonObject } from '../contract/json.ts';
 import type { ToolRequest } from '../contract/tool-request.ts';
@@ -16,7 +17,7 @@ export interface SafetyCase {
   arguments: JsonObject;
   /** Everything of the tool's effects the provider shows; compared as JSON. */
   observe: () => Promise<unknown>;
-  /** Makes keys unique between runs against one provider. */
+  /** Keeps keys unique between runs against one provider. */
   sagaId?: string;
 }
 
@@ -48,13 +49,13 @@ export class ToolUnsafe extends Error {
 
 const LONG_MS = 30_000;
 
-/** Less is over before the call has begun, on a machine that has other things to do. */
+/** A shorter deadline would pass before the call has begun on a busy machine. */
 const LEAST_MS = 25;
 
 /** A deadline whose signal aborts in the middle of a call that takes this long. */
 const cutMs = (tookMs: number): number => Math.max(LEAST_MS, Math.ceil(tookMs / 2)) + STOP_MS;
 
-/** How much the provider shows: as many values as the JSON has. */
+/** The number of values in the JSON that the provider shows. */
 const sizeOf = (json: string): number => {
   const count = (value: unknown): number =>
     typeof value === 'object' && value !== null
@@ -63,7 +64,7 @@ const sizeOf = (json: string): number => {
   return count(JSON.parse(json));
 };
 
-/** What an author does about a check that failed; beside its name, so that both stay the same. */
+/** Advice for the author on a failed check. Kept beside the check's name, so that the two stay together. */
 const ADVICE: Readonly<Record<string, string>> = {
   'refuses to act after its deadline': 'do nothing before `execute`, and call `call.fence()` after long work',
   'refuses arguments that do not match its schema': 'use a strict schema (`z.strictObject`) for `input`',
@@ -150,7 +151,7 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
   const tookMs = performance.now() - before;
   check('does its work', first.outcome === 'committed' && first.error === undefined, first);
   const done = await look();
-  // A provider without keys is never asked to repeat a call: what is in doubt is looked for.
+  // A provider without keys is never asked to repeat a call. A call in doubt is looked up instead.
   const isRepeated =
     effect === 'read' || (tool.definition.idempotencyWindowSeconds ?? 0) > 0 || !tool.hasProbe;
   if (isRepeated) {
@@ -226,12 +227,13 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     acted !== undefined && added <= sizeOf(done) - sizeOf(untouched),
     acted ?? twice[0],
   );
-  // Aborted about half way through. What it sent by then the provider may still act on; it must have stopped itself.
+  // Aborted about half way through. The provider may still act on requests sent by then. The tool must have
+  // stopped itself.
   const cut = (index: number) =>
     handle(request('execute', index, { deadlineMs: Date.now() + cutMs(tookMs) }));
   let short = await cut(5);
   if (overran) {
-    // Once may be a slow machine.
+    // A single overrun may come from a slow machine.
     overran = false;
     short = await cut(6);
   }

@@ -1,15 +1,15 @@
-/** How a tool author declares a tool: what it does, how it is taken back, how one asks whether it happened. */
+/** Declares a tool: what it does, how it is taken back, and how to find out whether it happened. */
 import type * as z from 'zod';
 import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model.ts';
 
-/** What a tool is told about one call. */
+/** The facts about one call that a tool receives. */
 export interface ToolCall {
   sagaId: string;
   step: string;
   attempt: number;
   /** Give this to the provider: the runtime made it and repeats it. For a compensator it is the undo's own key. */
   idempotencyKey: string;
-  /** The key the forward call used; what a probe and a compensator look for. */
+  /** The key of the forward call, which a probe and a compensator look for. */
   forwardKey: string;
   /** Unix milliseconds. */
   deadlineMs: number;
@@ -21,14 +21,17 @@ export interface ToolCall {
   fence(): Promise<void>;
 }
 
-/** What a compensator knows. The result is there only when the forward call's answer was seen, and kept to its schema (S4). */
+/**
+ * Input of a compensator. The result is there only when the forward call's answer was seen and matched its
+ * schema (S4).
+ */
 export interface Undo<Input, Output> {
   arguments: Input;
   result?: Output;
   externalRef?: string;
 }
 
-/** `residue`: what a partial compensator could not take back, in words for a person. */
+/** `residue`: the part that a partial compensator could not take back, in words for a person. */
 export type Undone = { externalRef?: string; residue?: string } | void;
 
 export type Probed<Output> =
@@ -56,10 +59,10 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   replaysErrors?: boolean;
   /** JSONata over the arguments: effects on one resource are undone one after the other. */
   resourceKey?: string;
-  /** The reference people find the effect by in the provider. */
+  /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
-  /** Accepts that nothing happened, and that it is called again. */
+  /** Takes the effect back. Must accept that nothing happened, and that it is called again. */
   compensate?: {
     name: string;
     timeoutSeconds?: number;
@@ -102,7 +105,10 @@ export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
   }
   const input = (value: unknown) => definition.input.parse(value);
   const output = (value: unknown) => definition.output.parse(value);
-  /** A forward call that broke its contract left a result of another shape, or none: the compensator works by key then. */
+  /**
+   * A forward call that broke its contract left a result of another shape, or none. The compensator then
+   * works by key.
+   */
   const knownResult = (value: unknown) => {
     const parsed = definition.output.safeParse(value);
     return parsed.success ? { result: parsed.data } : {};

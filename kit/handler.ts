@@ -1,6 +1,7 @@
 /**
- * The Lambda function around tools. It owns the edge: schema of what comes in, deadline and tombstone before anything acts
- * (S3, S4), and the three outcomes of what happened (S2). It never throws: what it could not know it calls unknown.
+ * The Lambda function around tools. It owns the edge: the input schema, deadline and tombstone before
+ * anything acts (S3, S4), and the three outcomes (S2). It never throws: if it cannot know what happened,
+ * the outcome is unknown.
  */
 import * as z from 'zod';
 import { isJson, type Json, jsonProblem } from '../contract/json.ts';
@@ -23,7 +24,10 @@ import { createSpans } from './spans.ts';
 export interface HandlerDependencies {
   tombstones: Tombstones;
   now?: () => number;
-  /** What ends a call that did not stop at its deadline. Default: on Lambda the process, elsewhere nothing. */
+  /**
+   * Ends a call that did not stop at its deadline. Default: on Lambda ends the process, elsewhere does
+   * nothing.
+   */
   endInstance?: () => void;
 }
 
@@ -33,7 +37,7 @@ const rejected = (name: string, message: string): Outcome => ({
   retryable: false,
 });
 
-/** What an error of a tool means. */
+/** The outcome that an error of a tool stands for. */
 const outcomeOf = (error: unknown): Outcome => {
   if (error instanceof ToolRejected) {
     return {
@@ -52,7 +56,7 @@ const outcomeOf = (error: unknown): Outcome => {
   return { outcome: 'unknown', error: describeError(plain.name, plain.message), answered: false };
 };
 
-/** The value as JSON takes it, or why it cannot be. */
+/** The value as JSON, or the reason why it cannot be. */
 const toJson = (value: unknown): { result: Json; sizeBytes: number } | { problem: string } => {
   try {
     const text = JSON.stringify(value) ?? 'null';
@@ -65,7 +69,10 @@ const toJson = (value: unknown): { result: Json; sizeBytes: number } | { problem
   }
 };
 
-/** A result as it goes into the ledger. It happened, so what is wrong with it is said beside it, not instead of it. */
+/**
+ * A result for the ledger. The call took effect, so a problem with the result is reported beside it, not
+ * instead of it.
+ */
 const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
   const invalid = (reason: string, more: { externalRef?: string } = {}): Outcome => ({
     outcome: 'committed',
@@ -158,7 +165,7 @@ const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: T
   return { tool, request };
 };
 
-/** Repeated with its key, a call of such a tool acts once by itself. */
+/** A repeated call of such a tool with its key acts once, thanks to the provider. */
 const knowsKeys = ({ definition: { effect, idempotencyWindowSeconds = 0 } }: Tool): boolean =>
   effect === 'read' || idempotencyWindowSeconds > 0;
 

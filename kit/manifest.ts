@@ -1,4 +1,7 @@
-/** The catalog entry of a tool, generated: one bundle holds every schema, so code and catalog cannot drift. */
+/**
+ * Generates the catalog entry of a tool. One bundle holds every schema, so code and catalog cannot drift
+ * apart.
+ */
 import * as z from 'zod';
 import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
 import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';
@@ -27,7 +30,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
   return rest;
 };
 
-/** What a compensator is given, as a schema. */
+/** The schema of a compensator's input. */
 const undoSchema = (tool: Tool): z.ZodType =>
   z.strictObject({
     arguments: tool.definition.input,

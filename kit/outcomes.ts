@@ -1,4 +1,4 @@
-/** How a tool says that nothing happened. Everything else it throws leaves the outcome open (S2). */
+/** How a tool reports that nothing happened. Any other error leaves the outcome open (S2). */
 
 /**
  * Nothing happened. `retryable`: the same call may succeed later (throttled, in flight elsewhere). `retryAfterSeconds`: not before,
@@ -17,13 +17,16 @@ export class ToolRejected extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    // Who says when to come back says that coming back is of use.
+    // A provider that says when to come back expects a retry.
     this.retryable = options.retryable ?? options.retryAfterSeconds !== undefined;
     if (options.retryAfterSeconds !== undefined) this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
-/** It may have happened. `answered`: the provider said so itself, so asking again with the same key says the same. */
+/**
+ * It may have happened. `answered`: the provider itself said so, so asking again with the same key gives
+ * the same answer.
+ */
 export class ToolUncertain extends Error {
   override readonly name = 'ToolUncertain';
   readonly code: string;

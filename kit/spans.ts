@@ -1,10 +1,13 @@
-/** One X-Ray span for each call of a tool, where a function is traced; nothing anywhere else, and nothing an author has to do. */
+/**
+ * One X-Ray span for each call of a tool, where a function is traced. Elsewhere it does nothing. An author
+ * need not do anything.
+ */
 import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
 
-/** What surrounds a call. It answers what the call answers. */
+/** Wraps a call, and answers its answer. */
 export type Trace = (request: ToolRequest, call: () => Promise<Outcome>) => Promise<Outcome>;
 
 interface Span {

@@ -1,4 +1,4 @@
-/** The receiving side of an HTTP tool: was this call made by our Walkback, and just now? */
+/** The receiving side of an HTTP tool: checks that a call was made by our Walkback, and just now. */
 import { timingSafeEqual } from 'node:crypto';
 import { SIGNATURE_HEADER, signatureOf } from '../core/saga/tools/http-signature.ts';
 
@@ -13,7 +13,7 @@ const headerOf = (headers: GivenHeaders): string => {
 };
 
 export interface GivenCall {
-  /** The endpoint as its manifest has it: what is configured here, not what the request says of itself. */
+  /** The endpoint as in its manifest. It comes from configuration here, not from the request. */
   url: string;
   headers: GivenHeaders;
   /** The bytes as they came, before any parsing. */

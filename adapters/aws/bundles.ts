@@ -1,6 +1,6 @@
 /**
- * Bundles in a bucket. Keys come from content, so an object that is there already is the one to be stored, and
- * the service itself checks every upload's SHA-256.
+ * Bundles in a bucket. Keys come from content, so an existing object is the right one, and S3 itself checks
+ * every upload's SHA-256.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -26,7 +26,7 @@ const CHECKSUM_HEADER = 'x-amz-checksum-sha256';
 const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
 const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 
-/** A HEAD has no body, so its 404 has no other name than that. */
+/** A HEAD answer has no body, so its 404 has no other name. */
 const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
 
 const missing = (key: string, cause: unknown): WalkbackError =>
@@ -45,11 +45,11 @@ const corrupt = (key: string): WalkbackError =>
 export const createBundleStore = (options: {
   bucket: string;
   client?: S3Client;
-  /** How to wait before a collision is tried again; a test need not. */
+  /** How to wait before a collision is retried. A test need not wait. */
   retry?: RetryMeans;
 }): BundleStore => {
   const { bucket: Bucket, retry: means = { sleep } } = options;
-  // What arrives is hashed here: a bundle that is not the stored one must be told from a service that fails.
+  // Downloads are hashed here, because a wrong bundle must be told apart from a failing service.
   const client =
     options.client ?? new S3Client({ ...BULK_DEFAULTS, responseChecksumValidation: 'WHEN_REQUIRED' });
 
@@ -74,7 +74,7 @@ export const createBundleStore = (options: {
     }
   };
 
-  /** Whether what is there is what was to be put; false when it has gone meanwhile. */
+  /** Whether the stored object is the one to put. False when it has gone meanwhile. */
   const isSame = async (key: string, bytes: Uint8Array, sha256: string): Promise<boolean> => {
     const there = await head(key);
     if (there === undefined) return false;
@@ -98,7 +98,8 @@ export const createBundleStore = (options: {
           await client.send(command);
           return true;
         } catch (error) {
-          // Another write or a deletion was under way: S3 says to try again, and nothing of what is there.
+          // Another write or a deletion was under way. S3 asks to try again, and does not tell what is
+          // stored.
           if (isNamed(error, 'ConditionalRequestConflict') || statusOf(error) === 409) return undefined;
           const isThere = isNamed(error, 'PreconditionFailed') || statusOf(error) === 412;
           if (!isThere) throw toWalkbackError(SERVICE, error);

@@ -1,4 +1,7 @@
-/** Patience of every AWS client: a few tries with the SDK's own backoff, and no call that hangs for ever. */
+/**
+ * Retries and timeouts of every AWS client: a few tries with the SDK's own backoff, and no call that hangs
+ * for ever.
+ */
 export const CLIENT_DEFAULTS = {
   maxAttempts: 4,
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },

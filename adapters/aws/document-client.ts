@@ -6,6 +6,7 @@ import { CLIENT_DEFAULTS } from './client-defaults.ts';
 export const documentClient = (client?: DynamoDBClient): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(client ?? new DynamoDBClient(CLIENT_DEFAULTS), {
     marshallOptions: { removeUndefinedValues: true },
-    // A number that is too large for JavaScript was not written by us: to be seen and named, not to fail the reading.
+    // We never write a number that is too large for JavaScript. Reading must show it as a finding, not fail
+    // on it.
     unmarshallOptions: { wrapNumbers: (text) => Number(text) },
   });

@@ -1,4 +1,7 @@
-/** AWS errors as Walkback's own: callers match on literal names and know whether trying again can help. */
+/**
+ * Turns AWS errors into Walkback's own, so that callers match on literal names and know whether a retry can
+ * help.
+ */
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 const THROTTLED = new Set([
@@ -56,8 +59,8 @@ export const isNamed = (error: unknown, ...names: string[]): boolean =>
 export const statusOf = (error: unknown): number | undefined => facts(error).status;
 
 /**
- * Classifies what a service answered: throttled and unreachable are retryable, missing rights or names are the
- * operator's to fix, anything else is a mistake of ours.
+ * Classifies a service's error: throttled and unreachable are retryable, missing rights or names are the
+ * operator's to fix, anything else is a bug of ours.
  */
 export const toWalkbackError = (service: string, error: unknown): WalkbackError => {
   if (error instanceof WalkbackError) return error;
@@ -87,7 +90,7 @@ export const toWalkbackError = (service: string, error: unknown): WalkbackError 
   });
 };
 
-/** Runs one call of a service; whatever it throws comes out as a `WalkbackError`. */
+/** Runs one call of a service. Every error comes out as a `WalkbackError`. */
 export const calling = async <T>(service: string, call: () => Promise<T>): Promise<T> => {
   try {
     return await call();

@@ -20,12 +20,12 @@ export const readSecret = async (
 
 /** A rotated secret is in use everywhere this long after it was stored. */
 export const SECRET_LIFE_MS = 5 * 60_000;
-/** Pause before the next try to read again what could not be read. */
+/** Pause before the next try after a failed read. */
 const RETRY_MS = 30_000;
 
 /**
- * A secret that may be rotated: read when it is first needed, and again once it is old. While it cannot be read again, the one
- * that is known goes on: Secrets Manager being away stops nobody who works already.
+ * A secret that may be rotated: read when it is first needed, and again once it is old. If the new read
+ * fails, the known value is used, so an outage of Secrets Manager stops no running work.
  */
 export const createSecret = (
   secretId: string,

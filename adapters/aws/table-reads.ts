@@ -18,7 +18,7 @@ export interface Key {
 /** An item to be written. */
 export type Item = Key & Record<string, unknown>;
 
-/** An item as it was read: what it is, its reader says. */
+/** An item as it was read. Its reader checks its shape. */
 export type Stored = Record<string, unknown>;
 
 export const getItem = async (

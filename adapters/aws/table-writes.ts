@@ -1,4 +1,7 @@
-/** Writes of many items, the same for every table: all or none, or each by itself and repeated until all are there. */
+/**
+ * Writes of many items, the same for every table: all or none, or each by itself and repeated until all are
+ * stored.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
@@ -15,7 +18,7 @@ const SERVICE = 'DynamoDB';
 const MAX_BATCH = 25;
 const MAX_LEFTOVERS = 50;
 
-/** It met another transaction, or too many writes: it may be tried again as it is. */
+/** The write met another transaction, or too many writes. The same write may be tried again. */
 const COLLIDED = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -25,8 +28,9 @@ const cancelledBecause = (error: TransactionCanceledException, ...codes: string[
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
 
 /**
- * All or none. Answers the refusal of a condition, undefined when it was written. One that only collided with another
- * is repeated; `busy` is said when that never ends. Repeats of the SDK carry one token: one transaction to the service.
+ * Writes all or none. Answers the refusal of a condition, or undefined when it was written. One that only
+ * collided with another is repeated; `busy` is thrown when that never ends. Retries of the SDK carry one
+ * token, so they are one transaction to the service.
  */
 export const transactPuts = async (
   client: DynamoDBDocumentClient,

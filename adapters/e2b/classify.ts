@@ -1,5 +1,5 @@
 /**
- * What an error of the E2B SDK means to us. Pure: class, status and message in, `WalkbackError` out. The SDK's
+ * Translates errors of the E2B SDK. Pure: class, status and message in, `WalkbackError` out. The SDK's
  * classes do not share one base and some failures carry only a message, so the order of the rules matters.
  */
 import {
@@ -34,7 +34,10 @@ interface Meaning {
   message: string;
   retryable: boolean;
   outcome: Outcome;
-  /** The answer was lost with the connection: what may be done twice may be tried at once. */
+  /**
+   * The answer was lost with the connection. An operation that is safe to repeat may be tried again at
+   * once.
+   */
   broken?: true;
 }
 
@@ -84,7 +87,9 @@ const ROOT_TROUBLE: Record<RootTrouble, string> = {
     'The projects root cannot be entered by the user of the sandbox. Give that user the right to (chmod u+rwx), then call again.',
 };
 
-/** The daemon refused a command or a file. What it says may hold the command, so little of it is repeated. */
+/**
+ * The daemon refused a command or a file. Its message may contain the command, so little of it is repeated.
+ */
 const ofRefusal = (words: string): Meaning => {
   const trouble = rootTrouble(words);
   if (trouble !== undefined)

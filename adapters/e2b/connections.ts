@@ -1,7 +1,7 @@
 /**
- * Connected sandboxes of this process. Owns a cache of handles, so that the steps of one operation do not look the
- * sandbox up again and again. A handle is trusted for a short time only: using one wakes a sandbox that was paused
- * meanwhile and has auto-resume, and nothing here may resume (and bill) a sandbox.
+ * Connected sandboxes of this process. Owns a cache of handles, so that the steps of one operation do not
+ * look the sandbox up each time. A handle is trusted only briefly: if the sandbox was paused meanwhile and
+ * has auto-resume, using the handle would wake it, and nothing here may resume (and bill) a sandbox.
  */
 import type { Sandbox } from 'e2b';
 import { WalkbackError } from '../../core/shared/errors.ts';

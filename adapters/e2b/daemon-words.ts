@@ -1,12 +1,15 @@
 /**
- * What the sandbox's daemon says, as far as we read it, and what of it may be repeated. Its words as of envd 0.6.13;
- * test/support/envd-0.6.13.json has them as they were heard.
+ * Messages of the sandbox's daemon that we read, and the parts that may be repeated. As of envd 0.6.13;
+ * test/support/envd-0.6.13.json has them as recorded.
  */
 
-/** Longer, or more than one line, is no sentence of the daemon's alone: it may hold a command. */
+/** A longer message, or one of several lines, may contain a command. */
 const MAX_CHARS = 300;
 
-/** It repeats the whole command when it could not start it: program, arguments, and with them our script. */
+/**
+ * When the daemon could not start a command, its message repeats all of it: program, arguments, and with
+ * them our script.
+ */
 const NOT_STARTED =
   /error starting (?:process|pty with command) '.*'(?: in dir .*)?: (?<why>[^':]+(?:: [^':]+)*)$/s;
 

@@ -1,6 +1,7 @@
 /**
- * Cuts text that arrives in arbitrary pieces into lines. The last one may lack its newline. Each character is looked at once,
- * however many pieces a line came in: what is unfinished is kept in pieces and put together when its end is there.
+ * Cuts text that arrives in arbitrary pieces into lines. The last line may lack its newline. Each character
+ * is examined once, however many pieces a line came in: pieces of an unfinished line are kept and joined at
+ * its end.
  */
 export const createLineSplitter = (onLine: (line: string) => void) => {
   let pieces: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Reads what a script in the sandbox answered: NUL-ended key/value pairs, base64 between two mark lines, so that
- * noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of the sandbox (C10).
+ * Reads the answer of a script in the sandbox: NUL-ended key/value pairs, as base64 between two mark lines,
+ * so that noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of
+ * the sandbox (C10).
  */
 
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
@@ -63,7 +64,7 @@ export const value = (pairs: readonly Pair[], key: string): string | undefined =
 const unavailable = (message: string, details: Record<string, unknown> = {}): WalkbackError =>
   new WalkbackError('SandboxUnavailable', message, { retryable: true, details });
 
-/** An answer, or bytes that belong to it, that was cut short on its way: never taken for the whole. */
+/** The error for an answer, or its attached bytes, that was cut short. It is never taken for the whole. */
 export const cutShort = (): WalkbackError =>
   unavailable('The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.');
 

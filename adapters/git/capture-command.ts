@@ -1,4 +1,4 @@
-/** The capture command: its values, and what its answer means. Pure. */
+/** The capture command: its input values, and the meaning of its answer. Pure. */
 import type { RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type {
   CapturedRepository,

@@ -40,9 +40,11 @@ const withoutPlace = ({ name: _name, carry: _carry, ...bundle }: AnnouncedBundle
 const bytesOf = (bundles: readonly AnnouncedBundle[]): number =>
   bundles.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
 
-/** A sandbox says how much there is to carry, and the memory it takes is ours (C10). */
+/**
+ * The sandbox announces how much there is to carry, but the memory is ours, so the amount is checked (C10).
+ */
 const requireCarriable = (carried: readonly AnnouncedBundle[], maxBytes: number): void => {
-  // Written so that what is no number is refused.
+  // Written so that NaN is refused.
   if (carried.every(({ sizeBytes }) => sizeBytes >= 0) && bytesOf(carried) <= maxBytes) return;
   throw new WalkbackError(
     'BundleTooLarge',

@@ -1,4 +1,6 @@
-/** What a plan or a diff says of the host state, from the pairs of the sandbox (sandbox/restore/plan-host.sh). Pure. */
+/**
+ * The host part of a plan or a diff, from the pairs of the sandbox (sandbox/restore/plan-host.sh). Pure.
+ */
 import type { HostChange } from '../../contract/checkpoint-answers.ts';
 import { all, type Pair, value } from './answer.ts';
 import { records } from './capture-command.ts';

@@ -1,4 +1,4 @@
-/** The restore command: its values, and what its answer means. Pure. */
+/** The restore command: its input values, and the meaning of its answer. Pure. */
 import type {
   RestoredRepository,
   RestoreReport,
@@ -110,7 +110,10 @@ const settleReport = (pairs: readonly Pair[]): SettleReport | undefined => {
   };
 };
 
-/** Reads the answer of the restore command. An outcome it does not know is `broken`: never taken for success. */
+/**
+ * Reads the answer of the restore command. An unknown outcome becomes `broken`, and is never taken for
+ * success.
+ */
 export const restoreReport = (
   pairs: readonly Pair[],
   request: IncomingRequest,

@@ -1,8 +1,8 @@
 /**
- * When a command in the sandbox ends by itself. Its deadline is kept twice: by `timeout` inside, which ends the whole
- * process group, and by the sandbox's daemon, which kills only the process it started, and that is `timeout`. So the
- * inner one ends first, the time it gives a stubborn child included, and the daemon's a second later: else a child
- * would live on with no deadline, holding the lock.
+ * When a command in the sandbox ends by itself. Its deadline is kept twice. `timeout` inside ends the whole
+ * process group. The sandbox's daemon kills only the process that it started, which is `timeout`. So the
+ * inner deadline comes first, including the time for a stubborn child, and the daemon's a second later.
+ * Otherwise a child would live on without a deadline and hold the lock.
  */
 
 /** Between a request to end and SIGKILL. */

@@ -1,13 +1,13 @@
 /**
- * One POST on a connection of its own. Not `fetch`: that pools connections, gives up after 300 s, and does not say whether
- * anything was sent, which decides between "nothing happened" and "nobody knows".
+ * One POST on its own connection. `fetch` is not used: it pools connections, gives up after 300 s, and does
+ * not report whether anything was sent. That decides between "nothing happened" and "unknown".
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { HttpReply } from '../../core/saga/tools/http-answer.ts';
 import type { HttpPost } from '../../core/saga/tools/http-tool.ts';
 
-/** Null when it is longer than that. */
+/** Null when the body is longer than the limit. */
 const readText = async (answer: IncomingMessage, maxBytes: number): Promise<string | null> => {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

@@ -1,8 +1,9 @@
 /**
- * Evaluates JSONata that came with a plan, and so maybe from an agent, in a process of its own: a regular expression can
- * run for hours and one call of `$pad` can ask for more memory than there is, and neither can be stopped from inside. Not
- * a worker thread: an allocation that is too large for a thread ends the whole process. Owns that process; it is kept
- * between calls, knows none of our variables, and is ended when a job takes too long.
+ * Evaluates the JSONata of a plan in a separate process, because it may come from an agent. A regular
+ * expression can run for hours, and one call of `$pad` can ask for more memory than there is. Neither can
+ * be stopped from inside. A worker thread is not enough: an allocation that is too large for a thread ends
+ * the whole process. This module owns the process. It is kept between calls, sees none of our variables,
+ * and is ended when a job takes too long.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +70,7 @@ const start = async (): Promise<ChildProcess> => {
 
 const refuse = (message: string) => new WalkbackError('ArgumentsUnresolved', message);
 
-/** Which of the two it was is not known for sure: a process that runs out of memory takes its time to say so. */
+/** The exact cause is uncertain, because a process that runs out of memory takes its time to report it. */
 const tooCostly = (expressions: readonly Expression[]): WalkbackError => {
   const [first] = expressions;
   const what =

@@ -1,4 +1,7 @@
-/** Evaluates the expressions it is sent; a process of its own, so that it can be ended whatever they do. */
+/**
+ * Evaluates the expressions that it receives. It runs as a separate process, so that it can always be
+ * ended.
+ */
 import { type Evaluated, evaluateToText } from '../../core/saga/plan/evaluate.ts';
 import type { Job } from './evaluator.ts';
 

@@ -1,4 +1,4 @@
-/** Failure points, as things that happen around one operation of one step: at the store and at the engine. */
+/** Failure points around one operation of one step: at the store and at the engine. */
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
@@ -61,7 +61,7 @@ export const around = (
   };
 };
 
-/** Failure points that need to know nothing of the provider, by name. */
+/** Failure points that are independent of the provider, by name. */
 export const ENGINE_FAULTS: Record<string, (point: Point) => Fault> = {
   'dies before the intent is recorded': (point) =>
     onAppend((entry) => isPoint(point)(entry) && entry.status === 'started', 'before'),

@@ -10,7 +10,7 @@ import type {
 } from '../../core/saga/model.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
 
-/** The two tables in memory, with their conditions. What goes in and out is copied, as over a wire. */
+/** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
 export const memorySagaStore = () => {
   const heads = new Map<string, SagaHead>();
   const pinned = new Map<string, PinnedSaga['steps']>();

@@ -1,6 +1,7 @@
 /**
- * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions behind the same
- * transitions, without sockets. That the real definition does the same is what the scenarios on the embedded cloud show.
+ * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions
+ * behind the same transitions, without sockets. The scenarios on the embedded cloud show that the real
+ * definition does the same.
  */
 import type { Json } from '../../contract/json.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
@@ -26,7 +27,7 @@ export class Crash extends Error {
 export interface MachineOptions {
   store: SagaStore;
   clock: VirtualClock;
-  /** Behind `Invoke`: what the engine hands back. May throw `Crash`. */
+  /** Stands for `Invoke`: answers as the engine does. May throw `Crash`. */
   invoke: (functionName: string, payload: ToolRequest) => Promise<Invoked>;
   /** Every Advance is called twice with the same input, and the second answer counts. */
   replay?: boolean;
@@ -34,11 +35,11 @@ export interface MachineOptions {
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
   maxHistoryEvents?: number;
   httpToolFunction?: string;
-  /** What resolves expressions of plans; deployed, a process of its own. */
+  /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
 }
 
-/** In this process: who tests plans of their own trusts their expressions. */
+/** Runs in this process, because authors trust the expressions of their own test plans. */
 const evaluateHere: Evaluate = (expressions, scope) =>
   Promise.all(
     expressions.map(async (expression): Promise<Json> => {
@@ -130,7 +131,10 @@ export const sagaMachine = (options: MachineOptions) => {
     }
   };
 
-  /** What died is swept up by name five seconds later, while lost calls may still act; everything, by the clock. */
+  /**
+   * A dead execution is swept up by name five seconds later, while lost calls may still act. Everything
+   * else is swept by the clock.
+   */
   const sweepUp = async (): Promise<boolean> => {
     await clock.advance(5_000);
     const named = await Promise.all(dead.splice(0).map((sagaId) => sweep({ sagaId, asked: false })));
@@ -138,7 +142,7 @@ export const sagaMachine = (options: MachineOptions) => {
     return reports.some(({ resumed }) => resumed.length > 0);
   };
 
-  /** Runs until nothing is open. */
+  /** Runs until no saga is open. */
   const settle = async (): Promise<void> => {
     for (let round = 0; round < 100; round += 1) {
       const next = queue.shift();
@@ -164,7 +168,7 @@ export const sagaMachine = (options: MachineOptions) => {
     warnings,
     sweep,
     settle,
-    /** What an execution of this generation is told when it begins. */
+    /** The first answer to an execution of this generation. */
     begin: (sagaId: string, generation: number) => advance({ sagaId, generation, outcome: undefined }),
     /** Runs one execution from its beginning, as a redrive or a second engine would. */
     execute,

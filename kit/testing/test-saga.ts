@@ -1,6 +1,7 @@
 /**
- * Does a plan of your tools end all done or all undone, whatever fails when? Runs it on the real reducer, with the real handler
- * around your tools, once for every failure at every operation of every step. For any test runner: it throws what it found.
+ * Checks that a plan of your tools ends all done or all undone, whichever failure happens when. Runs it on
+ * the real reducer, with the real handler around your tools, once for every failure at every operation of
+ * every step. For any test runner: it throws the problems found.
  */
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
@@ -23,11 +24,12 @@ import { virtualClock } from './virtual-clock.ts';
 export interface SagaTest {
   input?: Json;
   /**
-   * Ids of the steps whose effects the provider shows for this saga, by the keys it was given (`<saga>:<step index>`). A step
-   * that only reads never stands. Without it only what the saga says of itself is looked at.
+   * Ids of the steps whose effects the provider shows for this saga, by the keys that it was given
+   * (`<saga>:<step index>`). A step that only reads never stands. Without this function, only the saga's
+   * own report is checked.
    */
   standing?: (sagaId: string) => Promise<readonly string[]>;
-  /** Names of the failures to try, as in the rows; all of them without. */
+  /** Names of the failures to try, as in the rows. Default: all. */
   failures?: readonly string[];
   /** Makes ids of sagas unique between runs against one provider. */
   prefix?: string;
@@ -40,7 +42,7 @@ export interface SagaCase {
   status: SagaStatus;
   /** Steps whose effects the saga lists as not taken back. */
   left: string[];
-  /** What is wrong; empty when the saga is safe here. */
+  /** The problems found. Empty when the saga is safe here. */
   problems: string[];
 }
 
@@ -62,10 +64,10 @@ export class SagaUnsafe extends Error {
 
 const FUNCTION = 'walkback-test-saga';
 
-/** Nothing is deployed: the timeouts of functions are looked at by the real catalog. */
+/** Nothing is deployed in this test. The real catalog checks the timeouts of functions. */
 const functions: ToolFunctions = { look: async () => ({ state: 'missing' }) };
 
-/** What the last step answers where the way back is to be walked. */
+/** Answer of the last step when the way back is tested. */
 const REFUSED = {
   Payload: {
     outcome: 'rejected',
@@ -147,8 +149,9 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
 };
 
 /**
- * Every failure at every step: of the calls on a way that would succeed, and of the compensators on a way back. Answers a row for
- * each. Throws `SagaUnsafe` with the rows that are not as they should be, and `PlanRefused` for a plan that no saga starts.
+ * Tries every failure at every step: on the calls of a way that would succeed, and on the compensators of a
+ * way back. Answers a row for each. Throws `SagaUnsafe` with the failed rows, and `PlanRefused` for a plan
+ * that no saga starts.
  */
 export const testSaga = async (
   plan: Plan,
@@ -186,5 +189,5 @@ export const testSaga = async (
   return cases;
 };
 
-/** The rows as a table for people: what became of the saga, by step and failure. */
+/** The rows as a table for people: the end of the saga, by step and failure. */
 export const describeCases = (cases: readonly SagaCase[]): string => `${cases.map(lineOf).join('\n')}\n`;

@@ -1,4 +1,4 @@
-/** Time that moves only when told. What was put off until a moment happens when the clock passes it. */
+/** Time that moves only on command. Postponed actions run when the clock passes their time. */
 export const virtualClock = (startMs = Date.now()) => {
   let nowMs = startMs;
   const due: { atMs: number; act: () => Promise<unknown> }[] = [];

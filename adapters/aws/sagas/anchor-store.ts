@@ -25,7 +25,7 @@ export const createAnchorStore = ({
   bucket,
   client = new S3Client(CLIENT_DEFAULTS),
 }: AnchorStoreOptions): AnchorStore => {
-  /** Versions, because a name that was deleted or written over shows in no other list. */
+  /** Lists versions, because no other list shows a name that was deleted or overwritten. */
   async function* pages(prefix: string, delimiter?: string): AsyncGenerator<ListObjectVersionsCommandOutput> {
     let from: { KeyMarker?: string; VersionIdMarker?: string } | undefined = {};
     while (from !== undefined) {
@@ -78,7 +78,7 @@ export const createAnchorStore = ({
     },
     put: async (name, text) => {
       try {
-        // The bucket's own default locks it: no caller can forget to.
+        // The bucket's default locks the object, so no caller can forget to.
         await client.send(
           new PutObjectCommand({
             Bucket: bucket,

@@ -1,6 +1,7 @@
 /**
- * What is stored of a saga, held against itself: every attribute that is derived from an entry with that entry, every attribute
- * of the head with what a head has, what was pinned with its hashes. Only reads.
+ * Checks the stored data of a saga against itself: every attribute derived from an entry against that
+ * entry, every attribute of the head against a head's schema, and the pinned parts against their hashes.
+ * Only reads.
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
@@ -32,7 +33,10 @@ const count = z.int().min(0);
 const time = z.iso.datetime();
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Every attribute a head has. One that is not here was never written by us: `expiresAt`, and the table would delete the head. */
+/**
+ * Every attribute of a head. We never write any other. One such is `expiresAt`, which would make the table
+ * delete the head.
+ */
 const headSchema = z.strictObject({
   pk: z.string(),
   sk: z.literal('HEAD'),
@@ -70,7 +74,7 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** Written by us, and by nobody else: members in another order or spelling are not ours. */
+/** Whether we wrote it. Members in another order or spelling are not ours. */
 const isOurJson = (text: unknown): boolean =>
   typeof text === 'string' && orUndefined(() => JSON.stringify(JSON.parse(text))) === text;
 
@@ -110,7 +114,7 @@ export interface SagaAuditOptions {
   client?: DynamoDBClient;
 }
 
-/** What anchors are made of. An item that pretends to be another's is anchored under the place it really has. */
+/** Reads the outcomes for anchors. An item that imitates another one is anchored under its real place. */
 export const createReadOutcomes = ({
   ledgerTable,
   client,

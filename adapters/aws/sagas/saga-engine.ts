@@ -1,4 +1,7 @@
-/** Step Functions behind `SagaEngine`: executions are named by saga and generation, so starting one twice is starting it once. */
+/**
+ * Step Functions behind `SagaEngine`. Executions are named by saga and generation, so a repeated start has
+ * no effect.
+ */
 import {
   DescribeExecutionCommand,
   SendTaskSuccessCommand,
@@ -12,7 +15,7 @@ import { calling, isNamed } from '../errors.ts';
 
 const SERVICE = 'Step Functions';
 
-/** What an answer to a token may find: nobody waits any more, or never did. */
+/** Errors of an answer to a token on which no execution waits any more, or ever did. */
 const NOBODY_WAITS = ['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'];
 
 export const createSagaEngine = (options: { stateMachineArn: string; client?: SFNClient }): SagaEngine => {

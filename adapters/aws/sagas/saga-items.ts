@@ -68,7 +68,7 @@ const bytesOf = (value: unknown): Uint8Array => {
 
 export const inflateEffects = (value: unknown): string => inflateRawSync(bytesOf(value)).toString();
 
-/** Written by us, so what cannot be read was changed since; `walkback ledger verify` says where. */
+/** We wrote it, so an unreadable item was changed since. `walkback ledger verify` shows where. */
 const reading = <T>({ pk, sk }: Record<string, unknown>, read: () => T): T => {
   try {
     return read();

@@ -46,7 +46,7 @@ export interface SagaStoreOptions {
 const missing = (sagaId: string): WalkbackError =>
   new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
 
-/** The pinned parts are outside the chain of the ledger; their hashes are what ties them to it. */
+/** The pinned parts are outside the ledger's chain. Only their hashes tie them to it. */
 const altered = (sagaId: string): WalkbackError =>
   new WalkbackError('LedgerBroken', `What was pinned for saga ${sagaId} is not what was pinned.`, {
     details: { sagaId },

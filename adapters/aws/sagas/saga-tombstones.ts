@@ -7,7 +7,7 @@ import { claimKey, tombstoneKey } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
 
 const LIFETIME_SECONDS = 2 * 366 * 24 * 3600;
-/** Behind the deadline of its attempt, of 15 minutes at the most, a call is refused by that. */
+/** Later, the call is refused by the deadline of its attempt, which is at most 15 minutes. */
 const CLAIM_SECONDS = 7 * 24 * 3600;
 
 export const createTombstones = (options: {

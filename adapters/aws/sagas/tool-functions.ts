@@ -1,4 +1,4 @@
-/** Lambda behind `ToolFunctions`: looks at how functions of tools are configured, and at nothing else of them. */
+/** Lambda behind `ToolFunctions`: reads the timeouts of tools' functions, and nothing else of them. */
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { ServingFunction, ToolFunctions } from '../../../core/saga/ports.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';

@@ -1,7 +1,7 @@
 /**
- * Items of the Sessions table and what they mean. An item is the model with its key in front; only where a name
- * is also the key of an index does it differ: `messageId` is absent when it is null, and a message's own item
- * calls it `id`, so that the index of messages holds checkpoints and nothing else.
+ * Converts between items of the Sessions table and the model. An item is the model with its key in front.
+ * It differs only where a name is also the key of an index: `messageId` is absent when it is null, and a
+ * message's own item calls it `id`, so that the index of messages holds only checkpoints.
  */
 import type {
   ChainLink,

@@ -1,7 +1,7 @@
 /**
- * The few ways this project talks to the Sessions table: consistent reads, and conditional writes whose refusal is
- * an outcome, not an error. Keeps two promises: a write whose answer was lost and which the SDK repeated is still
- * reported as written, and a transaction that only collided with another is repeated.
+ * The few ways this project talks to the Sessions table: consistent reads, and conditional writes whose
+ * refusal is an outcome, not an error. Keeps two promises. If the SDK repeats a write because its answer
+ * was lost, it is still reported as written. A transaction that only collided with another is repeated.
  */
 
 import { isDeepStrictEqual } from 'node:util';

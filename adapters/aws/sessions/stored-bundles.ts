@@ -1,4 +1,7 @@
-/** Inventory: links of chains, bases, and uploads that nothing names yet. Nobody sees it until a checkpoint names it. */
+/**
+ * Inventory: links of chains, bases, and uploads that no item names yet. It is invisible until a checkpoint
+ * names it.
+ */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -20,7 +23,7 @@ type Methods = Pick<
 const PARALLEL = 16;
 
 export const createBundleMethods = (table: SessionsTable): Methods => {
-  /** What an item is, is said once; only its life grows. Answers what is stored. */
+  /** An item's content is written once, and then only its life grows. Answers the stored item. */
   const keepItem = async ({ pk, sk, expiresAt, ...fixed }: Item): Promise<Record<string, unknown>> => {
     const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
     const command = new UpdateCommand({

@@ -1,6 +1,6 @@
 /**
- * What the items of the Sessions table must be when they are read. Fields that are not known here are kept: a release that comes
- * after this one may have added them, and an item that is read is written again.
+ * Schemas of the items of the Sessions table, checked when they are read. Unknown fields are kept: a later
+ * release may have added them, and an item that is read is written again.
  */
 import * as z from 'zod';
 import type {
