@@ -39,7 +39,7 @@ const listening = async (server: Server, port: number, host = HOST): Promise<num
 };
 
 /** Listens on loopback only. Port 0 is any free one; a taken one is a `ConfigurationError` that names it. */
-export const listen = async (listener: RequestListener, port = 0): Promise<Endpoint> => {
+const listen = async (listener: RequestListener, port = 0): Promise<Endpoint> => {
   const server = createServer(listener);
   // A command or an upload may be quiet for minutes.
   server.requestTimeout = 0;

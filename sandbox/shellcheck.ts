@@ -27,11 +27,11 @@ for (const name of scripts) {
     severity: 'warning',
     shell: 'bash',
   })) {
-    if (silent.has(Number(code))) continue;
+    if (silent.has(code)) continue;
     found += 1;
-    console.error(`sandbox/${name}:${line} SC${code} ${message}`);
+    process.stderr.write(`sandbox/${name}:${line} SC${code} ${message}\n`);
   }
 }
 if (scripts.length < 15) throw new Error(`Only ${scripts.length} scripts were found.`);
-console.log(`${scripts.length} scripts, ${found} findings`);
+process.stdout.write(`${scripts.length} scripts, ${found} findings\n`);
 process.exitCode = found === 0 ? 0 : 1;

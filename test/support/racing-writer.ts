@@ -35,7 +35,7 @@ export const startWriter = (
 ): Writer => {
   const held = new Map<string, FileHandle>();
   const words: string[] = [];
-  let stopped = false;
+  const stopping = new AbortController();
 
   const write = async (file: string, manner: Manner, line: string): Promise<void> => {
     if (manner === 'append') return appendFile(file, line);
@@ -51,7 +51,7 @@ export const startWriter = (
   };
 
   const run = async (): Promise<void> => {
-    for (let count = 1; !stopped; count++) {
+    for (let count = 1; !stopping.signal.aborted; count++) {
       const at = Math.floor(random() * files.length);
       const file = files[at] ?? '';
       const manner = manners[at % manners.length] ?? 'append';
@@ -70,7 +70,7 @@ export const startWriter = (
   return {
     words,
     stop: () => {
-      stopped = true;
+      stopping.abort();
       return running;
     },
   };

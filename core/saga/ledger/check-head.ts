@@ -7,9 +7,6 @@ import { apply, initialState } from '../decide/fold.ts';
 import { isSameTurn, type LedgerEntry, type SagaHead, type SagaState } from '../model.ts';
 import { canonicalJson } from '../plan/json.ts';
 
-/** Head fields that the ledger does not record: the writer's lock and an estimate (docs/security.md). */
-export const UNCOVERED_HEAD_FIELDS = ['historyEvents'] as const satisfies (keyof SagaHead)[];
-
 /** Older releases left a member out where this one writes an empty one. Both mean the same. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === false || value === 0;
