@@ -1,4 +1,4 @@
-/** What one checkpoint wrote into the Sessions table: its own item, its links, and the session's. */
+/** The items that one checkpoint wrote into the Sessions table: its own, its links, and the session's. */
 import { type AttributeValue, DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
 
 type Item = Record<string, AttributeValue>;

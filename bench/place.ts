@@ -1,5 +1,5 @@
 /**
- * Where a run keeps everything: one temporary directory, in memory when there is room, gone when the run ends, also when
+ * The temporary directory of a run: in memory when there is room, and removed when the run ends, even when
  * it is interrupted. (DynamoDB's process ends by itself when ours does.)
  */
 import { rmSync, statfsSync } from 'node:fs';

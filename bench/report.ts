@@ -5,7 +5,7 @@ import type { Comparison } from './measure.ts';
 
 export interface Row {
   what: string;
-  /** What `measured` is compared with; undefined where the budget is absolute. */
+  /** The value that `measured` is compared with. Undefined where the budget is absolute. */
   floor?: string;
   measured: string;
   /** What the budget is about: a ratio, trips, bytes or milliseconds. */

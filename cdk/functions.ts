@@ -1,4 +1,4 @@
-/** What is deployed: the functions of the contract, and the tools of the examples where they are wanted. */
+/** The functions to deploy: those of the contract, and the tools of the examples if wanted. */
 import { FUNCTION_ROWS, type NamedRow } from '../contract/functions.ts';
 
 export interface DeployedRow extends NamedRow {

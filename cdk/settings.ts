@@ -47,8 +47,8 @@ const checkNames = (stack: Stack): void => {
 };
 
 /**
- * What an operator may choose with `cdk deploy -c walkback:<name>=<value>`; everything has a safe default. A VPC and
- * anything finer is for whoever puts the construct into an app of their own.
+ * The settings of `cdk deploy -c walkback:<name>=<value>`. Everything has a safe default. For a VPC or
+ * finer control, use the construct in your own app.
  */
 export const readSettings = (stack: Stack): WalkbackProps => {
   checkNames(stack);

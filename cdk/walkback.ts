@@ -34,7 +34,7 @@ export interface WalkbackProps {
    * comes with that key (`Secret.fromSecretAttributes`), which functions then may use to read it.
    */
   e2bApiKeySecret: ISecret;
-  /** What calls of HTTP tools are signed with; made by the operator. */
+  /** The secret that signs calls of HTTP tools. The operator makes it. */
   httpToolSecret: ISecret;
   /**
    * Encrypts everything at rest: tables, bucket, queues, logs, variables, events, executions, and the topic made here. An imported
@@ -48,7 +48,7 @@ export interface WalkbackProps {
   securityGroups?: ISecurityGroup[];
   /** Told of every alarm and of every failed compensation. Default: a topic of its own. */
   alarmTopic?: ITopic;
-  /** Where docs/operations.md is to be read: alarms link to its runbooks. Without it synthesis warns. */
+  /** Address of docs/operations.md, because alarms link to its runbooks. Without it synthesis warns. */
   runbookUrl?: string;
   /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: two hours, the longest pause twice. */
   unfinishedSagaAlarm?: Duration;

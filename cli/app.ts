@@ -16,7 +16,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What the commands are given; main.ts makes the real one, tests a recording one. */
+/** The services that commands receive. main.ts makes the real ones, tests make recording ones. */
 export interface App {
   terminal: Terminal;
   /** Aborted by SIGINT or SIGTERM. */
@@ -26,7 +26,7 @@ export interface App {
   page(text: string): Promise<void>;
 }
 
-/** What a command answers: `value` with `--json`, else the text. */
+/** The answer of a command: `value` with `--json`, else the text. */
 export interface Answer {
   value: unknown;
   text: () => string;
@@ -53,7 +53,7 @@ export interface Run extends Connection {
   progress: Progress;
   /** Something to know beside the answer; on stderr, and not with `--json`. */
   note(text: string): void;
-  /** What a person is told who interrupts from here on: work that goes on, or was left half done. */
+  /** From here on, an interruption tells the person that work goes on, or was left half done. */
   underway(work: Underway): void;
 }
 

@@ -29,7 +29,7 @@ export const isCliError = (error: unknown, errorName: string): boolean =>
 
 export const isInterruption = (error: unknown): boolean => isCliError(error, 'Interrupted');
 
-/** What is shown of an error, decided before anything is printed. An empty message: nothing. */
+/** The parts of an error to show, decided before anything is printed. An empty message shows nothing. */
 export interface Failure {
   name: string;
   message: string;

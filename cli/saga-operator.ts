@@ -1,7 +1,7 @@
 import { CliError } from './failure.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** Who acts, for the ledger: what was said, else the user of this machine. */
+/** The operator's name for the ledger: the given one, else the user of this machine. */
 export const operatorOf = ({ env }: Terminal, given?: string): string => {
   const who = given ?? env['WALKBACK_OPERATOR'] ?? env['USER'] ?? env['LOGNAME'] ?? '';
   if (who.trim() !== '') return who.trim();

@@ -44,7 +44,9 @@ export interface CloudOptions {
 export interface Cloud {
   dataDir: string;
   endpoints: Endpoints;
-  /** What to export to reach it with any SDK, and the names of table, bucket and bus. Holds its keys. */
+  /**
+   * Environment variables to reach it with any SDK, and the names of table, bucket and bus. Holds its keys.
+   */
   environment: Readonly<Record<string, string>>;
   /** The names of the functions that were served as well. */
   ownFunctions: readonly string[];

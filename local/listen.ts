@@ -63,7 +63,7 @@ export const listenApp = (app: Hono, port = 0): Promise<Endpoint> => {
   // The server must not replace the process's own Request and Response: functions use those.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return listen((incoming, response) => {
-    // What an app does not answer for is a broken connection, never the end of the process.
+    // An error that an app does not handle breaks the connection, but never ends the process.
     Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
   }, port);
 };

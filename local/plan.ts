@@ -1,4 +1,4 @@
-/** What the template asks of the embedded cloud, as data with local names. Pure. */
+/** The resources of the template for the embedded cloud, as data with local names. Pure. */
 import * as z from 'zod';
 import { WalkbackError } from '../core/shared/errors.ts';
 import { createResolver, type Resolver } from './resolve.ts';
@@ -168,7 +168,7 @@ const planMachine = (logicalId: string, resource: Resource, resolver: Resolver):
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** What is written to such a bucket is locked by itself. */
+/** Objects written to such a bucket are locked automatically. */
 const lockSchema = z.object({
   ObjectLockConfiguration: z.object({
     Rule: z.object({

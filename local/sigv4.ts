@@ -17,7 +17,7 @@ export interface SignedRequest {
   body: Uint8Array;
 }
 
-/** What is signed of a request, as it came over the wire. */
+/** The signed parts of a request, as it came over the wire. */
 export const signedRequest = (request: Request, body: Uint8Array): SignedRequest => {
   const { pathname, searchParams } = new URL(request.url);
   const headers = Object.fromEntries(request.headers);

@@ -1,4 +1,4 @@
-/** What every benchmark is given. */
+/** The inputs of every benchmark. */
 import type { Place } from '../place.ts';
 import type { Row } from '../report.ts';
 

@@ -14,7 +14,9 @@ export interface AccessPoliciesProps {
   encryptionKey?: IKey;
 }
 
-/** Whoever reads an encrypted table decrypts with rights of their own: only there, only for reading. */
+/**
+ * A reader of an encrypted table decrypts with its own rights: only through the table, only for reading.
+ */
 const throughDynamoDb = (key: IKey): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],

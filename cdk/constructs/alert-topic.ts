@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 
-/** Where alarms and failed compensations go when nobody gave a topic. */
+/** Receives alarms and failed compensations when no topic was given. */
 export const createAlertTopic = (scope: Construct, encryptionKey: IKey | undefined): Topic => {
   const topic = new Topic(scope, 'Alerts', {
     displayName: 'Walkback: somebody must look',

@@ -1,4 +1,7 @@
-/** What services need of a customer's key themselves; what a function or the machine needs stands in its role. */
+/**
+ * Permissions that services themselves need for a customer's key. Those of a function or the machine are in
+ * its role.
+ */
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';

@@ -29,8 +29,9 @@ export interface LedgerAnchorsProps {
 const PREFIX = 'anchors/*';
 
 /**
- * Where digests of the ledger are kept, and the key that signs them: out of reach of whoever writes the tables. The bucket locks
- * what is written; its policy and the key's bind the account's administrators too, until one lifts them, which CloudTrail shows.
+ * The bucket of ledger digests and the key that signs them, out of reach of anyone who can write the
+ * tables. The bucket locks its objects. Its policy and the key's bind the account's administrators too,
+ * unless one lifts them, which CloudTrail shows.
  */
 export class LedgerAnchors extends Construct {
   readonly bucket: Bucket;

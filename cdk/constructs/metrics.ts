@@ -1,4 +1,4 @@
-/** What alarms and the dashboard look at. */
+/** The metrics of alarms and the dashboard. */
 import { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';

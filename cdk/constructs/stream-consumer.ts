@@ -8,7 +8,7 @@ import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 import type { WalkbackFunction } from './walkback-function.ts';
 
-/** Where something asynchronous ends up that could not be delivered; an alarm watches each. */
+/** Receives asynchronous work that could not be delivered. An alarm watches each queue. */
 export class DeadLetterQueue extends Construct {
   readonly queue: Queue;
 

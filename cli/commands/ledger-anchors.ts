@@ -8,7 +8,7 @@ import { wrongRelease } from './ledger-evidence.ts';
 /** Digests of days, each read and checked once. */
 export interface Digests {
   of(day: string): Promise<CheckedDay>;
-  /** What is wrong with all that were looked at. */
+  /** The problems of all digests that were checked. */
   findings(): DigestFinding[];
 }
 

@@ -46,7 +46,7 @@ const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => 
   return words.join(' ');
 };
 
-/** Where the repositories are that a person is asked about: a directory of this machine, where they are on it. */
+/** The directory on this machine that holds the repositories in question, if they are here. */
 const placeIn = async (run: Run, sessionId: string, sandbox: string | undefined): Promise<string> => {
   const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
   const sandboxId = sandbox ?? session.sandboxId;

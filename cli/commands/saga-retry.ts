@@ -23,7 +23,7 @@ const STATUSES: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'PAUSED', 'COMPE
 const PAGE = 100;
 const AT_ONCE = 8;
 
-/** What only waits for another step is tried with that one. */
+/** An effect that only waits for another step is retried with that step. */
 const BLOCKED = 'CompensationBlocked';
 
 const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {

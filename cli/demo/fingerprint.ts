@@ -1,6 +1,7 @@
 /**
- * What a repository is, computed without Walkback: its files by walking the directory (path, kind, mode,
- * content), its HEAD, branches and index by asking git. Two fingerprints are equal when nothing differs.
+ * The state of a repository, computed without Walkback: its files by walking the directory (path, kind,
+ * mode, content), its HEAD, branches and index by asking git. Two fingerprints are equal when nothing
+ * differs.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What all repositories of the demo look like at one moment, for the proof. */
+/** The states of all repositories of the demo at one moment, for the proof. */
 import { join } from 'node:path';
 import { CliError } from '../failure.ts';
 import { type LocalSandboxes, placeOf } from '../sandboxes.ts';

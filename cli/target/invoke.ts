@@ -22,7 +22,7 @@ const CREDENTIAL_ERRORS = new Set([
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'EHOSTUNREACH', 'ETIMEDOUT']);
 
-/** What a failed call of the Lambda service itself means to the person at the terminal. */
+/** The meaning of a failed call of the Lambda service, for the person at the terminal. */
 const serviceError = (name: string, error: unknown): CliError => {
   const known = error instanceof Error ? error : new Error(String(error));
   const code = 'code' in known && typeof known.code === 'string' ? known.code : '';

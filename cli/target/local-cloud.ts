@@ -14,7 +14,10 @@ const PATIENCE_MS = 120_000;
 
 type Found = LocalCloud | 'free' | { heldBy: number };
 
-/** Who has the directory. One that answers nothing (yet) is starting, or is another command's own. */
+/**
+ * Finds the cloud that holds the directory. One that does not answer is still starting, or belongs to
+ * another command.
+ */
 const look = async (dataDir: string): Promise<Found> => {
   const running = await findRunningCloud(dataDir);
   if (running === undefined) return 'free';

@@ -51,7 +51,7 @@ export const createProgress =
     if (quiet || signal.aborted) return work();
     const show = terminal.stderr.isTTY === true ? spin : report;
     const stop = show(terminal, label, Date.now());
-    // What is interrupted goes on behind the scenes for a moment, and must not draw any more.
+    // Interrupted work goes on in the background for a moment, and must not draw any more.
     signal.addEventListener('abort', stop);
     try {
       return await work();

@@ -13,7 +13,7 @@ const uncapturedLines = (label: string, list: readonly Uncaptured[]): string[] =
   return more > 0 ? [...lines, `  ${label}  ${more} more`] : lines;
 };
 
-/** What this call found of a rollback that nobody had finished, and did about it. */
+/** How this call settled an abandoned rollback. */
 export const settledLines = (settled: SettledRollback | undefined, paint: Paint): string[] =>
   settled === undefined ? [] : [paint.yellow(`! ${printableLine(settled.message)}`)];
 

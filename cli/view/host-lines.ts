@@ -1,4 +1,7 @@
-/** What a plan or a diff says of HEAD, branches, index and an operation in progress, a line each. Plain text. */
+/**
+ * The changes of HEAD, branches, index and an operation in progress in a plan or a diff, one line each.
+ * Plain text.
+ */
 import type { HostChange } from '../../contract/checkpoint-answers.ts';
 import { plural, printableLine } from '../terminal/text.ts';
 

@@ -1,4 +1,4 @@
-/** What `walkback saga retry --all` would try again, and what became of it. */
+/** Shows the effects that `walkback saga retry --all` would retry, and the result. */
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine, truncate } from '../terminal/text.ts';

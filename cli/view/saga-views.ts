@@ -45,7 +45,7 @@ const MAX_ARGUMENTS = 20;
 
 const PROMPT_BY = { template: 'the template asks', agent: 'the agent wrote' } as const;
 
-/** What a person approves: the call itself, one line for each argument, and who wrote the question. */
+/** The call that a person approves: one line for each argument, and the author of the question. */
 export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: number): string[] => {
   const { tool, version, prompt, promptBy } = awaiting;
   const given = Object.entries(awaiting.arguments ?? {}).map(([name, value]) =>

@@ -72,7 +72,7 @@ const createPipe = (path: string, file: string) => {
   };
   child.on('error', (error) => fail(`could not be started (${error.message})`));
   child.on('close', (code, signal) => fail(`ended with ${code ?? signal}`));
-  // What cannot be written is told by the end of the process.
+  // A failed write shows up as the end of the process.
   child.stdin.on('error', () => undefined);
 
   const take = (line: string): void => {

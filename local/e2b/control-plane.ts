@@ -45,7 +45,7 @@ const handle = ({ record }: Sandbox) => ({
   envdAccessToken: record.accessToken,
 });
 
-/** What everybody with the API key may see; the access token is not part of it. */
+/** The description that anyone with the API key may see. It leaves out the access token. */
 const description = ({ record }: Sandbox) => ({
   sandboxID: record.sandboxId,
   templateID: record.templateId,

@@ -1,4 +1,4 @@
-/** What a command finds in its environment: a fixed list, so that nothing of the server's own leaks in. */
+/** The environment of a command: a fixed list, so that no variable of the server leaks in. */
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { HOME } from './paths.ts';

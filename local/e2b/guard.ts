@@ -1,6 +1,6 @@
 /**
- * Who may speak to this server at all: it runs commands on the machine of whoever started it, so a web page must
- * not reach it (no `Origin`, and no `Host` but loopback: DNS rebinding), nor anyone without the secrets.
+ * Decides who may use this server. It runs commands on the user's machine, so a web page must not reach it
+ * (no `Origin`, and no `Host` but loopback: DNS rebinding), nor anyone without the secrets.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-/** What is kept of one sandbox, in `<dataDir>/<sandboxId>/sandbox.json`. */
+/** The stored record of one sandbox, in `<dataDir>/<sandboxId>/sandbox.json`. */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What was sent to buses and topics. Owns `events.jsonl`: one record per line, the newest `KEPT` of them, in
- * the order of arrival.
+ * Records messages to buses and topics. Owns `events.jsonl`: one record per line, the newest `KEPT` of
+ * them, in the order of arrival.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What EventBridge and SNS refuse, with their words. */
+/** The limits of EventBridge and SNS, with their error messages. */
 
 /** Entries of one PutEvents, and what they may weigh together. Some regions take 1 MB; this is what all of them do. */
 export const MAX_ENTRIES = 10;

@@ -5,9 +5,9 @@
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 /**
- * What could make an SDK look elsewhere than at this cloud: a profile, a config file, an instance's role. The E2B
- * key, which deployed functions do not get either: they fetch the secret. And what tells a tool that its process is
- * an instance of its own, to be ended when a call does not stop: here it is everybody's.
+ * Variables that are removed: those that could make an SDK use something other than this cloud (a profile,
+ * a config file, an instance's role); the E2B key, which deployed functions fetch as a secret; and the mark
+ * that lets a tool end its process when a call does not stop, because here all functions share one process.
  */
 const UNSET = [
   'AWS_LAMBDA_RUNTIME_API',

@@ -44,7 +44,7 @@ const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknow
     cause instanceof S3Error ? cause : new S3Error('InternalError', 'The local S3 failed.', { cause });
   if (error.code === 'InternalError') console.error('local S3:', cause);
   sendError(incoming, response, error);
-  // Whatever the client still sends is thrown away, else it would never read the answer.
+  // The rest of the request is read and discarded, otherwise the client would never read the answer.
   incoming.resume();
 };
 

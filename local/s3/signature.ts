@@ -119,7 +119,9 @@ const checkHeaderTime = (claim: Claim, nowMs: number): void => {
     throw new S3Error('RequestTimeTooSkewed', 'The request was signed more than 15 minutes away from now.');
 };
 
-/** What is not signed could have been added by somebody else; S3 refuses it where it would mean something. */
+/**
+ * An unsigned header could have been added by someone else. S3 refuses it where it would have an effect.
+ */
 const checkSignedHeaders = (request: SignedRequest, claim: Claim): void => {
   const signed = new Set(claim.signedHeaders);
   const unsigned = Object.keys(request.headers).filter(

@@ -120,7 +120,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     options.onEnd?.(execution);
   };
 
-  /** What the service ends an execution for, and the engine does not. */
+  /** Limits for which the service ends an execution, but the engine does not. */
   const excessOf = (event: EngineEvent, hasRoom: boolean) => {
     if (!hasRoom) return HISTORY_LIMIT;
     if (event.type !== 'StateExited' || !isOverDataLimit(JSON.stringify(event.state?.output ?? null)))

@@ -1,4 +1,4 @@
-/** What Step Functions refuses, with its words. Sizes are of JSON text in UTF-8. */
+/** The limits of Step Functions, with its error messages. Sizes are of JSON text in UTF-8. */
 
 /** Input and output of executions, states and tasks. */
 export const MAX_DATA_BYTES = 256 * 1024;

@@ -1,4 +1,6 @@
-/** What a Task state does, by its Resource: the optimised integrations the saga uses, with AWS's error names. */
+/**
+ * Runs a Task state by its Resource: the optimised integrations that the saga uses, with AWS's error names.
+ */
 import * as z from 'zod';
 import { TIMEOUT_MEMBER } from './definition.ts';
 import { DATA_LIMIT_EXCEEDED, dataLimitCause, isOverDataLimit, MAX_CAUSE_LENGTH } from './limits.ts';
@@ -24,7 +26,10 @@ const withoutTimeout = (input: unknown): unknown => {
   return Object.fromEntries(Object.entries(input).filter(([name]) => name !== TIMEOUT_MEMBER));
 };
 
-/** What the service itself refused is `Lambda.<name>` or `SNS.<name>`; without any answer the SDK's client failed. */
+/**
+ * An error of the service itself is `Lambda.<name>` or `SNS.<name>`. Without any answer, it is an error of
+ * the SDK's client.
+ */
 const serviceError = (service: 'Lambda' | 'SNS', error: unknown): TaskError => {
   const known = error instanceof Error ? error : new Error(String(error));
   const answered = '$metadata' in known && known.name !== 'TimeoutError';

@@ -40,7 +40,7 @@ const failuresSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string().optional() })).default([]),
 });
 
-/** What a function's answer means for its batch. An unknown identifier means that all of it failed. */
+/** The meaning of a function's answer for its batch. With an unknown identifier, all of it failed. */
 const readAnswer = (
   result: InvocationResult,
   sequenceNumbers: (string | undefined)[],
@@ -111,7 +111,7 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
   };
 
   const turn = async (): Promise<void> => {
-    // Whoever asked before a read that finds nothing has seen everything delivered.
+    // If a read finds nothing, everyone who asked before it has seen everything delivered.
     const asked = waiting.length;
     if (await step()) return;
     for (const resolve of waiting.splice(0, asked)) resolve();

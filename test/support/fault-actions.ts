@@ -1,4 +1,4 @@
-/** What can happen to one request on its way through a fault proxy. */
+/** Faults that can happen to one request on its way through a fault proxy. */
 import {
   type ClientRequest,
   request as httpRequest,

@@ -1,4 +1,7 @@
-/** What a directory of repositories looks like to somebody who does not know Walkback: files by walking, git state by asking git. */
+/**
+ * The state of a directory of repositories, read without Walkback: files by walking, git state by asking
+ * git.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -53,7 +53,7 @@ export const tamper = async (
       if (isNamed) tally.named += 1;
       else tally.uncovered += 1;
       if (isCovered(edit)) expect(isNamed, `${label}: ${seen.failure?.message ?? seen.stdout}`).toBe(true);
-      // What is told, is what was told before, or nothing.
+      // The answer is the same as before, or there is none.
       const observed = await sagas.cloud.invoke('describe-saga', { sagaId }).catch((error: unknown) => {
         if (!(error instanceof FunctionFailure)) throw error;
         expect(error.errorType, label).toMatch(/^(?:LedgerBroken|SagaNotFound|ConfigurationError)$/);

@@ -1,4 +1,4 @@
-/** What functions of an embedded cloud ask of AWS, as the permissions each call needs. */
+/** Records the AWS calls of an embedded cloud's functions, as the permissions that each needs. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { runningFunction } from '../../local/lambda/invoke.ts';
 

@@ -1,4 +1,7 @@
-/** What one function of an embedded cloud pays for: units of tables and indexes as DynamoDB counts them, and stored objects. */
+/**
+ * Records the cost of one function of an embedded cloud: units of tables and indexes as DynamoDB counts
+ * them, and stored objects.
+ */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { runningFunction } from '../../local/lambda/invoke.ts';
 

@@ -112,7 +112,7 @@ const undoStarts = (entries: readonly LedgerEntry[]): number[][] => {
   return rounds;
 };
 
-/** What holds after every run, whatever went wrong (S2, S5, S7, S9, S10, S12). */
+/** The conditions that hold after every run, whatever went wrong (S2, S5, S7, S9, S10, S12). */
 export const expectInvariants = async (saga: RefundSaga): Promise<string> => {
   const { head, entries, observation, effects } = await saga.seen();
   const { status } = observation;

@@ -1,4 +1,4 @@
-/** What a Sessions table holds, as small as it may be: for tests of the store. */
+/** Minimal items of a Sessions table, for tests of the store. */
 import type {
   ChainLink,
   Checkpoint,

@@ -1,4 +1,4 @@
-/** What tests of rollbacks look at on a stage, and how they make a capture or a restore go wrong. */
+/** Helpers of rollback tests: read a stage's state, and make a capture or a restore fail. */
 import type { RestoreReport } from '../../../core/checkpoint/ports/restore.ts';
 import { SESSION, type Stage } from './stage.ts';
 
