@@ -101,8 +101,7 @@ write_excludes() {
   fi
 }
 
-# forget_rules: makes the next look check all rules again. An empty file would mean that this was
-# done.
+# forget_rules: makes the next look check all rules again. An empty file means that they were checked.
 forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 
 # read_user_config: USER_CONFIG is the config that the user's git reads for every repository, in

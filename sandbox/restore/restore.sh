@@ -61,8 +61,7 @@ applied() {
   reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
 }
 
-# checked_again I: checks a repository again when one around it was made or came back after the
-# first check.
+# checked_again I: checks a repository again, because one inside it was made after it came back.
 checked_again() {
   local i=$1
   rm -f -- "$RUN/$i.done" || return
