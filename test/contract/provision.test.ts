@@ -47,7 +47,7 @@ test('the template’s tables and buckets exist afterwards, also when provisione
     TimeToLiveStatus: 'ENABLED',
   });
   for (const Bucket of plan.buckets) await clients.s3.send(new HeadBucketCommand({ Bucket }));
-  expect(plan.buckets).toHaveLength(1);
+  expect(plan.buckets).toHaveLength(2);
 });
 
 test('tables of another shape are one error that names every difference', async () => {
