@@ -137,9 +137,9 @@ describe('running a command', () => {
   });
 
   test('extends the life of the sandbox when its own timeout is longer', async () => {
-    await run('true', { timeoutMs: 900_000 });
+    await run('true', { timeoutMs: 1_800_000 });
     const info = await e2b.sdk.getInfo(sandbox.sandboxId);
-    expect(info.endAt.getTime()).toBeGreaterThan(Date.now() + 900_000);
+    expect(info.endAt.getTime()).toBeGreaterThan(Date.now() + 1_800_000);
   });
 
   test('takes one request when the sandbox is known', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { settleKilled } from '../support/settle-killed.ts';
 
 test('killed at any call of git, with work done since: settled at one end, and the work stays', async () => {
-  const { deaths, ends } = await settleKilled(5, 0);
+  const { deaths, ends } = await settleKilled(3, 0);
   expect(deaths).toBeGreaterThan(20);
   expect(ends).toEqual(new Set(['none', 'undo', 'target']));
 }, 1_200_000);
