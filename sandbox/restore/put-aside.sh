@@ -113,6 +113,16 @@ find_open() {
   rm -f -- "$mark"
 }
 
+# same_link GIT PLACE PATH: whether a file that was put aside is the link its index has. git compares a link that was made
+# when the index was written with the object itself, which is not in GIT, and then calls it changed.
+same_link() {
+  local entry id
+  [ -L "$2/files/$3" ] || return
+  entry=$(GIT_DIR=$1 GIT_INDEX_FILE=$2/index git --literal-pathspecs -C "$2/files" --work-tree="$2/files" ls-files -s -- "$3") || return
+  id=$(readlink -n -- "$2/files/$3" | GIT_DIR=$1 git hash-object --stdin) || return
+  [[ $entry == "120000 $id 0"* ]]
+}
+
 # settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
 settle() {
   local place=$1 path tag line repository some=''
@@ -133,7 +143,7 @@ settle() {
     tag=${line%% *} path=${line#* }
     case $tag in
       R) gone[$path]=1 ;;
-      *) [ -n "${gone[$path]-}" ] || late[$path]=1 ;;
+      *) [ -n "${gone[$path]-}" ] || same_link "$git" "$place" "$path" || late[$path]=1 ;;
     esac
   done <"$RUN/aside.list"
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
