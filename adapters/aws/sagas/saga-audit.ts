@@ -84,6 +84,8 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   const wrong = refused(headSchema, item);
   const head = orUndefined(() => readHead(item));
   if (head === undefined) return { wrong: unique([...wrong, 'state']) };
+  // Without them, nobody can say which pinned items are this saga's.
+  if (wrong.includes('inputHash') || wrong.includes('planHash')) return { wrong: unique(wrong) };
   const effects = orUndefined(() => inflateEffects(item['effects']));
   if (effects !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurJson(item['state'])) wrong.push('state');
