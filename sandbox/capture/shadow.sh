@@ -118,14 +118,6 @@ read_user_config() {
 # has_object ID: whether the shadow can read it.
 has_object() { git cat-file -e "$1" 2>/dev/null; }
 
-# parents_of COMMIT: its parents, one a line. Prints nothing when the commit does not exist.
-parents_of() {
-  local line
-  while IFS= read -r line && [ -n "$line" ]; do
-    [[ $line != 'parent '* ]] || printf '%s\n' "${line#parent }"
-  done < <(git cat-file commit "$1" 2>/dev/null)
-}
-
 # objects_present TREE META [KNOWN...]: whether everything that a restore reads can be read. The
 # history of a partial clone was never whole.
 objects_present() {

@@ -112,6 +112,11 @@ describe('what goes into the sandbox', () => {
       });
     const anywhere = new Set(parts.flatMap(({ defined }) => defined));
     expect(new Set(Object.values(COMMANDS).flat())).toEqual(new Set(parts.map(({ name }) => name)));
+    const everything = parts.map(({ code }) => code).join('\n');
+    const unused = [...anywhere].filter(
+      (name) => everything.split(new RegExp(`(?<![\\w-])${name}(?![\\w-])`)).length < 3,
+    );
+    expect(unused).toEqual([]);
     for (const [command, names] of Object.entries(COMMANDS)) {
       const own = parts.filter(({ name }) => names.includes(name));
       const defined = own.flatMap((part) => part.defined);
