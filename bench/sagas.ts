@@ -5,6 +5,12 @@ import { blindRetry, type Ended, forwardOnly, naiveSaga, walkback } from './saga
 import { type BenchWorld, benchWorld, RATES } from './sagas-world.ts';
 
 const RUNS = Number(process.argv[2] ?? 2000);
+if (!Number.isInteger(RUNS) || RUNS < 1) {
+  console.error(
+    'usage: npm run bench:sagas -- [RUNS]   RUNS: whole number of runs for each strategy, 2000 by default',
+  );
+  process.exit(2);
+}
 
 const STRATEGIES: [string, (world: BenchWorld) => Promise<Ended>][] = [
   ['blind retry, fresh keys', blindRetry],
