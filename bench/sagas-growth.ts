@@ -8,7 +8,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
-import type { EffectKind, ToolManifest } from '../core/saga/model.ts';
+import type { EffectKind, ToolManifest } from '../core/saga/model/tool.ts';
 import { sagaMachine } from '../kit/testing/saga-machine.ts';
 import { virtualClock } from '../kit/testing/virtual-clock.ts';
 import { startDynamoDb } from '../local/dynamodb/server.ts';

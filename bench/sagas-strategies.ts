@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
 import type { ToolRequest } from '../contract/tool-request.ts';
-import type { PlanStep } from '../core/saga/model.ts';
+import type { PlanStep } from '../core/saga/model/plan.ts';
 import { observe } from '../core/saga/people/observation.ts';
 import { type ExpressionScope, resolveArguments } from '../core/saga/plan/expressions.ts';
 import { createPutCatalog } from '../core/saga/plan/put-catalog.ts';

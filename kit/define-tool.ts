@@ -1,6 +1,6 @@
 /** Declares a tool: what it does, how it is taken back, and how to find out whether it happened. */
 import type * as z from 'zod';
-import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model.ts';
+import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model/tool.ts';
 
 /** The facts about one call that a tool receives. */
 export interface ToolCall {

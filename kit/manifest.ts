@@ -3,7 +3,7 @@
  * apart.
  */
 import * as z from 'zod';
-import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model.ts';
+import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model/tool.ts';
 import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';
 import type { Tool } from './define-tool.ts';
 

@@ -1,7 +1,8 @@
 import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { StoredSaga } from '../../core/saga/ledger/verify-saga.ts';
-import type { LedgerEntry, SagaHead } from '../../core/saga/model.ts';
+import type { SagaHead } from '../../core/saga/model/head.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Run } from '../app.ts';
 import { CliError } from '../failure.ts';
 

@@ -3,7 +3,7 @@ import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
 import type { DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
-import type { LedgerEntry } from '../../core/saga/model.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { TERMINAL_STATUSES } from '../../core/saga/model.ts';
+import { TERMINAL_STATUSES } from '../../core/saga/model/head.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';

@@ -6,7 +6,10 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock } from '../shared/surroundings.ts';
-import type { LedgerEntry, PinnedSaga, PinnedStep, SagaDefinition, SagaHead, ToolManifest } from './model.ts';
+import type { SagaHead } from './model/head.ts';
+import type { LedgerEntry } from './model/ledger-entry.ts';
+import type { PinnedSaga, PinnedStep, SagaDefinition } from './model/plan.ts';
+import type { ToolManifest } from './model/tool.ts';
 import type { Expression } from './plan/evaluate.ts';
 
 /** The execution to wake when an awaited answer comes. */

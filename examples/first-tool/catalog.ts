@@ -1,4 +1,4 @@
-import type { SagaDefinition } from '../../core/saga/model.ts';
+import type { SagaDefinition } from '../../core/saga/model/plan.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { bookRoom } from './book-room.ts';
 import { openHotel } from './hotel.ts';

@@ -1,5 +1,6 @@
 /** The refund saga: its tools, and its templates. */
-import type { JsonSchema, Plan, SagaDefinition } from '../../core/saga/model.ts';
+import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';
+import type { JsonSchema } from '../../core/saga/model/tool.ts';
 import type { Tool } from '../../kit/define-tool.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { createSupportTicket } from './tools/create-support-ticket.ts';

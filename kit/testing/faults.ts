@@ -1,6 +1,6 @@
 /** Failure points around one operation of one step: at the store and at the engine. */
 import type { ToolRequest } from '../../contract/tool-request.ts';
-import type { Fact, LedgerEntry } from '../../core/saga/model.ts';
+import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { Crash, type Invoked } from './saga-machine.ts';
 import type { VirtualClock } from './virtual-clock.ts';

@@ -1,13 +1,10 @@
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
-import type {
-  LedgerEntry,
-  PinnedSaga,
-  SagaDefinition,
-  SagaHead,
-  ToolManifest,
-} from '../../core/saga/model.ts';
+import type { SagaHead } from '../../core/saga/model/head.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
+import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
 
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */

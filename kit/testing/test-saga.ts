@@ -7,7 +7,7 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import type { Plan } from '../../core/saga/model.ts';
+import type { Plan } from '../../core/saga/model/plan.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';

@@ -20,7 +20,8 @@ import { readDigest, type SignedDigest, signedText } from '../../core/saga/ledge
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createAnchorLedger } from '../../core/saga/ledger/write-anchors.ts';
-import type { LedgerEntry, SagaHead } from '../../core/saga/model.ts';
+import type { SagaHead } from '../../core/saga/model/head.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { commandOn, deleteLocked, openTables, type StoredItem, s3Of } from '../support/tampering.ts';
 

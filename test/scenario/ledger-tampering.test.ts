@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
-import type { Fact } from '../../core/saga/model.ts';
+import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { type Attributes, commandOn, openTables, type StoredItem } from '../support/tampering.ts';
 

@@ -9,7 +9,7 @@ import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
-import type { Fact } from '../../core/saga/model.ts';
+import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_STEPS } from '../../core/saga/plan/catalog.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';

@@ -1,7 +1,8 @@
 /** A catalog of four tools, one of each effect, and steps that call them: for tests of plans and their arguments. */
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
-import type { EffectKind, Plan, ToolManifest } from '../../core/saga/model.ts';
+import type { Plan } from '../../core/saga/model/plan.ts';
+import type { EffectKind, ToolManifest } from '../../core/saga/model/tool.ts';
 import { checkPlan } from '../../core/saga/plan/plan-validation.ts';
 import { scriptedTool } from './scripted-saga.ts';
 

@@ -5,7 +5,7 @@ import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import type { LedgerEntry } from '../../core/saga/model.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';

@@ -9,7 +9,7 @@ import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
-import type { ToolManifest } from '../../core/saga/model.ts';
+import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
 import { type RefundServicesServer, startRefundServices } from '../../examples/refund/services/server.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';

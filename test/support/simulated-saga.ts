@@ -5,7 +5,10 @@ import { applyFacts, decide } from '../../core/saga/decide/decide.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/saga-events.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
-import type { CompensationRetry, EffectKind, Fact, PinnedStep, SagaState } from '../../core/saga/model.ts';
+import type { Fact } from '../../core/saga/model/ledger-entry.ts';
+import type { PinnedStep } from '../../core/saga/model/plan.ts';
+import type { SagaState } from '../../core/saga/model/state.ts';
+import type { CompensationRetry, EffectKind } from '../../core/saga/model/tool.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
 

@@ -1,6 +1,6 @@
 /** The catalog: tools and definitions that are refused, and functions that may outlive their wait. */
 import { describe, expect, test } from 'vitest';
-import type { ToolManifest } from '../../core/saga/model.ts';
+import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { parseDefinition, parsePlan, parseTool } from '../../core/saga/plan/catalog.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';

@@ -1,7 +1,7 @@
 /** Plans: what is refused before anything is written, and what is pinned. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Plan } from '../../core/saga/model.ts';
+import type { Plan } from '../../core/saga/model/plan.ts';
 import { requirePlan } from '../../core/saga/plan/plan-validation.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';

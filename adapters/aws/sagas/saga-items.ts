@@ -2,7 +2,10 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.ts';
-import type { LedgerEntry, PinnedStep, SagaHead, SagaState } from '../../../core/saga/model.ts';
+import type { SagaHead } from '../../../core/saga/model/head.ts';
+import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
+import type { PinnedStep } from '../../../core/saga/model/plan.ts';
+import type { SagaState } from '../../../core/saga/model/state.ts';
 import type { SagaOutline } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';

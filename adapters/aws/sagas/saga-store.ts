@@ -1,13 +1,10 @@
 /** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Json } from '../../../contract/json.ts';
-import type {
-  LedgerEntry,
-  PinnedStep,
-  SagaDefinition,
-  SagaHead,
-  ToolManifest,
-} from '../../../core/saga/model.ts';
+import type { SagaHead } from '../../../core/saga/model/head.ts';
+import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
+import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
+import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import { hashJson } from '../../../core/saga/plan/json.ts';
 import type { SagaStore, WakeToken } from '../../../core/saga/ports.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';

@@ -1,6 +1,6 @@
 /** Records of the Sagas table's stream as changes of heads; other items are no news. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { SagaHead } from '../../../core/saga/model.ts';
+import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { HeadChange } from '../../../core/saga/run/publish-saga-changes.ts';
 import type { StreamRecord } from '../sessions/stream-records.ts';
 import { readHead } from './saga-items.ts';

@@ -2,7 +2,9 @@
  * Decides which attempts count, and when the next one is. A call that never reached its tool (throttled, no
  * connection, deadline over before it began) uses up no attempt, because nothing was tried. Pure.
  */
-import type { Operation, PinnedStep, RetryPolicy } from '../model.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { Operation } from '../model/state.ts';
+import type { RetryPolicy } from '../model/tool.ts';
 import {
   backoffMs,
   jitteredBackoffMs,

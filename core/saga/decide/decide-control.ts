@@ -1,6 +1,7 @@
 /** Commands of people and the sweeper. Permission is checked before; this file turns them into facts. */
 
-import type { Fact, SagaState } from '../model.ts';
+import type { Fact } from '../model/ledger-entry.ts';
+import type { SagaState } from '../model/state.ts';
 import { CANCELLED, unwinding } from './decide-forward.ts';
 import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';

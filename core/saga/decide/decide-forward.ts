@@ -1,6 +1,8 @@
 /** The way forward: starts the next step, or settles the one in doubt (S1, S2, S3, S6). */
 
-import type { Fact, Failure, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
+import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { Operation, SagaState } from '../model/state.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
 import { attemptFact, currentStep, operationId, pauseStep, stepFact } from './facts.ts';

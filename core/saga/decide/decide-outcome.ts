@@ -3,7 +3,9 @@
  * ignored (S9).
  */
 
-import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
+import type { Fact } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { Operation, SagaState } from '../model/state.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
 import { type Attempt, attemptFact, currentStep, operationId } from './facts.ts';

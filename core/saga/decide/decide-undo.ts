@@ -1,6 +1,8 @@
 /** The way back: compensators in reverse order of start, once per effect and epoch (S3, S5, S7). */
 
-import type { EffectRecord, Fact, Operation, PinnedStep, SagaError, SagaState } from '../model.ts';
+import type { Fact, SagaError } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
 import { settleInFlight } from './decide-forward.ts';

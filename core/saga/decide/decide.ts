@@ -6,7 +6,8 @@
  * what fails a saga, S9 that nothing counts twice. `fold.ts` owns what an entry does to the state.
  */
 
-import type { Fact, LedgerEntry, SagaState } from '../model.ts';
+import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { outcomeFacts } from './decide-outcome.ts';

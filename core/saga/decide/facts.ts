@@ -1,5 +1,6 @@
 /** The members that facts of one kind share, and the inputs of a decision. */
-import type { Operation, PinnedStep } from '../model.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { Operation } from '../model/state.ts';
 import { idempotencyKey } from '../tools/keys.ts';
 import type { OperationId, Step, Surroundings } from './saga-events.ts';
 

@@ -1,5 +1,6 @@
 /** Small changes of a state that several kinds of entries share. */
-import type { EffectRecord, LedgerEntry, Operation, SagaState } from '../model.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 
 export type EntryOf<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 

@@ -1,6 +1,7 @@
 /** Applies entries about compensators and operators to the state (fold.ts). */
 import { sha256Hex } from '../../shared/ids.ts';
-import type { EffectRecord, EffectStatus, Operation, SagaState, UndoProgress } from '../model.ts';
+import type { UndoProgress } from '../model/ledger-entry.ts';
+import type { EffectRecord, EffectStatus, Operation, SagaState } from '../model/state.ts';
 import { carried, countCall, type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
 
 /**

@@ -3,7 +3,8 @@
  * and the new state is `apply` over them. So `fold(entries) == head.state` holds by construction, and tests
  * check it on stored data.
  */
-import type { EffectRecord, LedgerEntry, SagaState } from '../model.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { EffectRecord, SagaState } from '../model/state.ts';
 import {
   carried,
   countCall,

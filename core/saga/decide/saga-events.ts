@@ -1,7 +1,8 @@
 /** The events of a saga and its next actions: the input and output of `decide`. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
-import type { Fact, PinnedStep, SagaError } from '../model.ts';
+import type { Fact, SagaError } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
 
 /** Outcome of one operation, as the tool, or the engine on its behalf, reported it (S2). */
 export type Outcome =

@@ -2,7 +2,9 @@
  * Decides about an effect whose compensator was refused: retry soon, retry later while others go on, or
  * leave it to a person (S7).
  */
-import type { Fact, Operation, PinnedStep, SagaState } from '../model.ts';
+import type { Fact } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { Operation, SagaState } from '../model/state.ts';
 import { undoAgain } from './attempts.ts';
 import { type Attempt, stepFact } from './facts.ts';
 import type { Outcome, Surroundings } from './saga-events.ts';

@@ -2,7 +2,8 @@
  * The reads that verification needs: everything stored of a saga, and the attributes that differ from what
  * was written.
  */
-import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Page } from '../ports.ts';
 
 /** Something that differs from what was written. */

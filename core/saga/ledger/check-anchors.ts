@@ -2,7 +2,7 @@
  * Checks that the ledger of a saga is the one that was anchored. The digests themselves are checked before
  * (check-digests.ts). Pure.
  */
-import type { LedgerEntry } from '../model.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Digest } from './anchor.ts';
 import type { Finding } from './audit.ts';
 import { isOutcome } from './ledger-row.ts';

@@ -4,7 +4,9 @@
  * Pure.
  */
 import { apply, initialState } from '../decide/fold.ts';
-import { isSameTurn, type LedgerEntry, type SagaHead, type SagaState } from '../model.ts';
+import { isSameTurn, type SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaState } from '../model/state.ts';
 import { canonicalJson } from '../plan/json.ts';
 
 /** Older releases left a member out where this one writes an empty one. Both mean the same. */

@@ -5,7 +5,7 @@
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
 import { type AuditedEntry, type Finding, findingsOf, type LedgerAudit } from './audit.ts';
 import { toRow } from './ledger-row.ts';
 

@@ -1,4 +1,4 @@
-import type { Fact, LedgerEntry } from '../model.ts';
+import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import { hashJson } from '../plan/json.ts';
 
 /** The first entry of every saga names this as its predecessor. */

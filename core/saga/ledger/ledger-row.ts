@@ -3,7 +3,7 @@
  * because the hash covers all of it.
  */
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
-import type { LedgerEntry } from '../model.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { canonicalJson } from '../plan/json.ts';
 
 /** Only outcomes are in the index by day. The start of a call adds nothing to its outcome. */

@@ -4,7 +4,7 @@ import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { type LedgerEntry } from '../model.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';

@@ -3,7 +3,8 @@
  * results, those parts are 32 MB.
  */
 import { WalkbackError } from '../../shared/errors.ts';
-import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import { differingHeadFields } from './check-head.ts';
 import { createChainCheck, describeBreak } from './hash-chain.ts';

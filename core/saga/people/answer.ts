@@ -3,7 +3,8 @@ import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
-import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { move } from '../run/advance.ts';
 

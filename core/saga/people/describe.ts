@@ -2,7 +2,7 @@ import type { Observation } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { readTrueLedger } from '../ledger/read-ledger.ts';
-import { type SagaHead, TERMINAL_STATUSES } from '../model.ts';
+import { type SagaHead, TERMINAL_STATUSES } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { observe } from './observation.ts';
 

@@ -1,7 +1,9 @@
 /** Describes what a moving saga is doing, until when, and who made it turn back. */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../ledger/text.ts';
-import type { LedgerEntry, Operation, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { Operation } from '../model/state.ts';
 import type { Story } from './stories.ts';
 
 const MAX_REASON = 1000;

@@ -3,7 +3,8 @@ import type { Observation, ObservedStep, SagaStatus } from '../../../contract/sa
 import { isResidue } from '../decide/decide-undo.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import { clip } from '../ledger/text.ts';
-import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { type Story, storiesOf } from './stories.ts';
 

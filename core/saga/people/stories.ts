@@ -1,7 +1,9 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
-import type { EffectRecord, LedgerEntry, SagaError, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
+import type { EffectRecord } from '../model/state.ts';
 
 export interface Story {
   effect: EffectRecord;

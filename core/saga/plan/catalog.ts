@@ -5,7 +5,8 @@
 import * as z from 'zod';
 import { jsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Plan, SagaDefinition, ToolManifest } from '../model.ts';
+import type { Plan, SagaDefinition } from '../model/plan.ts';
+import type { ToolManifest } from '../model/tool.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
 import { schemaProblem } from './schema-check.ts';
 

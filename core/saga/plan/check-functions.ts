@@ -3,7 +3,7 @@
  * (S3).
  */
 import { WalkbackError } from '../../shared/errors.ts';
-import type { ToolManifest } from '../model.ts';
+import type { ToolManifest } from '../model/tool.ts';
 import type { ServingFunction, ToolFunctions } from '../ports.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 

@@ -1,7 +1,7 @@
 import type { SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
 

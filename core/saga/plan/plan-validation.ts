@@ -1,7 +1,8 @@
 /** Refuses bad plans before the first effect (S8), and pins good ones. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { JsonSchema, PinnedStep, Plan, PlanStep, ToolManifest } from '../model.ts';
+import type { PinnedStep, Plan, PlanStep } from '../model/plan.ts';
+import type { JsonSchema, ToolManifest } from '../model/tool.ts';
 import type { Evaluate } from '../ports.ts';
 import { toolViolations } from './catalog.ts';
 import { findExpressions, readExpression, resolveArguments } from './expressions.ts';

@@ -1,7 +1,8 @@
 import { isLoopback } from '../../../contract/http-endpoint.ts';
 import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { SagaDefinition, ToolManifest } from '../model.ts';
+import type { SagaDefinition } from '../model/plan.ts';
+import type { ToolManifest } from '../model/tool.ts';
 import type { SagaStore, ToolFunctions } from '../ports.ts';
 import { parseDefinition, parseTool } from './catalog.ts';
 import { checkFunctions } from './check-functions.ts';

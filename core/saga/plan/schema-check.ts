@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json } from '../../../contract/json.ts';
-import type { JsonSchema } from '../model.ts';
+import type { JsonSchema } from '../model/tool.ts';
 import { hashJson } from './json.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });

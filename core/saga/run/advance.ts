@@ -7,14 +7,10 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
 import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
 import { chain } from '../ledger/hash-chain.ts';
-import {
-  type Fact,
-  isSameTurn,
-  type LedgerEntry,
-  type PinnedStep,
-  type SagaHead,
-  type SagaState,
-} from '../model.ts';
+import { isSameTurn, type SagaHead } from '../model/head.ts';
+import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, Evaluate } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';

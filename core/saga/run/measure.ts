@@ -4,7 +4,7 @@
  */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { MOVING_STATUSES } from '../model.ts';
+import { MOVING_STATUSES } from '../model/head.ts';
 import type { SagaOutline, SagaStore } from '../ports.ts';
 
 /** A wait is near its end when less than this share of it is left. */

@@ -3,7 +3,8 @@
  * Each effect is stored as its differences from the one before it. These are nearly always the same, so
  * equal ones in a row are counted.
  */
-import type { EffectKind, EffectRecord, EffectStatus } from '../model.ts';
+import type { EffectRecord, EffectStatus } from '../model/state.ts';
+import type { EffectKind } from '../model/tool.ts';
 
 const KINDS: Record<EffectKind, string> = { read: 'r', compensatable: 'c', partial: 'p', irreversible: 'i' };
 const STATUSES: Record<EffectStatus, string> = {

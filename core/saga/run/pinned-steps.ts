@@ -4,7 +4,7 @@
  * sibling hashes on its way up.
  */
 
-import type { PinnedStep } from '../model.ts';
+import type { PinnedStep } from '../model/plan.ts';
 import { hashJson } from '../plan/json.ts';
 
 export const STEPS_PER_CHUNK = 8;

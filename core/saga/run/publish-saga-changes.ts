@@ -5,7 +5,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { EventBus, WalkbackEvent } from '../../shared/events.ts';
 import { settleInOrder } from '../../shared/settle-in-order.ts';
 import type { Log } from '../../shared/surroundings.ts';
-import type { SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
 
 /** One change of a head, as the table's stream reports it. */
 export interface HeadChange {

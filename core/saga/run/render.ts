@@ -2,7 +2,8 @@
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Next, OperationId } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
-import type { LedgerEntry, SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { observe } from '../people/observation.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';

@@ -3,7 +3,7 @@
  * the two is recorded (S9).
  */
 import type { Clock } from '../../shared/surroundings.ts';
-import type { SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
 import { move } from './advance.ts';
 

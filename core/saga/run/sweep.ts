@@ -4,7 +4,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
-import type { SagaHead } from '../model.ts';
+import type { SagaHead } from '../model/head.ts';
 import type { SagaOutline } from '../ports.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 

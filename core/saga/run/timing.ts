@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../shared/ids.ts';
-import type { CompensationRetry, RetryPolicy } from '../model.ts';
+import type { CompensationRetry, RetryPolicy } from '../model/tool.ts';
 
 /**
  * An operation may still take effect this long after its deadline. Before that, nothing in doubt is probed

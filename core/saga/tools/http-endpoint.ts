@@ -1,6 +1,6 @@
 /** Tools that are HTTP endpoints: allowed endpoints, and the function that calls them. */
 import { endpointProblem } from '../../../contract/http-endpoint.ts';
-import type { ToolManifest } from '../model.ts';
+import type { ToolManifest } from '../model/tool.ts';
 
 /**
  * The name of the built-in function in manifests. Only one with an `endpoint` names it. The deployment

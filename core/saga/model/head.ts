@@ -1,0 +1,42 @@
+/** The head of a saga, one item each: its state and the tip of its chain. Says also which statuses move or end. */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaState } from './state.ts';
+
+export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED'] as const;
+
+/** Statuses in which an execution drives the saga. Such a saga moves by itself, or something is wrong. */
+export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
+
+const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
+
+/** Whether both are moving statuses; then `statusSince` stays. */
+export const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
+  before === after || (isMoving(before) && isMoving(after));
+
+/** One item per saga: the folded state, and the tip of the chain. */
+export interface SagaHead {
+  sagaId: string;
+  /** Optimistic lock (S9). */
+  version: number;
+  /** Sequence number of the next entry. */
+  seq: number;
+  /** Hash of the last entry. */
+  tip: string;
+  state: SagaState;
+  /** Hash of the start request: the same id with another request is refused. */
+  requestHash: string;
+  planHash: string;
+  inputHash: string;
+  definition?: string;
+  sessionId?: string;
+  requestedBy: string;
+  /** Events in the history of the current execution, estimated. */
+  historyEvents: number;
+  createdAt: string;
+  updatedAt: string;
+  /**
+   * When the status last changed. It stays when one moving status follows another; otherwise a saga that
+   * pauses would never seem old.
+   */
+  statusSince: string;
+}

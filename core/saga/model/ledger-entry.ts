@@ -1,0 +1,143 @@
+/** What happened: the facts of a saga, and their entries in the ledger. */
+import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { EffectKind } from './tool.ts';
+
+export interface SagaError {
+  name: string;
+  message: string;
+}
+
+export interface Failure {
+  /** Null when the saga was cancelled between steps. */
+  step: string | null;
+  tool: string | null;
+  error: SagaError;
+  outcome: 'rejected' | 'unknown' | 'cancelled';
+}
+
+interface StepFact {
+  stepIndex: number;
+  step: string;
+  tool: string;
+  version: string;
+  epoch: number;
+}
+
+interface AttemptFact extends StepFact {
+  attempt: number;
+  idempotencyKey: string;
+}
+
+interface CommittedFact extends AttemptFact {
+  status: 'committed';
+  result: Json;
+  externalRef?: string;
+  /** It took effect, but the answer breaks the tool's contract (`ResultTooLarge`, `InvalidResult`). */
+  error?: SagaError;
+}
+
+interface Refused {
+  /** The call never reached the tool, so it uses up no attempt. */
+  reached?: false;
+  /** Pause that the refusal asked for. */
+  retryAfterSeconds?: number;
+}
+
+/** Progress of a compensator that is put aside and tried again later. */
+export interface UndoProgress {
+  /** Number of the last attempt. */
+  attempts: number;
+  /** Of these, the ones that never reached the tool. */
+  unreached: number;
+  /** First attempt. */
+  sinceMs: number;
+  /** Next attempt. */
+  untilMs: number;
+}
+
+/**
+ * One recorded event of a saga. `direction` and `status` name it in the ledger; the other members depend on
+ * them.
+ */
+export type Fact =
+  | {
+      direction: 'saga';
+      status: 'started';
+      planHash: string;
+      inputHash: string;
+      stepCount: number;
+      definition?: string;
+      /**
+       * As in the head, so that the head can be checked against the chain. Absent in entries of older
+       * releases.
+       */
+      requestHash?: string;
+      sessionId?: string;
+    }
+  | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
+  | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
+  | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
+  | { direction: 'saga'; status: 'unwinding'; failure: Failure }
+  | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }
+  | ({
+      direction: 'approval';
+      status: 'requested';
+      untilMs: number;
+      prompt?: string;
+      /** Exactly the arguments that are approved. Absent in entries of older versions. */
+      arguments?: JsonObject;
+      argumentsHash?: string;
+    } & StepFact)
+  | ({ direction: 'approval'; status: 'approved' | 'declined' | 'expired'; note?: string } & StepFact)
+  | ({
+      direction: 'forward';
+      status: 'started';
+      effect: EffectKind;
+      deadlineMs: number;
+      argumentsHash: string;
+      /** First attempt only; later ones have the same hash. */
+      arguments?: JsonObject;
+      resourceKey?: string;
+      /** When the provider forgets the key; absent for a provider that never knew it. */
+      keyExpiresMs?: number;
+    } & AttemptFact)
+  | ({ direction: 'forward' } & CommittedFact)
+  | ({ direction: 'probe' } & CommittedFact)
+  | ({ direction: 'forward'; status: 'rejected'; error: SagaError; final: boolean } & Refused & AttemptFact)
+  | ({
+      direction: 'forward';
+      status: 'unknown';
+      error: SagaError;
+      answered: boolean;
+      externalRef?: string;
+    } & AttemptFact)
+  | ({ direction: 'probe'; status: 'started'; deadlineMs: number } & AttemptFact)
+  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & Refused & AttemptFact)
+  | ({
+      direction: 'undo';
+      status: 'started';
+      deadlineMs: number;
+      /**
+       * Resource key of the call that it takes back, or null without one. Absent in later attempts and
+       * older versions.
+       */
+      resourceKey?: string | null;
+    } & AttemptFact)
+  | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
+  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused & AttemptFact)
+  | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
+  | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
+  | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)
+  | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
+
+/** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */
+export type LedgerEntry = Fact & {
+  sagaId: string;
+  seq: number;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** `engine`, or who asked. */
+  actor: string;
+  prevHash: string;
+  hash: string;
+};

@@ -1,0 +1,102 @@
+/** The state of a saga, folded from its facts. */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Failure, SagaError, UndoProgress } from './ledger-entry.ts';
+import type { EffectKind } from './tool.ts';
+
+/**
+ * `started`: in flight or in doubt. `unknown`: given up, may have happened. `rejected`: nothing happened.
+ * `undone`, `resolved` (by hand) and `skipped` need nothing more. `undo_delayed` is tried again.
+ * `undo_failed` and `blocked` need a person.
+ */
+export type EffectStatus =
+  | 'started'
+  | 'committed'
+  | 'rejected'
+  | 'unknown'
+  | 'undone'
+  | 'undo_delayed'
+  | 'undo_failed'
+  | 'blocked'
+  | 'resolved'
+  | 'skipped';
+
+/** One step that was started, in order of start (S5). */
+export interface EffectRecord {
+  step: number;
+  epoch: number;
+  kind: EffectKind;
+  status: EffectStatus;
+  /** Ledger sequence of its first `started` entry: arguments are there. */
+  startSeq: number;
+  /** Ledger sequence of its `committed` entry: result and reference are there. */
+  endSeq: number | null;
+  /** Its compensator was put aside at least once. */
+  undo?: UndoProgress;
+  /**
+   * Set when its compensator did not work: the mark of its resource key (`resourceMark`), '' without one.
+   * Absent when an older version wrote it; the start entry then has the key.
+   */
+  resource?: string;
+}
+
+/**
+ * The operation that is in flight or being settled. There is at most one, because steps run one after the
+ * other.
+ */
+export interface Operation {
+  /** Index into `effects`. */
+  effect: number;
+  direction: 'forward' | 'probe' | 'undo';
+  /** Attempt of the forward call or of the compensator. */
+  attempt: number;
+  /** Probes made since the last forward attempt. */
+  probes: number;
+  stage: 'invoking' | 'retry' | 'doubt';
+  /** The generation of the execution that was told to invoke it. For any other execution it is in doubt. */
+  generation: number;
+  deadlineMs: number;
+  /** First use of the key. */
+  firstMs: number;
+  /** Some forward attempt may have taken effect. */
+  doubted: boolean;
+  /** The last unknown outcome was an answer of the provider, not a lost answer. */
+  answered: boolean;
+  probed: 'absent' | 'unknown' | null;
+  argumentsHash: string;
+  error: SagaError | null;
+  /** Attempts that never reached the tool. Absent: none. */
+  unreached?: number;
+  /** The same of the probes since the last forward attempt. */
+  unreachedProbes?: number;
+  /** Since this moment, nothing has reached the tool. */
+  unreachedSinceMs?: number;
+  /** Of a compensator: see `EffectRecord.resource`. */
+  resource?: string;
+  /** An operator wants the next attempt now. */
+  hurried?: true;
+}
+
+export interface SagaState {
+  status: SagaStatus;
+  phase: 'forward' | 'undo' | 'done';
+  /** Counts rewinds; part of the key from the first rewind on. */
+  epoch: number;
+  /** The execution that drives the saga. Older ones are refused (S11). */
+  generation: number;
+  /** Executions started since the last progress. */
+  resumes: number;
+  stepCount: number;
+  /** Index of the next step to start. */
+  cursor: number;
+  effects: EffectRecord[];
+  operation: Operation | null;
+  /** The reason why the saga waits. Later kinds: `next-step`, `children`. */
+  wait: { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string } | null;
+  pauseUntilMs: number | null;
+  /** The gate of this step is open. */
+  approvedStep: number | null;
+  /** Hash of the arguments that were approved for it. */
+  approvedHash?: string;
+  cancelRequested: boolean;
+  failure: Failure | null;
+}

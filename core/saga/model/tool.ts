@@ -1,0 +1,79 @@
+/** Tools of the catalog: what a tool does to the world, and how it is called, retried and taken back. */
+
+export type JsonSchema = { [name: string]: unknown };
+
+/**
+ * A tool's effect on the world. `read`: none. `compensatable`: its compensator takes it back. `partial`:
+ * the compensator takes back a part, and says which part stays. `irreversible`: nothing takes it back.
+ */
+export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
+
+/**
+ * `maxAttempts` counts the first attempt, but not those that never reached the tool. The n-th pause is
+ * `min(maxBackoff, backoff * rate^(n-1))` seconds.
+ */
+export interface RetryPolicy {
+  maxAttempts: number;
+  backoffSeconds: number;
+  backoffRate: number;
+  maxBackoffSeconds: number;
+}
+
+/**
+ * How long a compensator is retried. Sagas of older releases have only a number of attempts, and keep it.
+ */
+export interface CompensationRetry extends RetryPolicy {
+  /**
+   * Share of each pause, 0 to 1, that is randomly left out, so that sagas that failed together do not retry
+   * together.
+   */
+  jitter?: number;
+  /**
+   * Seconds after the first attempt. If the effect is not undone by then, people are told, and the other
+   * compensators go on.
+   */
+  delayedAfterSeconds?: number;
+  /**
+   * Seconds after the first attempt. If the effect is not undone by then, the saga gives up and a person
+   * decides.
+   */
+  giveUpAfterSeconds?: number;
+}
+
+interface CompensationPolicy {
+  /** Name of the compensating tool, for people: `void_refund`. */
+  name: string;
+  timeoutSeconds: number;
+  retry: CompensationRetry;
+}
+
+/** The parts of a tool that a saga needs to run it. Pinned in the saga when it starts. */
+export interface ToolPolicy {
+  effect: EffectKind;
+  /** Lambda function name, ARN or ARN with qualifier. */
+  functionName: string;
+  /** Absolute URL of a tool that is an HTTP endpoint; the built-in function calls it. */
+  endpoint?: string;
+  timeoutSeconds: number;
+  retry: RetryPolicy;
+  /** How long the provider recognises the key. 0: not at all. */
+  idempotencyWindowSeconds: number;
+  /** The provider repeats a stored error for the same key, so trying again is useless. */
+  replaysErrors: boolean;
+  /** The tool can ask the provider whether a key took effect. */
+  probe: boolean;
+  compensation?: CompensationPolicy;
+  /** JSONata over the arguments. Effects on one resource are undone strictly one after the other. */
+  resourceKey?: string;
+}
+
+/** One version of a tool in the catalog; immutable once stored. */
+export interface ToolManifest extends ToolPolicy {
+  name: string;
+  version: string;
+  description: string;
+  /**
+   * JSON Schemas in one bundle: forward input and output, and the inputs of the compensator and the probe.
+   */
+  schemas: { input: JsonSchema; output: JsonSchema; compensation?: JsonSchema };
+}
