@@ -125,8 +125,8 @@ same_link() {
 
 # settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
 settle() {
-  local place=$1 path tag line repository some=''
-  local -A late=() gone=()
+  local place=$1 path line repository some=''
+  local -A late=()
   [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
   local git=$RUN/aside-$TEXT
   if [ ! -d "$git" ]; then
@@ -138,13 +138,10 @@ settle() {
   fi
   IFS= read -r -d '' repository <"$place/path" || return
   while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
-  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -t -m -d -o >"$RUN/aside.list" || return
-  while IFS= read -r -d '' line; do
-    tag=${line%% *} path=${line#* }
-    case $tag in
-      R) gone[$path]=1 ;;
-      *) [ -n "${gone[$path]-}" ] || same_link "$git" "$place" "$path" || late[$path]=1 ;;
-    esac
+  # Most of the index is not here: git lists such a path twice, as deleted and as modified.
+  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
+  while IFS= read -r -d '' path; do
+    same_link "$git" "$place" "$path" || late[$path]=1
   done <"$RUN/aside.list"
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
   if [ ${#late[@]} -eq 0 ] && [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then
