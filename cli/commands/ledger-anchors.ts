@@ -69,6 +69,8 @@ export const openDigests = async (run: Run, keyFiles: readonly string[]): Promis
       return seen;
     },
     findings: () =>
-      [...checked.values()].flatMap((day) => [...day.findings, ...(day.isBehind ? [behind(day)] : [])]),
+      [...checked.values()]
+        .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+        .flatMap((day) => [...day.findings, ...(day.isBehind ? [behind(day)] : [])]),
   };
 };

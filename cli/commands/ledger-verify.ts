@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
-import type { DigestFinding } from '../../core/saga/ledger/check-digests.ts';
+import type { CheckedDay, DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Answer, App, Run } from '../app.ts';
@@ -35,23 +35,31 @@ const brokenBy = (findings: readonly Found[], details: Record<string, unknown>):
 
 const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
 
-/** The days on which the saga may have been anchored. */
-const daysOf = (run: Run, entries: readonly LedgerEntry[]): string[] => {
+/** The days on which the saga may have been anchored, the newest first. */
+function* daysOf(run: Run, entries: readonly LedgerEntry[]): Generator<string> {
   const times = entries.map(({ at }) => Date.parse(at)).filter((time) => !Number.isNaN(time));
-  if (times.length === 0) return [];
+  if (times.length === 0) return;
   const last = Math.min(run.terminal.now().getTime(), Math.max(...times) + DAYS_BEHIND * DAY_MS);
-  const days: string[] = [];
-  for (let at = Date.parse(dayOf(Math.min(...times))); at <= last; at += DAY_MS) days.push(dayOf(at));
-  return days;
+  const first = Date.parse(dayOf(Math.min(...times)));
+  for (let at = Date.parse(dayOf(last)); at >= first; at -= DAY_MS) yield dayOf(at);
+}
+
+/** A time that was edited may be centuries ago: no day is read before the first that was anchored. */
+const digestsOf = async (run: Run, digests: Digests, days: Iterable<string>) => {
+  const named: CheckedDay['digests'][] = [];
+  for (const day of days) {
+    const seen = await run.progress(`Reading the digests of ${day}`, () => digests.of(day));
+    named.push(seen.digests);
+    // Two days tell that nothing is anchored at all: of the first one no digest may be due yet.
+    if (seen.firstDay === null ? named.length === 2 : day <= seen.firstDay) break;
+  }
+  return named.toReversed().flat();
 };
 
 const verifyStored = async (run: Run, sagaId: string, digests: Digests, days?: readonly string[]) => {
   const stored = await readSaga(run, sagaId);
   const findings = verifySaga(stored);
-  const named = [];
-  for (const day of days ?? daysOf(run, stored.entries)) {
-    named.push(...(await run.progress(`Reading the digests of ${day}`, () => digests.of(day))).digests);
-  }
+  const named = await digestsOf(run, digests, days ?? daysOf(run, stored.entries));
   const { anchored, findings: unanchored } = checkAnchors(sagaId, stored.entries, named);
   return { entries: stored.entries, findings: [...findings, ...unanchored], anchored };
 };

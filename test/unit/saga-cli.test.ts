@@ -174,6 +174,26 @@ describe('walkback ledger', () => {
     ).toMatchObject({ name: 'LedgerBroken' });
   });
 
+  test('verify reads no day before the first that was anchored, however long ago an edited entry says it was', async () => {
+    const days = (calls: { input: unknown }[]) =>
+      calls.flatMap(({ input }) => (input as { anchorsOf?: string }).anchorsOf ?? []);
+    const long = rows.map((row) => (row.seq === 1 ? { ...row, at: `0${row.at.slice(1)}` } : row));
+    for (const [firstDay, read] of [
+      ['2026-01-01', ['2026-01-02', '2026-01-01']],
+      [null, ['2026-01-02', '2026-01-01']],
+    ] as const) {
+      const answers = {
+        'walkback-query-ledger': (input: { anchorsOf?: string }) =>
+          input.anchorsOf === undefined
+            ? { entries: long, tip: { seq: tip.seq, hash: tip.tip }, evidence: { head, findings: [] } }
+            : { anchors: { day: input.anchorsOf, anchors: [], firstDay, publicKey: '' } },
+      };
+      const { failure, calls } = await runCommand(['ledger', 'verify', 'r1'], { answers, env });
+      expect(failure).toMatchObject({ name: 'LedgerBroken', message: expect.stringContaining('entry 1') });
+      expect([...new Set(days(calls))]).toEqual(read);
+    }
+  });
+
   test('query prints a table, JSON or CSV', async () => {
     const answers = { 'walkback-query-ledger': { entries: rows } };
     const table = await runCommand(['ledger', 'query', '--saga', 'r1'], { answers, env });

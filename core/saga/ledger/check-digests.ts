@@ -24,6 +24,8 @@ export interface DigestFinding {
 
 export interface CheckedDay {
   day: string;
+  /** The first day of which anything was ever anchored; null while nothing is. */
+  firstDay: string | null;
   findings: DigestFinding[];
   /** The digests that are unchanged. */
   digests: { name: string; digest: Digest }[];
@@ -101,5 +103,6 @@ export const checkDigests = (stored: DayOfAnchors, keys: readonly string[], nowM
   }
   const due = dueUntil(stored, nowMs);
   const reached = stored.anchors.length === 0 ? undefined : before?.digest.until;
-  return { day: stored.day, findings, digests, isBehind: due !== undefined && (reached ?? '') < due };
+  const { day, firstDay } = stored;
+  return { day, firstDay, findings, digests, isBehind: due !== undefined && (reached ?? '') < due };
 };
