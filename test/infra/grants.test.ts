@@ -34,7 +34,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
   'advance-saga': {
-    'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/advance.ts)',
+    'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
   'announce-await': {
     'states:SendTaskSuccess':

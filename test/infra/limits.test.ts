@@ -5,7 +5,7 @@ import { FUNCTIONS } from '../../cdk/functions.ts';
 import { REQUEST_TIMEOUT_MS } from '../../cli/target/invoke.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
 import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
-import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/advance.ts';
+import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/move.ts';
 import {
   ENGINE_SLACK_SECONDS,
   engineSeconds,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { EVENTS_PER_ROUND } from '../../core/saga/run/advance.ts';
+import { EVENTS_PER_ROUND } from '../../core/saga/run/move.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 let sagas: SagaCloud;

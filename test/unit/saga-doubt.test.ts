@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { move } from '../../core/saga/run/advance.ts';
+import { move } from '../../core/saga/run/move.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 describe('an expired key (S2)', () => {

@@ -6,7 +6,7 @@ import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
-import { move } from '../run/advance.ts';
+import { move } from '../run/move.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 

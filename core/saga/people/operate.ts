@@ -10,7 +10,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
-import { move } from '../run/advance.ts';
+import { move } from '../run/move.ts';
 import { revive } from '../run/revive.ts';
 import { wake } from './answer.ts';
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
-import { move } from './advance.ts';
+import { move } from './move.ts';
 
 export interface ReviveDependencies {
   store: SagaStore;

@@ -1,0 +1,149 @@
+/**
+ * One move of a saga: reads the head, decides, writes entries and head in one transaction, and answers the
+ * next action. It owns the writing (S1, S9) and prepares the data that `decide` needs. It keeps nothing
+ * between two calls.
+ */
+import { WalkbackError } from '../../shared/errors.ts';
+import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
+import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
+import { chain } from '../ledger/hash-chain.ts';
+import { isSameTurn, type SagaHead } from '../model/head.ts';
+import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { SagaState } from '../model/state.ts';
+import type { AdvanceDependencies, Evaluate } from '../ports.ts';
+import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
+
+/** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
+export const MAX_HISTORY_EVENTS = 20_000;
+
+/** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
+export const EVENTS_PER_ROUND = 13;
+
+const MAX_RACES = 10;
+
+export interface Move {
+  head: SagaHead;
+  entries: LedgerEntry[];
+  next: Next | { next: 'continued' };
+}
+
+/** The pinned step that is in flight or waited for. */
+const currentIndex = (state: SagaState): number | undefined => {
+  if (state.operation !== null) return state.effects[state.operation.effect]?.step;
+  return state.wait?.step;
+};
+
+const stepsOf = async (reading: Reading, event: SagaEvent) => {
+  if (event.type !== 'operate') return {};
+  const effectSteps = new Map<number, PinnedStep>();
+  for (const index of event.effects) {
+    const effect = reading.head.state.effects[index];
+    if (effect !== undefined) effectSteps.set(index, await reading.step(effect.step));
+  }
+  return { effectSteps };
+};
+
+/**
+ * Runs `decide` until it has an action for the engine, and prepares the data that it asks for. Nothing is
+ * written.
+ */
+const converse = async (
+  reading: Reading,
+  event: SagaEvent,
+  nowMs: number,
+  mayStart: boolean,
+  evaluate: Evaluate,
+): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
+  const { head } = reading;
+  const facts: Fact[] = [];
+  let { state } = head;
+  let told = event;
+  for (;;) {
+    const index = currentIndex(state);
+    const around = {
+      sagaId: head.sagaId,
+      nowMs,
+      ...(index === undefined ? {} : { currentStep: await reading.step(index) }),
+      ...(await stepsOf(reading, told)),
+    };
+    const decision: Decision = decide(state, told, around, head.seq + facts.length);
+    state = applyFacts(state, decision.facts, { sagaId: head.sagaId, seq: head.seq + facts.length, nowMs });
+    facts.push(...decision.facts);
+    const { next } = decision;
+    if (next.next !== 'prepare' && next.next !== 'prepare-undo') return { facts, state, next };
+    if (!mayStart) return { facts, state, next: { next: 'continued' } };
+    if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
+    told =
+      next.next === 'prepare'
+        ? await prepareStep(reading, state, facts, next.step, evaluate)
+        : await prepareUndo(reading, state, next.effect);
+  }
+};
+
+/** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
+const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
+
+/**
+ * Applies one event to a saga. When another writer was faster, the event is decided again on the new state
+ * (S9). `next` is the present next action, whoever wrote it.
+ */
+export const move = async (
+  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & { evaluate?: Evaluate },
+  sagaId: string,
+  event: SagaEvent | ((head: SagaHead) => SagaEvent | undefined),
+  actor: string,
+): Promise<Move> => {
+  const { store, clock, evaluate = evaluatesNothing } = dependencies;
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const head = await store.getHead(sagaId);
+    if (head === undefined) {
+      throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}; check the id, or start it.`);
+    }
+    const told = typeof event === 'function' ? event(head) : event;
+    if (told === undefined) return { head, entries: [], next: { next: 'none' } };
+    const now = clock.now();
+    const limit = dependencies.maxHistoryEvents ?? MAX_HISTORY_EVENTS;
+    const reading = readingOf(store, head);
+    const decided = await converse(reading, told, now.getTime(), head.historyEvents < limit, evaluate);
+    const facts = [...decided.facts];
+    if (decided.next.next === 'continued') {
+      facts.push({
+        direction: 'saga',
+        status: 'resumed',
+        generation: head.state.generation + 1,
+        reason: 'history',
+      });
+    }
+    if (facts.length === 0) return { head, entries: [], next: decided.next };
+    const { entries, moved } = advanceHead(head, facts, now, actor);
+    const outcome = await store.append(moved, head.version, entries);
+    if (outcome.written) return { head: moved, entries, next: decided.next };
+  }
+  throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {
+    retryable: true,
+  });
+};
+
+/** The head after these facts, with the entries that move it. */
+const advanceHead = (
+  head: SagaHead,
+  facts: readonly Fact[],
+  now: Date,
+  actor: string,
+): { entries: LedgerEntry[]; moved: SagaHead } => {
+  const at = now.toISOString();
+  const { entries, tip } = chain(head.sagaId, head, facts, { at, actor });
+  const state = applyFacts(head.state, facts, { sagaId: head.sagaId, seq: head.seq, nowMs: now.getTime() });
+  const newExecution = state.generation !== head.state.generation;
+  const moved: SagaHead = {
+    ...head,
+    ...tip,
+    version: head.version + 1,
+    state,
+    historyEvents: newExecution ? 0 : head.historyEvents + EVENTS_PER_ROUND,
+    updatedAt: at,
+    statusSince: isSameTurn(head.state.status, state.status) ? head.statusSince : at,
+  };
+  return { entries, moved };
+};
