@@ -257,7 +257,9 @@ describe('the Sessions table', () => {
     await change('LINK#chain#0000#c0', 'REMOVE #a', { '#a': 'bundle' });
     await change('CP#00000001', 'SET #a = #b', { '#a': 'repositories', '#b': 'sandboxId' });
     const { message } = await failing(table.store.getSession('unreadable'), 'ItemUnreadable');
-    expect(message).toContain('SESSION#unreadable META is not what Walkback wrote there (epoch)');
+    expect(message).toContain(
+      'SESSION#unreadable META in the Sessions table is not what Walkback wrote there (epoch)',
+    );
     await failing(table.store.listLinks('unreadable', 'chain'), 'ItemUnreadable');
     await failing(table.store.getCheckpoint('unreadable', 1), 'ItemUnreadable');
   });

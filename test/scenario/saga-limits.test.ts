@@ -20,6 +20,7 @@ import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { serveHttpTools } from '../support/http-tools.ts';
 
+const HASH = 'a'.repeat(64);
 const KIB = 1024;
 /** What stands at the provider. */
 const standing = new Set<string>();
@@ -224,7 +225,7 @@ describe('500 effects that nothing takes back, with the largest references, and 
     });
     const error = { name: 'Full', message: 'm'.repeat(4000) };
     return [
-      { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: COUNT + 1 },
+      { direction: 'saga', status: 'started', planHash: HASH, inputHash: HASH, stepCount: COUNT + 1 },
       ...steps.flat(),
       {
         direction: 'saga',
@@ -244,9 +245,9 @@ describe('500 effects that nothing takes back, with the largest references, and 
       ...tip,
       version: 1,
       state: fold(entries),
-      requestHash: 'r',
-      planHash: 'p',
-      inputHash: 'i',
+      requestHash: HASH,
+      planHash: HASH,
+      inputHash: HASH,
       // Who made the first entry.
       requestedBy: 'engine',
       historyEvents: 0,

@@ -14,58 +14,31 @@ import { packEffects } from '../../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { documentClient } from '../document-client.ts';
 import { SAGA_FORMAT } from '../item-format.ts';
+import { refusedFields } from '../read-item.ts';
+import type { Stored } from '../table-reads.ts';
 import {
   entryItem,
   headKey,
-  inflateEffects,
   inputKey,
   ledgerKey,
   readChunk,
   readEntry,
   readHead,
+  readState,
   stepsKey,
   waitUntilOf,
 } from './saga-items.ts';
 import { createSagaTables } from './saga-tables.ts';
+import { storedChunk, storedHead, storedInput } from './stored-sagas.ts';
 
-type Stored = Record<string, unknown>;
+/** Stricter than for reading: nothing beside it, and no format that a later release brought. */
+const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT).optional() });
 
-const count = z.int().min(0);
-const time = z.iso.datetime();
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
-
-/**
- * Every attribute of a head. We never write any other. One such is `expiresAt`, which would make the table
- * delete the head.
- */
-const headSchema = z.strictObject({
-  pk: z.string(),
-  sk: z.literal('HEAD'),
-  format: z.int().min(1).max(SAGA_FORMAT).optional(),
-  version: count,
-  seq: count,
-  tip: hash,
-  status: z.string(),
-  waitUntilMs: count.optional(),
-  state: z.string(),
-  effects: z.instanceof(Uint8Array),
-  requestHash: hash,
-  planHash: hash,
-  inputHash: hash,
-  definition: z.string().optional(),
-  sessionId: z.string().optional(),
-  requestedBy: z.string(),
-  historyEvents: count,
-  createdAt: time,
-  updatedAt: time,
-  statusSince: time,
-});
-
-/** Which attributes a schema does not take; what is left out of an object is named by the object. */
-const refused = (schema: z.ZodType, item: Stored): string[] =>
-  (schema.safeParse(item).error?.issues ?? []).flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path[0] ?? 'item')],
-  );
+/** Which attributes a schema does not take. */
+const refused = (schema: z.ZodType, item: Stored): string[] => {
+  const { error } = schema.safeParse(item);
+  return error === undefined ? [] : refusedFields(error);
+};
 
 const orUndefined = <T>(read: () => T): T | undefined => {
   try {
@@ -83,12 +56,12 @@ const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
 const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   const wrong = refused(headSchema, item);
+  const read = orUndefined(() => readState(item));
+  if (read === undefined) wrong.push('state');
   const head = orUndefined(() => readHead(item));
-  if (head === undefined) return { wrong: unique([...wrong, 'state']) };
-  // Without them, nobody can say which pinned items are this saga's.
-  if (wrong.includes('inputHash') || wrong.includes('planHash')) return { wrong: unique(wrong) };
-  const effects = orUndefined(() => inflateEffects(item['effects']));
-  if (effects !== packEffects(head.state.effects)) wrong.push('effects');
+  // Without its hashes, nobody can say which pinned items are this saga's.
+  if (read === undefined || head === undefined) return { wrong: unique(wrong) };
+  if (read.packed !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurJson(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
   // Older releases did not write the end of a pause.
@@ -142,9 +115,8 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
   const inputProblem = async ({ sagaId, inputHash }: SagaHead): Promise<string | undefined> => {
     const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
     if (item === undefined) return 'the pinned input is gone';
-    const { pk: _, sk: __, input, ...more } = item;
-    const sound =
-      isOurJson(input) && hashJson(JSON.parse(String(input))) === inputHash && Object.keys(more).length === 0;
+    const { success, data } = storedInput.safeParse(item);
+    const sound = success && isOurJson(data.input) && hashJson(JSON.parse(data.input)) === inputHash;
     return sound ? undefined : 'the pinned input is not what was pinned';
   };
 
@@ -153,15 +125,12 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     const first = at * STEPS_PER_CHUNK;
     const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, state.stepCount)}`;
     if (item === undefined) return `${which} are gone`;
-    const { pk: _, sk: __, steps, proof, ...more } = item;
     const chunk = orUndefined(() => readChunk(item));
     const sound =
       chunk !== undefined &&
-      Array.isArray(proof) &&
-      proof.every((hash) => typeof hash === 'string') &&
-      isOurJson(steps) &&
-      isPinnedChunk(planHash, at, chunk) &&
-      Object.keys(more).length === 0;
+      storedChunk.safeParse(item).success &&
+      isOurJson(item['steps']) &&
+      isPinnedChunk(planHash, at, chunk);
     return sound ? undefined : `${which} are not what was pinned`;
   };
 

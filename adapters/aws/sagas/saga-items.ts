@@ -1,17 +1,32 @@
 /** Sagas and ledger entries as items, and back (docs/sagas.md, Data). Pure. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import * as z from 'zod';
+import type { Json } from '../../../contract/json.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
 import type { SagaState } from '../../../core/saga/model/state.ts';
-import type { SagaOutline } from '../../../core/saga/ports.ts';
+import type { SagaOutline, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { WalkbackError } from '../../../core/shared/errors.ts';
 import { PLAIN_SAGA_FORMAT, SAGA_FORMAT } from '../item-format.ts';
-import type { Item, Key } from '../table-reads.ts';
+import { checked, itemReader } from '../read-item.ts';
+import type { Item, Key, Stored } from '../table-reads.ts';
+import { checkedEntry } from './stored-entries.ts';
+import {
+  definition,
+  manifest,
+  pinnedSteps,
+  storedChunk,
+  storedHead,
+  storedInput,
+  storedOutline,
+  storedState,
+  storedToken,
+  storedVersion,
+} from './stored-sagas.ts';
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
@@ -64,42 +79,63 @@ export const headItem = (head: SagaHead): Item => {
   };
 };
 
-const bytesOf = (value: unknown): Uint8Array => {
-  if (value instanceof Uint8Array) return value;
-  throw new TypeError('effects are not bytes');
+const CAUSE = 'It was changed since, or a newer release wrote it.';
+const advice = ({ pk }: Stored): string =>
+  `${CAUSE} An operator runs \`walkback ledger verify ${String(pk).replace(/^SAGA#/, '')}\`.`;
+const ofSaga = { table: 'Sagas', error: 'LedgerBroken', advice } as const;
+const ofLedger = { table: 'Ledger', error: 'LedgerBroken', advice } as const;
+const ofCatalog = {
+  table: 'Sagas',
+  error: 'ItemUnreadable',
+  advice: () => `${CAUSE} Restore the item from a backup, or store the entry under a new version.`,
+} as const;
+const ofToken = {
+  table: 'Sagas',
+  error: 'ItemUnreadable',
+  advice: () => `${CAUSE} Restore the item from a backup.`,
+} as const;
+
+const inflated = (effects: Uint8Array): string => inflateRawSync(effects).toString();
+
+/** Checks the state alone, so that the audit can tell it from the columns beside it. */
+export const readState = ({ state, effects }: Stored): { state: SagaState; packed: string } => {
+  const packed = inflated(storedHead.shape.effects.parse(effects));
+  const small = checked(storedState, JSON.parse(storedHead.shape.state.parse(state)));
+  return { state: { ...small, effects: unpackEffects(packed) }, packed };
 };
 
-export const inflateEffects = (value: unknown): string => inflateRawSync(bytesOf(value)).toString();
+const looseHead = z.looseObject(storedHead.shape);
 
-/** We wrote it, so an unreadable item was changed since. `walkback ledger verify` shows where. */
-const reading = <T>({ pk, sk }: Record<string, unknown>, read: () => T): T => {
-  try {
-    return read();
-  } catch (cause) {
-    throw new WalkbackError(
-      'LedgerBroken',
-      `${String(pk)} ${String(sk)} cannot be read: it is not what was written. An operator runs \`walkback ledger verify\` for that saga.`,
-      { cause },
-    );
-  }
-};
+/** Such a head is only shown, as far as it goes. `checkFormat` keeps everything else from it. */
+export const isNewer = ({ format }: Stored): boolean => typeof format === 'number' && format > SAGA_FORMAT;
 
-const toHead = (item: Record<string, unknown>): SagaHead => {
-  const { pk, sk: _, format: _format, status: __, waitUntilMs: ___, state, effects, ...rest } = item;
-  const small: Omit<SagaState, 'effects'> = JSON.parse(String(state));
-  const unpacked = unpackEffects(inflateEffects(effects));
-  const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state: { ...small, effects: unpacked } };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by headItem
-  return head as SagaHead;
-};
+const shownState = ({ state, effects }: Stored): unknown => ({
+  ...JSON.parse(String(state)),
+  effects: unpackEffects(inflated(storedHead.shape.effects.parse(effects))),
+});
 
-export const readHead = (item: Record<string, unknown>): SagaHead => reading(item, () => toHead(item));
+export const readHead = itemReader(ofSaga, (item): SagaHead => {
+  if (!isNewer(item)) looseHead.parse(item);
+  const {
+    pk,
+    sk: _,
+    format: _format,
+    status: __,
+    waitUntilMs: ___,
+    state: ____,
+    effects: _____,
+    ...rest
+  } = item;
+  const state = isNewer(item) ? shownState(item) : readState(item).state;
+  const head = { ...rest, sagaId: String(pk).slice('SAGA#'.length), state };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has seen it
+  return head as unknown as SagaHead;
+});
 
 /** From the index by status. */
-export const readOutline = ({ pk, statusSince, waitUntilMs }: Record<string, unknown>): SagaOutline => ({
-  sagaId: String(pk).slice('SAGA#'.length),
-  statusSince: String(statusSince),
-  waitUntilMs: typeof waitUntilMs === 'number' ? waitUntilMs : null,
+export const readOutline = itemReader(ofSaga, (item): SagaOutline => {
+  const { pk, statusSince, waitUntilMs } = storedOutline.parse(item);
+  return { sagaId: pk.slice('SAGA#'.length), statusSince, waitUntilMs };
 });
 
 const dayOf = (entry: LedgerEntry): { day?: string } =>
@@ -110,11 +146,11 @@ export const entryItem = (entry: LedgerEntry): Item => {
   return { ...entryKey(entry.sagaId, entry.seq), ...Object.fromEntries(columns), ...dayOf(entry) };
 };
 
-export const readEntry = (item: Record<string, unknown>): LedgerEntry => {
+export const readEntry = itemReader(ofLedger, (item): LedgerEntry => {
   const { pk: _, sk: __, day: ___, ...row } = item;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by entryItem
-  return reading(item, () => fromRow(row as unknown as LedgerRow));
-};
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what comes out of it is checked
+  return checkedEntry(fromRow(row as unknown as LedgerRow));
+});
 
 export const stepItems = (sagaId: string, planHash: string, steps: readonly PinnedStep[]): Item[] =>
   pinSteps(steps).chunks.map((chunk, position) => ({
@@ -123,7 +159,22 @@ export const stepItems = (sagaId: string, planHash: string, steps: readonly Pinn
     proof: chunk.proof,
   }));
 
-export const readChunk = (item: Record<string, unknown>): StepChunk => ({
-  steps: JSON.parse(String(item['steps'])),
-  proof: Array.isArray(item['proof']) ? item['proof'].map(String) : [],
+export const readChunk = itemReader(ofSaga, (item): StepChunk => {
+  const { steps, proof } = z.looseObject(storedChunk.shape).parse(item);
+  return { steps: checked(pinnedSteps, JSON.parse(steps)), proof };
 });
+
+export const readInput = itemReader(
+  ofSaga,
+  (item): Json => JSON.parse(z.looseObject(storedInput.shape).parse(item).input),
+);
+
+export const readToken = itemReader(ofToken, (item): WakeToken => {
+  const { sagaId, generation, step, token } = storedToken.parse(item);
+  return { sagaId, generation, step, token };
+});
+
+const versionReader = <Entry>(schema: z.ZodType<Entry>) =>
+  itemReader(ofCatalog, (item) => checked(schema, JSON.parse(storedVersion.parse(item).entry)));
+export const readTool = versionReader(manifest);
+export const readDefinition = versionReader(definition);

@@ -13,6 +13,7 @@ import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
 import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
+import type { Stored } from '../table-reads.ts';
 import {
   entryItem,
   entryKey,
@@ -21,9 +22,13 @@ import {
   inputKey,
   newestKey,
   readChunk,
+  readDefinition,
   readEntry,
   readHead,
+  readInput,
   readOutline,
+  readToken,
+  readTool,
   stepItems,
   stepsKey,
   tokenKey,
@@ -54,16 +59,13 @@ const catalogMethods = <Entry extends { name: string; version: string }>(
   tables: SagaTables,
   table: string,
   kind: 'TOOL' | 'DEFINITION',
+  read: (item: Stored) => Entry,
 ) => {
-  const read = (item: Record<string, unknown> | undefined): Entry | undefined =>
-    item === undefined ? undefined : JSON.parse(String(item['entry']));
-  const get = async (name: string, version?: string): Promise<Entry | undefined> =>
-    read(
-      await tables.get(
-        table,
-        version === undefined ? newestKey(kind, name) : versionKey(kind, name, version),
-      ),
-    );
+  const get = async (name: string, version?: string): Promise<Entry | undefined> => {
+    const key = version === undefined ? newestKey(kind, name) : versionKey(kind, name, version);
+    const item = await tables.get(table, key);
+    return item === undefined ? undefined : read(item);
+  };
   return {
     get,
     put: async (entry: Entry) => {
@@ -80,16 +82,15 @@ const catalogMethods = <Entry extends { name: string; version: string }>(
       const existing = await get(entry.name, entry.version);
       return { written: false as const, ...(existing === undefined ? {} : { existing }) };
     },
-    list: async (): Promise<Entry[]> =>
-      (await tables.partition(table, `CATALOG#${kind}`)).flatMap((item) => read(item) ?? []),
+    list: async (): Promise<Entry[]> => (await tables.partition(table, `CATALOG#${kind}`)).map(read),
   };
 };
 
 export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
   const { sagasTable, ledgerTable } = options;
   const tables = createSagaTables(documentClient(options.client));
-  const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL');
-  const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION');
+  const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL', readTool);
+  const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION', readDefinition);
 
   const getHeadItem = (sagaId: string) => tables.get(sagasTable, headKey(sagaId));
   const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
@@ -123,7 +124,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
       const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
       if (item === undefined) throw missing(sagaId);
-      const input: Json = JSON.parse(String(item['input']));
+      const input = readInput(item);
       if (hashJson(input) !== inputHash) throw altered(sagaId);
       return input;
     },
@@ -175,13 +176,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     putToken: (token) => tables.overwrite(sagasTable, { ...tokenKey(token.sagaId), ...token }),
     getToken: async (sagaId): Promise<WakeToken | undefined> => {
       const item = await tables.get(sagasTable, tokenKey(sagaId));
-      if (item === undefined) return undefined;
-      return {
-        sagaId,
-        generation: Number(item['generation']),
-        step: Number(item['step']),
-        token: String(item['token']),
-      };
+      return item === undefined ? undefined : readToken(item);
     },
     putTool: tools.put,
     getTool: tools.get,

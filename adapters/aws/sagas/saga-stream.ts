@@ -2,25 +2,38 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { HeadChange } from '../../../core/saga/run/publish-saga-changes.ts';
+import { isWalkbackError } from '../../../core/shared/errors.ts';
 import type { StreamRecord } from '../sessions/stream-records.ts';
-import { readHead } from './saga-items.ts';
+import { isNewer, readHead } from './saga-items.ts';
 
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'];
 
-const headIn = (image: Image): SagaHead | undefined => {
+/** The head in an image. `unreadable` when it is not what we wrote: whoever reads the item itself is told. */
+const headIn = (image: Image): SagaHead | 'unreadable' | undefined => {
   if (image === undefined || Object.keys(image).length === 0) return undefined;
   const item: Record<string, unknown> = unmarshall(image);
   if (item['sk'] !== 'HEAD') return undefined;
   // A stream record that travelled as JSON carries bytes as base64.
   const { effects } = item;
-  return readHead(typeof effects === 'string' ? { ...item, effects: Buffer.from(effects, 'base64') } : item);
+  try {
+    return readHead(
+      typeof effects === 'string' ? { ...item, effects: Buffer.from(effects, 'base64') } : item,
+    );
+  } catch (error) {
+    // A newer release's is tried again, until that release is back.
+    if (!isWalkbackError(error, 'LedgerBroken') || isNewer(item)) throw error;
+    return 'unreadable';
+  }
 };
 
+/** A change that cannot be read is no change: it must not hold up all that come after it. */
 export const toHeadChange = (record: StreamRecord): HeadChange => {
+  const id = record.eventID ?? record.dynamodb?.SequenceNumber ?? '';
   const before = headIn(record.dynamodb?.OldImage);
   const after = headIn(record.dynamodb?.NewImage);
+  if (before === 'unreadable' || after === 'unreadable') return { id };
   return {
-    id: record.eventID ?? record.dynamodb?.SequenceNumber ?? '',
+    id,
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
   };

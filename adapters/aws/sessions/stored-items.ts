@@ -14,7 +14,8 @@ import type {
   StoredBase,
   StoredUpload,
 } from '../../../core/checkpoint/model.ts';
-import { WalkbackError } from '../../../core/shared/errors.ts';
+import { itemReader } from '../read-item.ts';
+import type { Stored } from '../table-reads.ts';
 
 const count = z.number().int().min(0);
 const seconds = z.number();
@@ -172,27 +173,20 @@ const copy = z.looseObject({
   expiresAt: seconds,
 });
 
-type Stored = Record<string, unknown>;
-
-const unreadable = ({ pk, sk }: Stored, error: z.ZodError): WalkbackError => {
-  const fields = error.issues.map((issue) => issue.path.join('.'));
-  return new WalkbackError(
-    'ItemUnreadable',
-    `${String(pk)} ${String(sk)} is not what Walkback wrote there (${fields.slice(0, 5).join(', ')}). Nothing was changed. Restore the item from a backup.`,
-    { cause: error, details: { pk, sk, fields } },
-  );
-};
+const OF_SESSION = {
+  table: 'Sessions',
+  error: 'ItemUnreadable',
+  advice: () => 'Restore the item from a backup.',
+} as const;
 
 /** The item as its model, without its key. `T` may be narrower than the schema where another module's type is nested in it. */
-const reader =
-  <T>(schema: z.ZodType) =>
-  (item: Stored): T => {
-    const parsed = schema.safeParse(item);
-    if (!parsed.success) throw unreadable(item, parsed.error);
+const reader = <T>(schema: z.ZodType) =>
+  itemReader(OF_SESSION, (item): T => {
     const { pk: _pk, sk: _sk, format: _format, ...model } = item;
+    schema.parse(item);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has seen it
     return model as T;
-  };
+  });
 
 export const readSession = reader<Session>(session);
 export const readLink = reader<ChainLink>(link);

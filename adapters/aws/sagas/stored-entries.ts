@@ -1,0 +1,134 @@
+/**
+ * Schemas of ledger entries, one for each kind of fact. The compiler names a kind or a member that is
+ * missing here. Unknown members are kept, because the hash covers them.
+ */
+import * as z from 'zod';
+import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { Fact, LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
+
+type NameOf<F> = F extends { direction: infer D extends string; status: infer S extends string }
+  ? `${D} ${S}`
+  : never;
+type FactNamed<N, F = Fact> = F extends { direction: infer D extends string; status: infer S extends string }
+  ? N extends `${D} ${S}`
+    ? Omit<F, 'direction' | 'status'>
+    : never
+  : never;
+type Kind = NameOf<Fact>;
+
+const count = z.int().min(0);
+const text = z.string();
+const json = z.custom<Json>((value) => value !== undefined, 'missing');
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'not an object',
+);
+export const namedError = z.looseObject({ name: text, message: text });
+export const EFFECT_KINDS = ['read', 'compensatable', 'partial', 'irreversible'] as const;
+
+export const failure = z.looseObject({
+  step: text.nullable(),
+  tool: text.nullable(),
+  error: namedError,
+  outcome: z.enum(['rejected', 'unknown', 'cancelled']),
+});
+
+const plain = z.looseObject({});
+const step = z.looseObject({ stepIndex: count, step: text, tool: text, version: text, epoch: count });
+const attempt = step.extend({ attempt: count, idempotencyKey: text });
+const refused = { reached: z.literal(false).optional(), retryAfterSeconds: z.number().optional() };
+const committed = attempt.extend({
+  result: json,
+  externalRef: text.optional(),
+  error: namedError.optional(),
+});
+const noted = step.extend({ note: text.optional() });
+const undoFailed = attempt.extend({ error: namedError, ...refused });
+const probed = attempt.extend({ error: namedError.optional(), ...refused });
+const byOperator = step.extend({ evidence: text.optional() });
+
+const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
+  'saga started': z.looseObject({
+    planHash: text,
+    inputHash: text,
+    stepCount: count,
+    definition: text.optional(),
+    requestHash: text.optional(),
+    sessionId: text.optional(),
+  }),
+  'saga resumed': z.looseObject({ generation: count, reason: text }),
+  'saga cancel_requested': z.looseObject({ evidence: text.optional() }),
+  'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
+  'saga unwinding': z.looseObject({ failure }),
+  'saga completed': plain,
+  'saga compensated': plain,
+  'saga compensation_failed': plain,
+  'approval requested': step.extend({
+    untilMs: z.number(),
+    prompt: text.optional(),
+    arguments: jsonObject.optional(),
+    argumentsHash: text.optional(),
+  }),
+  'approval approved': noted,
+  'approval declined': noted,
+  'approval expired': noted,
+  'forward started': attempt.extend({
+    effect: z.enum(EFFECT_KINDS),
+    deadlineMs: z.number(),
+    argumentsHash: text,
+    arguments: jsonObject.optional(),
+    resourceKey: text.optional(),
+    keyExpiresMs: z.number().optional(),
+  }),
+  'forward committed': committed,
+  'forward rejected': attempt.extend({ error: namedError, final: z.boolean(), ...refused }),
+  'forward unknown': attempt.extend({
+    error: namedError,
+    answered: z.boolean(),
+    externalRef: text.optional(),
+  }),
+  'probe started': attempt.extend({ deadlineMs: z.number() }),
+  'probe committed': committed,
+  'probe absent': probed,
+  'probe unknown': probed,
+  'undo started': attempt.extend({ deadlineMs: z.number(), resourceKey: text.nullish() }),
+  'undo committed': attempt.extend({ externalRef: text.optional(), residue: text.optional() }),
+  'undo rejected': undoFailed,
+  'undo unknown': undoFailed,
+  'undo delayed': step.extend({
+    error: namedError,
+    attempts: count,
+    unreached: count,
+    sinceMs: z.number(),
+    untilMs: z.number(),
+  }),
+  'undo failed': step.extend({ error: namedError }),
+  'undo blocked': step.extend({ error: namedError, resourceKey: text.nullish() }),
+  'operator retried': byOperator,
+  'operator resolved': byOperator,
+  'operator skipped': byOperator,
+};
+
+const KINDS = new Map<string, z.ZodType>(Object.entries(FACTS));
+
+const placed = z
+  .looseObject({
+    sagaId: text,
+    // A negative one is somebody else's. The chain shows that it was never written.
+    seq: z.int(),
+    at: text,
+    actor: text,
+    prevHash: text,
+    hash: text,
+    direction: text,
+    status: text,
+  })
+  .refine(({ direction, status }) => KINDS.has(`${direction} ${status}`), { path: ['status'] });
+
+/** Throws a `ZodError` when this release writes no such entry. */
+export const checkedEntry = (value: unknown): LedgerEntry => {
+  const { direction, status } = placed.parse(value);
+  KINDS.get(`${direction} ${status}`)?.parse(value);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas have seen it
+  return value as LedgerEntry;
+};

@@ -1,0 +1,176 @@
+/**
+ * Schemas of the items of the Sagas table, one for each kind of item. Reading takes unknown attributes,
+ * because a later release may have added them. The audit takes none, where it says so.
+ */
+import * as z from 'zod';
+import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
+import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
+import type { SagaState } from '../../../core/saga/model/state.ts';
+import type { ToolManifest } from '../../../core/saga/model/tool.ts';
+import { EFFECT_KINDS, failure, jsonObject, namedError } from './stored-entries.ts';
+
+const count = z.int().min(0);
+const text = z.string();
+const time = z.iso.datetime();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+const operation = z.looseObject({
+  effect: count,
+  direction: z.enum(['forward', 'probe', 'undo']),
+  attempt: count,
+  probes: count,
+  stage: z.enum(['invoking', 'retry', 'doubt']),
+  generation: count,
+  deadlineMs: z.number(),
+  firstMs: z.number(),
+  doubted: z.boolean(),
+  answered: z.boolean(),
+  probed: z.enum(['absent', 'unknown']).nullable(),
+  argumentsHash: text,
+  error: namedError.nullable(),
+  unreached: count.optional(),
+  unreachedProbes: count.optional(),
+  unreachedSinceMs: z.number().optional(),
+  resource: text.optional(),
+  hurried: z.literal(true).optional(),
+});
+
+/** The state as JSON. The effects are packed beside it. */
+export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject({
+  status: z.enum(SAGA_STATUSES),
+  phase: z.enum(['forward', 'undo', 'done']),
+  epoch: count,
+  generation: count,
+  resumes: count,
+  stepCount: count,
+  cursor: count,
+  operation: operation.nullable(),
+  wait: z
+    .looseObject({
+      kind: z.literal('approval'),
+      step: count,
+      untilMs: z.number(),
+      argumentsHash: text.optional(),
+    })
+    .nullable(),
+  pauseUntilMs: z.number().nullable(),
+  approvedStep: count.nullable(),
+  approvedHash: text.optional(),
+  cancelRequested: z.boolean(),
+  failure: failure.nullable(),
+});
+
+/** We never write any other attribute. One such is `expiresAt`, which would make the table delete the head. */
+export const storedHead = z.strictObject({
+  pk: z.string().startsWith('SAGA#'),
+  sk: z.literal('HEAD'),
+  format: z.int().min(1).optional(),
+  version: count,
+  seq: count,
+  tip: hash,
+  status: text,
+  waitUntilMs: count.optional(),
+  state: text,
+  effects: z.instanceof(Uint8Array),
+  requestHash: hash,
+  planHash: hash,
+  inputHash: hash,
+  definition: text.optional(),
+  sessionId: text.optional(),
+  requestedBy: text,
+  historyEvents: count,
+  createdAt: time,
+  updatedAt: time,
+  statusSince: time,
+});
+
+/** From an index. One bad end of a wait must not keep the sweeper from all others; the head's reader names it. */
+export const storedOutline = z.looseObject({
+  pk: text,
+  statusSince: text,
+  waitUntilMs: z.number().nullable().catch(null),
+});
+
+export const storedInput = z.strictObject({ pk: text, sk: text, input: text });
+export const storedChunk = z.strictObject({ pk: text, sk: text, steps: text, proof: z.array(text) });
+
+export const storedToken = z.looseObject({
+  sagaId: text,
+  generation: count,
+  step: count,
+  token: text,
+});
+
+/** An entry of the catalog, as JSON. */
+export const storedVersion = z.looseObject({ entry: text });
+
+const retry = z.looseObject({
+  maxAttempts: z.number(),
+  backoffSeconds: z.number(),
+  backoffRate: z.number(),
+  maxBackoffSeconds: z.number(),
+});
+
+const compensation = z.looseObject({
+  name: text,
+  timeoutSeconds: z.number(),
+  retry: retry.extend({
+    jitter: z.number().optional(),
+    delayedAfterSeconds: z.number().optional(),
+    giveUpAfterSeconds: z.number().optional(),
+  }),
+});
+
+const tool = z.looseObject({
+  effect: z.enum(EFFECT_KINDS),
+  functionName: text,
+  endpoint: text.optional(),
+  timeoutSeconds: z.number(),
+  retry,
+  idempotencyWindowSeconds: z.number(),
+  replaysErrors: z.boolean(),
+  probe: z.boolean(),
+  compensation: compensation.optional(),
+  resourceKey: text.optional(),
+});
+
+const approval = z.looseObject({ timeoutSeconds: z.number(), prompt: text.optional() });
+
+export const pinnedSteps: z.ZodType<PinnedStep[]> = z.array(
+  tool.extend({
+    index: count,
+    id: text,
+    tool: text,
+    version: text,
+    arguments: jsonObject,
+    uses: z.array(count),
+    inputSchemaHash: text.optional(),
+    approval: approval.optional(),
+  }),
+);
+
+export const manifest: z.ZodType<ToolManifest> = tool.extend({
+  name: text,
+  version: text,
+  description: text,
+  schemas: z.looseObject({ input: jsonObject, output: jsonObject, compensation: jsonObject.optional() }),
+});
+
+export const definition: z.ZodType<SagaDefinition> = z.looseObject({
+  name: text,
+  version: text,
+  description: text,
+  reviewBy: text,
+  input: jsonObject,
+  plan: z.looseObject({
+    steps: z.array(
+      z.looseObject({
+        id: text,
+        tool: text,
+        version: text.optional(),
+        arguments: jsonObject,
+        approval: approval.optional(),
+      }),
+    ),
+  }),
+});
