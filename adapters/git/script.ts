@@ -17,6 +17,7 @@ const HOST = ['shared/lib', 'shared/host'];
 const CAPTURE = [
   ...HOST,
   'shared/discovery',
+  'shared/beside',
   'capture/shadow',
   'capture/working-tree',
   'capture/add',
@@ -36,6 +37,7 @@ const RESTORE = [
   'restore/move-index',
   'restore/move-host',
   'restore/restore-check',
+  'restore/leave',
   'restore/restore-move',
   'restore/restore-verify',
 ];

@@ -175,9 +175,7 @@ main() {
     rm -f -- "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"
     capture_all full
   fi
-  # Records the time of the capture by the clock of the file system. A restore uses it to tell
-  # which files existed then.
-  { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && : >"$HOME_DIR/taken-$SESSION/$TAG"; } 2>/dev/null || :
+  { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && note_beside "$HOME_DIR/taken-$SESSION/$TAG" "${ROOTS[@]}"; } 2>/dev/null || :
   parts=("$RUN/first")
   passed_over >"$RUN/first"
   for ((i = 0; i < COUNT; i++)); do parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out"); done

@@ -83,6 +83,11 @@ park() {
     if is_empty .agent-shadow; then rmdir -- .agent-shadow; else printf '*\n' >.agent-shadow/.gitignore; fi || return
     cd -- "$ROOT" || return
     : >"$RUN/dropped"
-    rmdir -p --ignore-fail-on-non-empty -- "$path" 2>>"$OUT.err"
+    # The global THERE names the directories that were there before.
+    while [ -z "${THERE[$path]-}" ] && is_empty "$path"; do
+      rmdir -- "$path" 2>>"$OUT.err" || return
+      [[ $path == */* ]] || break
+      path=${path%/*}
+    done
   fi
 }

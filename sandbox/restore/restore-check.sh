@@ -335,7 +335,7 @@ plan_paths() {
     return
   fi
   : >"$OUT.kept"
-  if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; fi
+  if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
   { emit written "$WRITTEN" && emit deleted $((REMOVED - ${#stays[@]})); } >>"$OUT.plan" || return
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do

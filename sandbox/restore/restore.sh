@@ -167,10 +167,12 @@ main() {
   FOUND=("${ROOTS[@]}")
   roots_now
   [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root cannot be put aside. Check its permissions."
+  [ "$FRESH" = 0 ] || note_arrival 2>/dev/null || :
   fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   MENDED=''
   [ -z "$MEND" ] || mend || MENDED='' bad=1
   [ $bad = 1 ] || [ "$MENDED" = none ] || each checked "${!R_PATH[@]}"
+  plan_gone
   for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ] || bad=1; done
   if [ "$MENDED" = none ]; then
     outcome=applied
@@ -191,6 +193,24 @@ main() {
   exec 9>&-
   finish <"$RUN/report"
   rm -rf -- "$RUN"
+}
+
+# plan_gone: plans the repositories that the target does not have, when nothing but a plan is
+# wanted and every check was passed.
+plan_gone() {
+  local i gone=()
+  [ "$DRY_RUN" = 1 ] && [ $bad = 0 ] || return 0
+  for i in "${!R_PATH[@]}"; do
+    [ ! -s "$RUN/$i.problems" ] || return 0
+    [ -n "${R_TREE[i]}" ] || gone+=($i)
+  done
+  in_order up plan_leave "${gone[@]}"
+}
+
+# note_arrival: notes what a fresh sandbox holds beside the repositories that come into it.
+note_arrival() {
+  local notes=$HOME_DIR/taken-$SESSION
+  { [ -d "$notes" ] || mkdir -- "$notes"; } && note_beside "$notes/.came" "${R_PATH[@]}"
 }
 
 # report OUTCOME: writes the answer.
