@@ -94,6 +94,10 @@ const SAGA_ERRORS = {
   ApprovalDeclined: refusal('conflict', 'a person said no, and what was done is undone'),
   ArgumentsChanged: refusal('conflict', 'what was approved is not what would be done now: start again'),
   OperationRefused: refusal('conflict', 'walkback saga show says where the saga stands'),
+  PointOfNoReturn: refusal(
+    'conflict',
+    '--accept-residue (acceptResidue) leaves standing what the message names',
+  ),
   ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
 } as const satisfies Record<string, ErrorRow>;
 
@@ -109,6 +113,7 @@ const TOOL_ERRORS = {
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
+  Undone: refusal('conflict', 'an operator had the finished saga undone'),
   CompensationBlocked: fault('failed', REPAIR),
   CompensationFailed: fault('failed', REPAIR),
   LedgerBroken: fault('failed', 'entries were changed, removed or put in: compare with the backup'),

@@ -21,6 +21,28 @@ const cursor = z.string().optional().describe('hand it in for the next page; abs
 
 export const movedSaga = () => z.object({ sagaId: z.string(), status });
 
+/** What an undo or a rewind takes back, and what it cannot. */
+export const undoPlan = () =>
+  z.object({
+    undo: z
+      .array(
+        z.object({
+          ...observedStep().shape,
+          partly: z.boolean().optional().describe('its compensator takes back a part only'),
+          unsure: z.boolean().optional().describe('it may not have happened'),
+        }),
+      )
+      .describe('in the order in which they are taken back'),
+    stands: z
+      .array(z.object({ ...observedStep().shape, reason: z.string() }))
+      .describe('what nothing takes back'),
+  });
+export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
+
+export const operatedSaga = () =>
+  z.object({ ...movedSaga().shape, plan: undoPlan().optional().describe('of an undo') });
+export type OperatedSaga = z.infer<ReturnType<typeof operatedSaga>>;
+
 /** An answer to an approval. The first one counts. */
 export const answeredSaga = () =>
   z.object({
@@ -42,6 +64,7 @@ const observedStep = () =>
     step: z.string(),
     tool: z.string(),
     externalRef: z.string().nullable(),
+    epoch: z.int().optional().describe('from the first rewind on: how many came before this step'),
   });
 export type ObservedStep = z.infer<ReturnType<typeof observedStep>>;
 

@@ -14,8 +14,8 @@ import {
   catalogAnswer,
   catalogStored,
   ledgerAnswer,
-  movedSaga,
   observation,
+  operatedSaga,
   sagasAnswer,
   startedSaga,
 } from './saga-answers.ts';
@@ -70,12 +70,12 @@ export const SAGA_FUNCTIONS = {
     grants: { ...MOVE_AND_LIST, engine: ['SendTaskSuccess'] },
   },
   'operate-saga': {
-    description: 'Cancels a saga, or works what a failed compensation left',
+    description: 'Cancels, undoes or repairs a saga',
     input: operateSagaInput,
-    answer: movedSaga,
+    answer: operatedSaga,
     callers: ['operator'],
     timeoutSeconds: 60,
-    grants: { ...MOVE, engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+    grants: { ...MOVE_AND_LIST, engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
   },
   'query-ledger': {
     description: 'Answers ledger entries',

@@ -11,6 +11,10 @@ const who = z.string().trim().min(1).max(200);
 const words = z.string().max(2000);
 const day = z.iso.date();
 const limit = z.int().min(1).max(1000);
+const acceptResidue = z
+  .boolean()
+  .optional()
+  .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
 const cursor = z.string().max(2000).optional().describe('of the answer before');
 
 export const startSagaInput = () =>
@@ -46,10 +50,14 @@ export type AnswerInput = z.infer<ReturnType<typeof answerInput>>;
 export const operateSagaInput = () =>
   z.strictObject({
     sagaId: id,
-    action: z.enum(['cancel', 'retry', 'resolve', 'skip']),
+    action: z
+      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo'])
+      .describe('undo: of a saga that is COMPLETED'),
     stepId: stepId.optional().describe('resolve and skip need it'),
     by: who,
     evidence: words.optional().describe('resolve and skip need it: what was done, or why it may stay'),
+    dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
+    acceptResidue,
     error: z
       .string()
       .min(1)

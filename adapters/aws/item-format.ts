@@ -2,13 +2,21 @@
  * Item formats. They prevent an older release, after a rollback of the deployment, from misreading and
  * overwriting the items of a newer one.
  */
+import type { SagaState } from '../../core/saga/model/state.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
-/** Raised with every change of saga heads that the previous release would misread. */
-export const PLAIN_SAGA_FORMAT = 1;
+/** The newest format of saga heads, raised with every change that the release before would misread. */
+export const SAGA_FORMAT = 3;
 
-/** Of heads in which a compensator was put aside, to be tried again: a release before that would misread them, and only them. */
-export const SAGA_FORMAT = 2;
+/**
+ * The oldest format that a head can have, so that an older release goes on with the heads that it
+ * understands. 2: a compensator was put aside, to be tried again. 3: it was taken back although nothing
+ * failed.
+ */
+export const sagaFormatOf = ({ effects, undoRequested }: SagaState): number => {
+  if (undoRequested === true) return 3;
+  return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
+};
 
 /** The same for sessions. 2: bases have owners, and are kept by them. */
 export const SESSION_FORMAT = 2;

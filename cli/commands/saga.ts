@@ -6,6 +6,7 @@ import { addSagaOperations } from './saga-operate.ts';
 import { addSagaRetry } from './saga-retry.ts';
 import { addSagaShow } from './saga-show.ts';
 import { addSagaStart } from './saga-start.ts';
+import { addSagaUndo } from './saga-undo.ts';
 
 export const addSaga = (program: Command, app: App): void => {
   const saga = program.command('saga').description('start, watch, approve and work sagas');
@@ -14,5 +15,6 @@ export const addSaga = (program: Command, app: App): void => {
   addSagaAnswers(saga, app);
   addSagaOperations(saga, app);
   addSagaRetry(saga, app);
+  addSagaUndo(saga, app);
   addSagaList(saga, app);
 };

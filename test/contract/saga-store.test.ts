@@ -1,5 +1,6 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SAGA_FORMAT } from '../../adapters/aws/item-format.ts';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
@@ -341,7 +342,7 @@ test('a head that a newer release wrote is refused, and nobody writes over it', 
       Key: { pk: { S: 'SAGA#newer' }, sk: { S: 'HEAD' } },
       UpdateExpression: 'SET #format = :next',
       ExpressionAttributeNames: { '#format': 'format' },
-      ExpressionAttributeValues: { ':next': { N: '3' } },
+      ExpressionAttributeValues: { ':next': { N: String(SAGA_FORMAT + 1) } },
     }),
   );
   const advance = createAdvance({
@@ -353,7 +354,9 @@ test('a head that a newer release wrote is refused, and nobody writes over it', 
   });
   await expect(advance('newer', 1, { type: 'continue' }, 'arn')).rejects.toMatchObject({
     name: 'ConfigurationError',
-    message: expect.stringContaining('SAGA#newer was written by a newer release of Walkback (format 3'),
+    message: expect.stringContaining(
+      `SAGA#newer was written by a newer release of Walkback (format ${SAGA_FORMAT + 1}`,
+    ),
   });
   expect(await dynamo.listEntries('newer')).toHaveLength(head.seq);
 });

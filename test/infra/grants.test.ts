@@ -132,6 +132,9 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   await cloud.invoke('operate-saga', { sagaId: 'stuck', action: 'retry', by: 'fin' });
   await client.observe('stuck');
 
+  await cloud.invoke('operate-saga', { sagaId: 'done', action: 'undo', by: 'ada', acceptResidue: true });
+  await client.observe('done');
+
   await client.start('stopped', 'refund-approved');
   await client.observe('stopped');
   await client.stop('stopped');

@@ -73,6 +73,11 @@ describe('walkback saga', () => {
       { sagaId: 'r1', action: 'skip', stepId: 'booking', by: 'ada', evidence: 'small' },
     ],
     [
+      ['undo', 'r1', '--yes', '--accept-residue', '--reason', 'wrong order'],
+      'walkback-operate-saga',
+      { sagaId: 'r1', action: 'undo', by: 'ada', evidence: 'wrong order', acceptResidue: true },
+    ],
+    [
       ['start', 'refund@2', '--id', 'r1', '--input', '{"a":1}'],
       'walkback-start-saga',
       { sagaId: 'r1', definition: { name: 'refund', version: '2' }, input: { a: 1 }, requestedBy: 'ada' },
@@ -82,6 +87,23 @@ describe('walkback saga', () => {
     const { calls, failure } = await runCommand(['saga', ...argv], { answers, env });
     expect(failure).toBeUndefined();
     expect(calls).toEqual([{ name, input }]);
+  });
+
+  test('undo shows what is taken back and what stands, and asks before it does anything', async () => {
+    const plan = {
+      undo: [{ step: 'book', tool: 'post', externalRef: 'je-1', partly: true }],
+      stands: [{ step: 'confirm', tool: 'mail', externalRef: null, reason: 'irreversible' }],
+    };
+    const answers = { 'walkback-operate-saga': { sagaId: 'r1', status: 'COMPLETED', plan } };
+    const planned = await runCommand(['saga', 'undo', 'r1', '--dry-run'], { answers, env });
+    expect(planned.calls.map(({ input }) => input)).toEqual([
+      { sagaId: 'r1', action: 'undo', by: 'ada', dryRun: true },
+    ]);
+    expect(planned.stdout).toContain('↩ book post  je-1  a part only');
+    expect(planned.stdout).toContain('✖ confirm mail  no reference  irreversible');
+    const asked = await runCommand(['saga', 'undo', 'r1'], { answers, env, typed: 'no\n' });
+    expect(asked.failure).toMatchObject({ name: 'NotConfirmed' });
+    expect(asked.calls).toHaveLength(1);
   });
 
   const awaiting = {

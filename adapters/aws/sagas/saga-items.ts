@@ -11,7 +11,7 @@ import type { SagaState } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { PLAIN_SAGA_FORMAT, SAGA_FORMAT } from '../item-format.ts';
+import { SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
 import { checked, itemReader } from '../read-item.ts';
 import type { Item, Key, Stored } from '../table-reads.ts';
 import { checkedEntry } from './stored-entries.ts';
@@ -71,7 +71,7 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: effects.some(({ undo }) => undo !== undefined) ? SAGA_FORMAT : PLAIN_SAGA_FORMAT,
+    format: sagaFormatOf(state),
     status: state.status,
     waitUntilMs: waitUntilOf(state),
     state: JSON.stringify(small),

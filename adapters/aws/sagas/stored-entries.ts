@@ -58,6 +58,10 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   }),
   'saga resumed': z.looseObject({ generation: count, reason: text }),
   'saga cancel_requested': z.looseObject({ evidence: text.optional() }),
+  'saga undo_requested': z.looseObject({
+    acceptResidue: z.literal(true).optional(),
+    evidence: text.optional(),
+  }),
   'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
   'saga unwinding': z.looseObject({ failure }),
   'saga completed': plain,

@@ -57,6 +57,7 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   approvedStep: count.nullable(),
   approvedHash: text.optional(),
   cancelRequested: z.boolean(),
+  undoRequested: z.literal(true).optional(),
   failure: failure.nullable(),
 });
 

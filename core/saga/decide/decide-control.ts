@@ -6,7 +6,7 @@ import { CANCELLED, unwinding } from './decide-forward.ts';
 import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';
 
-const resumed = (state: SagaState, reason: string): Fact => ({
+export const resumed = (state: SagaState, reason: string): Fact => ({
   direction: 'saga',
   status: 'resumed',
   generation: state.generation + 1,

@@ -6,6 +6,7 @@ import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
 import { settleInFlight } from './decide-forward.ts';
+import { isResidue, isUndoable } from './effects.ts';
 import { attemptFact, currentStep, pauseStep, stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { attemptsBefore } from './undo-failure.ts';
@@ -14,22 +15,6 @@ const LOST: SagaError = {
   name: 'OutcomeUnknown',
   message: 'The compensator was started and its answer is not known.',
 };
-
-const mayHaveHappened = (effect: EffectRecord): boolean =>
-  effect.status === 'started' || effect.status === 'committed' || effect.status === 'unknown';
-
-const isUndoable = (effect: EffectRecord): boolean =>
-  (effect.kind === 'compensatable' || effect.kind === 'partial') && mayHaveHappened(effect);
-
-/**
- * Whether an effect is left over after unwinding: its compensator is delayed, failed or blocked, or nothing
- * takes it back.
- */
-export const isResidue = (effect: EffectRecord): boolean =>
-  effect.status === 'undo_delayed' ||
-  effect.status === 'undo_failed' ||
-  effect.status === 'blocked' ||
-  (effect.kind === 'irreversible' && mayHaveHappened(effect));
 
 const isDelayed = (effect: EffectRecord): boolean => effect.status === 'undo_delayed';
 

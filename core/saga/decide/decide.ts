@@ -11,6 +11,7 @@ import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { outcomeFacts } from './decide-outcome.ts';
+import { undoFacts } from './decide-rewind.ts';
 import { progressUndo, startUndo } from './decide-undo.ts';
 import { apply } from './fold.ts';
 import type { Decision, SagaEvent, Step, Surroundings } from './saga-events.ts';
@@ -47,6 +48,8 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return answerFacts(state, event, around);
     case 'cancel':
       return cancelFacts(state, event);
+    case 'undo':
+      return undoFacts(state, event);
     case 'resume':
       return resumeFacts(state, event);
     case 'operate':
@@ -65,8 +68,9 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
 /**
  * Commands of people and the sweeper are only recorded. The execution that drives the saga acts on them.
  */
-const isFromOutside = (event: SagaEvent): boolean =>
-  event.type === 'answer' || event.type === 'cancel' || event.type === 'resume' || event.type === 'operate';
+const OUTSIDE: readonly SagaEvent['type'][] = ['answer', 'cancel', 'undo', 'resume', 'operate'];
+
+const isFromOutside = ({ type }: SagaEvent): boolean => OUTSIDE.includes(type);
 
 const progress = (state: SagaState, around: Surroundings): Step => {
   if (state.phase === 'done') {

@@ -15,6 +15,7 @@ import {
   withOperation,
   working,
 } from './fold-parts.ts';
+import { applyUndoRequest } from './fold-rewind.ts';
 import { applyOperator, applyUndo } from './fold-undo.ts';
 
 export const initialState = (stepCount: number): SagaState => ({
@@ -152,6 +153,8 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'cancel_requested':
       // A pause ends here. The next decision sets a new wait from the deadlines if one is still needed.
       return { ...working(state), cancelRequested: true };
+    case 'undo_requested':
+      return applyUndoRequest(state, entry);
     case 'paused':
       return { ...state, status: 'PAUSED', pauseUntilMs: entry.untilMs };
     case 'unwinding':

@@ -76,6 +76,13 @@ export type Fact =
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
   | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
+  | {
+      direction: 'saga';
+      status: 'undo_requested';
+      /** What nothing takes back may stay. */
+      acceptResidue?: true;
+      evidence?: string;
+    }
   | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
   | { direction: 'saga'; status: 'unwinding'; failure: Failure }
   | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }

@@ -98,5 +98,7 @@ export interface SagaState {
   /** Hash of the arguments that were approved for it. */
   approvedHash?: string;
   cancelRequested: boolean;
+  /** An operator had it undone after it was completed. */
+  undoRequested?: true;
   failure: Failure | null;
 }

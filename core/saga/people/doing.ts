@@ -52,7 +52,8 @@ const personIn = (entries: readonly LedgerEntry[]): { by?: string; reason?: stri
     .findLast(
       (entry) =>
         (entry.direction === 'approval' && entry.status === 'declined') ||
-        (entry.direction === 'saga' && entry.status === 'cancel_requested'),
+        (entry.direction === 'saga' &&
+          (entry.status === 'cancel_requested' || entry.status === 'undo_requested')),
     );
   if (asked === undefined) return {};
   const reason = 'note' in asked ? asked.note : 'evidence' in asked ? asked.evidence : undefined;

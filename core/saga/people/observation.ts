@@ -1,6 +1,6 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
 import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
-import { isResidue } from '../decide/decide-undo.ts';
+import { isResidue } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import { clip } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -8,7 +8,12 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { type Story, storiesOf } from './stories.ts';
 
-const observed = ({ step, tool, externalRef }: Story): ObservedStep => ({ step, tool, externalRef });
+export const observed = ({ step, tool, externalRef, effect }: Story): ObservedStep => ({
+  step,
+  tool,
+  externalRef,
+  ...(effect.epoch > 0 ? { epoch: effect.epoch } : {}),
+});
 
 /** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
@@ -40,6 +45,9 @@ const reasonOf = (story: Story): string => {
     const again = undo === undefined ? '' : `; tried again at ${new Date(undo.untilMs).toISOString()}`;
     return `compensation delayed${again}: ${undoErrorOf(story)}`;
   }
+  if (status === 'skipped' && kind === 'irreversible' && story.evidence === undefined) {
+    return 'irreversible, and accepted as that when the saga was taken back';
+  }
   if (status === 'skipped') return `skipped by an operator: ${story.evidence ?? 'no reason given'}`;
   if (status === 'blocked') return `blocked: ${undoErrorOf(story)}`;
   if (status === 'undo_failed') return `compensation failed: ${undoErrorOf(story)}`;
@@ -65,6 +73,9 @@ const ADVICE: Record<SagaStatus, string> = {
 const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: boolean): string => {
   if (head.state.status === 'COMPENSATED' && (left.length > 0 || partly)) {
     return 'The saga was undone except for what is listed as not compensated or as residue. Do not start it again before that is looked at.';
+  }
+  if (head.state.undoRequested === true && head.state.status !== 'COMPENSATION_FAILED') {
+    return 'An operator has the finished saga undone. Do not start it again unless you are told to.';
   }
   return ADVICE[head.state.status];
 };

@@ -1,9 +1,9 @@
 /** Commands of operators: cancel a saga, or deal with what a failed compensation left (S7, S11). */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { OperatedSaga } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { MAX_FACTS } from '../decide/decide.ts';
-import { isResidue } from '../decide/decide-undo.ts';
+import { isResidue } from '../decide/effects.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -11,8 +11,9 @@ import type { PinnedStep } from '../model/plan.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
-import { revive } from '../run/revive.ts';
 import { wake } from './answer.ts';
+import { ensureDriven } from './ensure-driven.ts';
+import { undoSaga } from './undo-saga.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -24,7 +25,9 @@ const cancelEvent =
   (request: OperateSagaInput) =>
   (head: SagaHead): SagaEvent | undefined => {
     if (head.state.status === 'COMPLETED') {
-      refuse(`Saga ${head.sagaId} is completed; a finished saga is not undone by cancelling it.`);
+      refuse(
+        `Saga ${head.sagaId} is completed; a finished saga is not cancelled. walkback saga undo takes it back.`,
+      );
     }
     if (head.state.phase !== 'forward' || head.state.cancelRequested) return undefined;
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
@@ -141,6 +144,9 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
 };
 
 const checkRequest = (request: OperateSagaInput): void => {
+  if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
+    throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
+  }
   if (request.error !== undefined && (request.action !== 'retry' || request.stepId !== undefined)) {
     throw new WalkbackError('InvalidInput', 'error: only a retry without a step can be chosen by it.');
   }
@@ -154,28 +160,19 @@ const checkRequest = (request: OperateSagaInput): void => {
 };
 
 /**
- * A command has no effect while nothing drives the saga. So it gets an execution now, however often earlier
- * ones died.
- */
-const ensureDriven = async (dependencies: Dependencies, head: SagaHead, by: string): Promise<void> => {
-  if (head.state.phase === 'done') return;
-  const seen = await dependencies.engine.look(head.sagaId, head.state.generation);
-  if (seen !== 'running') await revive(dependencies, head, seen, by);
-};
-
-/**
  * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
  * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
  * request changes nothing. Throws `OperationRefused`.
  */
 export const createOperate =
   (dependencies: Dependencies) =>
-  async (request: OperateSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+  async (request: OperateSagaInput): Promise<OperatedSaga> => {
     checkRequest(request);
     const { store, clock } = dependencies;
     const { sagaId, action, stepId, by } = request;
     const head = await store.getHead(sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+    if (action === 'undo') return undoSaga(dependencies, request, head);
     if (action === 'cancel') {
       const moved = await move(dependencies, sagaId, cancelEvent(request), by);
       await wake(dependencies, sagaId);

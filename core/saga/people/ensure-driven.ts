@@ -1,0 +1,16 @@
+import type { SagaHead } from '../model/head.ts';
+import { type ReviveDependencies, revive } from '../run/revive.ts';
+
+/**
+ * A command has no effect while nothing drives the saga. So it gets an execution now, however often earlier
+ * ones died.
+ */
+export const ensureDriven = async (
+  dependencies: ReviveDependencies,
+  head: SagaHead,
+  by: string,
+): Promise<void> => {
+  if (head.state.phase === 'done') return;
+  const seen = await dependencies.engine.look(head.sagaId, head.state.generation);
+  if (seen !== 'running') await revive(dependencies, head, seen, by);
+};

@@ -1,0 +1,46 @@
+/** What an undo or a rewind takes back, in which order, and what it cannot take back. Pure. */
+import type { UndoPlan } from '../../../contract/saga-answers.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { isFinal, isUndoable } from '../decide/effects.ts';
+import { observed } from './observation.ts';
+import type { Story } from './stories.ts';
+
+const MAX_NAMED = 10;
+
+/** `from`: the first effect that is taken back; those before it stay. */
+export const undoPlanOf = (stories: readonly Story[], from = 0): UndoPlan => {
+  const range = stories.slice(from);
+  return {
+    undo: range
+      .filter(({ effect }) => isUndoable(effect))
+      .toReversed()
+      .map((story) => ({
+        ...observed(story),
+        ...(story.effect.kind === 'partial' ? { partly: true } : {}),
+        ...(story.effect.status === 'committed' ? {} : { unsure: true }),
+      })),
+    stands: range
+      .filter(({ effect }) => isFinal(effect))
+      .map((story) => ({
+        ...observed(story),
+        reason:
+          story.effect.status === 'committed'
+            ? 'irreversible'
+            : 'irreversible, and it is not known whether it happened',
+      })),
+  };
+};
+
+/** Refuses to turn back over what nothing takes back, before anything is written. */
+export const requireReturn = (sagaId: string, { stands }: UndoPlan, acceptResidue: boolean): void => {
+  if (acceptResidue || stands.length === 0) return;
+  const named = stands
+    .slice(0, MAX_NAMED)
+    .map(({ step, tool, externalRef }) => `${step} (${tool}, ref ${externalRef ?? 'none'})`);
+  const more = stands.length > named.length ? ` and ${stands.length - named.length} more` : '';
+  throw new WalkbackError(
+    'PointOfNoReturn',
+    `Nothing takes back ${named.join(', ')}${more} of saga ${sagaId}. Nothing was changed. Give acceptResidue to undo the rest and leave that standing.`,
+    { details: { sagaId, stands } },
+  );
+};
