@@ -2,7 +2,7 @@
 import { createRepositories } from '../adapters/git/repositories.ts';
 import type { CapturedRepository, CaptureReport } from '../core/checkpoint/ports/capture.ts';
 import type { RestoreReport } from '../core/checkpoint/ports/restore.ts';
-import { processSandbox } from './processes.ts';
+import { createProcessSandbox } from './processes.ts';
 
 const COMMON = {
   sessionId: 'bench',
@@ -32,7 +32,7 @@ export interface DirectSession {
 }
 
 /** A session on the repositories below `projectsRoot`; every call builds on the one before. */
-export const startDirectSession = (projectsRoot: string): DirectSession => {
+export const startDirectSession = (projectsRoot: string, sandbox = createProcessSandbox()): DirectSession => {
   const repositories = createRepositories();
   let calls = 0;
   let last: CaptureReport | undefined;
@@ -54,14 +54,14 @@ export const startDirectSession = (projectsRoot: string): DirectSession => {
       ),
       maxInlineBytes: 8 * 1024 * 1024,
     };
-    last = await repositories.capture(processSandbox, request, async () => null);
+    last = await repositories.capture(sandbox, request, async () => null);
     if (last.failures.length > 0) throw new Error(`Not captured: ${JSON.stringify(last.failures)}`);
     return last;
   };
 
   const rollback: DirectSession['rollback'] = async (target) => {
     const now = await capture(target);
-    const report = await repositories.restore(processSandbox, {
+    const report = await repositories.restore(sandbox, {
       ...COMMON,
       projectsRoot,
       requestId: `r${calls}`,

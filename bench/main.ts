@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { createPlace } from './place.ts';
+import { measureProfiles, renderProfiles } from './profile.ts';
 import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
@@ -23,6 +24,7 @@ interface Options {
   json?: boolean;
   quick?: boolean;
   only?: string[];
+  profile?: boolean;
 }
 
 const startedMs = performance.now();
@@ -51,7 +53,15 @@ const measure = async ({ quick = false, only = NAMES }: Options, show: (group: G
   return groups;
 };
 
+const profile = async ({ json, quick }: Options): Promise<void> => {
+  await using place = await createPlace();
+  const sizes = { files: quick === true ? 500 : 2_500, repetitions: quick === true ? 4 : 10 };
+  const profiles = await measureProfiles(place, sizes, say);
+  console.log(json === true ? JSON.stringify(profiles, null, 2) : renderProfiles(profiles));
+};
+
 const run = async (options: Options): Promise<void> => {
+  if (options.profile === true) return profile(options);
   const groups = await measure(options, (group) => {
     if (options.json !== true) console.log(renderTable([group]));
   });
@@ -79,6 +89,10 @@ await new Command('bench')
   .description('Measure the budgets: ratios against plain git in the same run.')
   .option('--json', 'print JSON instead of a table')
   .option('--quick', 'small sizes and few repetitions')
+  .option(
+    '--profile',
+    'show where the processor time of a checkpoint and a rollback goes, process by process',
+  )
   .option('--only <name>', `one of ${NAMES.join(', ')}; may be repeated`, collect)
   .action(run)
   .parseAsync();

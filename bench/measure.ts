@@ -6,7 +6,6 @@ const TICK_MS = 10;
 
 interface Sample {
   wallMs: number;
-  /** User and system time of this process and of every child that ended meanwhile. */
   cpuMs: number;
 }
 
@@ -29,7 +28,8 @@ const childrenCpuMs = (): number => {
   }
 };
 
-const cpuMs = (): number => {
+/** User and system time of this process and of every child that ended. */
+export const cpuMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000 + childrenCpuMs();
 };

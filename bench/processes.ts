@@ -4,14 +4,22 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CommandResult, ExecutionAdapter } from '../core/checkpoint/ports/sandbox.ts';
 
-const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
+const environment = (path = process.env['PATH'] ?? '') => ({
+  PATH: path,
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+});
 
 /** Runs a text in bash. Rejects when it could not be started. */
-const runBash = (command: string, cwd: string, onLine?: (line: string) => void): Promise<CommandResult> => {
+const runBash = (
+  command: string,
+  cwd: string,
+  { path, onLine }: { path?: string | undefined; onLine?: ((line: string) => void) | undefined } = {},
+): Promise<CommandResult> => {
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
   const child = spawn('/bin/bash', ['-c', command], {
     cwd,
-    env: ENVIRONMENT,
+    env: environment(path),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -42,9 +50,10 @@ const refuse = (): never => {
   throw new Error('The benchmark does not stream files.');
 };
 
-export const processSandbox: ExecutionAdapter = {
+/** `path` is asked before every command: where it looks for others. */
+export const createProcessSandbox = (path: () => string | undefined = () => undefined): ExecutionAdapter => ({
   sandboxId: 'process',
-  run: (command, { cwd = '/', onLine }) => runBash(command, cwd, onLine),
+  run: (command, { cwd = '/', onLine }) => runBash(command, cwd, { path: path(), onLine }),
   writeFiles: async (files) => {
     for (const { path, data } of files) {
       await mkdir(dirname(path), { recursive: true });
@@ -54,4 +63,4 @@ export const processSandbox: ExecutionAdapter = {
   readFile: async (path) => new Uint8Array(await readFile(path)),
   writeStream: refuse,
   readStream: refuse,
-};
+});

@@ -1,0 +1,123 @@
+/** `npm run bench -- --profile`: where the processor time of a checkpoint and of a rollback goes, process by process. */
+import { type DirectSession, startDirectSession } from './direct.ts';
+import { cpuMs } from './measure.ts';
+import type { Place } from './place.ts';
+import { createProcessSandbox } from './processes.ts';
+import { milliseconds } from './report.ts';
+import { createWorkspace, writeVersion } from './repositories.ts';
+import { createShims, type ProcessCost } from './shims.ts';
+
+const REPOSITORIES = 5;
+/** Processes that take less share a line. */
+const WORTH_A_LINE_MS = 1;
+
+interface Profile {
+  what: string;
+  /** Of one call on average, without the shims. */
+  cpuMs: number;
+  /** Of one call on average; `calls` need not be whole. */
+  processes: ProcessCost[];
+}
+
+/** Makes the calls of one kind; `repeat` runs its argument so often, and measures. */
+type Work = (
+  session: DirectSession,
+  write: (version: number) => Promise<void>,
+  repeat: (one: (repetition: number) => Promise<unknown>) => Promise<void>,
+) => Promise<void>;
+
+const checkpoints: Work = async (session, write, repeat) => {
+  await session.capture();
+  await repeat(async (repetition) => {
+    await write(repetition + 1);
+    await session.capture();
+  });
+};
+
+const rollbacks: Work = async (session, write, repeat) => {
+  const first = await session.capture();
+  await write(1);
+  const second = await session.capture();
+  await repeat((repetition) => session.rollback(repetition % 2 === 0 ? first : second));
+};
+
+const CASES: readonly { what: string; count: number; work: Work }[] = [
+  { what: 'checkpoint: 1 file changed each', count: 1, work: checkpoints },
+  { what: 'rollback: 1 file changed each', count: 1, work: rollbacks },
+  { what: 'rollback: every file changed', count: Number.POSITIVE_INFINITY, work: rollbacks },
+];
+
+const shorten = (costs: readonly ProcessCost[]): ProcessCost[] => {
+  const rest = { name: 'all others', calls: 0, cpuMs: 0 };
+  for (const { calls, cpuMs: cost } of costs.filter((one) => one.cpuMs < WORTH_A_LINE_MS)) {
+    rest.calls += calls;
+    rest.cpuMs += cost;
+  }
+  return [...costs.filter((one) => one.cpuMs >= WORTH_A_LINE_MS), ...(rest.calls === 0 ? [] : [rest])];
+};
+
+/**
+ * Every call is made twice: without the shims for the whole, which they would make dearer, and with them for each
+ * process. What is left is the shells' own: what they run themselves, and starting processes.
+ */
+export const measureProfiles = async (
+  place: Place,
+  { files, repetitions }: { files: number; repetitions: number },
+  say: (text: string) => void,
+): Promise<Profile[]> => {
+  const shims = await createShims(await place.directory('shims'));
+  const profiles: Profile[] = [];
+  for (const { what, count, work } of CASES) {
+    say(what);
+    const workspace = await createWorkspace(
+      await place.directory(`profile-${profiles.length}`),
+      REPOSITORIES,
+      files,
+    );
+    let path: string | undefined;
+    const session = startDirectSession(
+      workspace.root,
+      createProcessSandbox(() => path),
+    );
+    const write = (version: number) =>
+      writeVersion(workspace, version, { from: 0, count: Math.min(count, files) });
+    let whole = 0;
+    let processes: ProcessCost[] = [];
+    await work(session, write, async (one) => {
+      await one(0);
+      await one(1);
+      for (let repetition = 0; repetition < repetitions; repetition += 1) {
+        const before = cpuMs();
+        await one(repetition);
+        whole += cpuMs() - before;
+      }
+      path = shims.path;
+      for (let repetition = 0; repetition < repetitions; repetition += 1) await one(repetition);
+      processes = shims.take();
+    });
+    const each = processes.map(({ name, calls, cpuMs: cost }) => ({
+      name,
+      calls: calls / repetitions,
+      cpuMs: cost / repetitions,
+    }));
+    const shells = whole / repetitions - each.reduce((sum, one) => sum + one.cpuMs, 0);
+    profiles.push({
+      what,
+      cpuMs: whole / repetitions,
+      processes: [{ name: 'the shells', calls: 0, cpuMs: shells }, ...shorten(each)],
+    });
+  }
+  return profiles;
+};
+
+/** One line for each process: how often it is started, its processor time, and its share of the whole. */
+export const renderProfiles = (profiles: readonly Profile[]): string =>
+  profiles
+    .map(({ what, cpuMs: whole, processes }) => {
+      const lines = processes.map(({ name, calls, cpuMs: cost }) => {
+        const share = `${((cost / whole) * 100).toFixed(0)} %`.padStart(5);
+        return `  ${name.padEnd(20)}${(calls === 0 ? '' : calls.toFixed(1)).padStart(6)}${milliseconds(cost).padStart(9)} ${share}`;
+      });
+      return `${what}: ${milliseconds(whole)} of processor time\n${lines.join('\n')}\n`;
+    })
+    .join('\n');
