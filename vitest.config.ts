@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
@@ -34,6 +35,7 @@ export default defineConfig({
     // Time-outs find what hangs, not what is slow: the machine may be busy with other work.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    sequence: { sequencer: LongestFirst },
     // Two cores, and a third file for while others wait for time-outs and back-offs.
     maxWorkers: 3,
   },

@@ -9,7 +9,7 @@ export default mergeConfig(
       include: ['test/**/*.long.test.ts'],
       env: { ...base.test?.env, WALKBACK_WHOLE: '1' },
       testTimeout: 1_500_000,
-      hookTimeout: 120_000,
+      hookTimeout: 600_000,
       maxWorkers: 2,
     },
   }),

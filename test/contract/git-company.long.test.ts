@@ -3,5 +3,5 @@ import { test } from 'vitest';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 
 test('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, () =>
-  racesWithRollbacks(25, 1000),
+  racesWithRollbacks(25, 250),
 );

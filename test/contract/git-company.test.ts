@@ -59,7 +59,7 @@ test('where there is no perl, files are put aside by mv, one directory after the
 });
 
 test('no write that races with a rollback is lost, whenever it comes', { timeout: 600_000 }, () =>
-  racesWithRollbacks(6, 200),
+  racesWithRollbacks(6, 60),
 );
 
 test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
