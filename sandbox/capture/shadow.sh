@@ -46,7 +46,8 @@ open_shadow() {
   # Left behind by a crash of ours or of the sandbox. We hold the lock, so no other process uses
   # them.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
-  [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}"
+  [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}" || return
+  [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
 }
 
 # borrow_host: lets the shadow read the host's objects, and see its shallow boundary.

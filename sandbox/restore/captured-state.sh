@@ -41,18 +41,18 @@ part() {
   [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" >"$3" 2>>"$OUT.err"
 }
 
-# is_here ID: HERE tells whether the shadow has this object. Git's exit alone does not tell a
-# missing object from a failure.
+# is_here ID: HERE is the type of this object, and empty when the shadow does not have it. Git's exit
+# alone does not tell a missing object from a failure.
 is_here() {
   local answer
   HERE=''
   # Each line of input is one question.
   if [[ $1 == *$'\n'* ]]; then
-    git cat-file -e "$1" 2>/dev/null && HERE=1
+    HERE=$(git cat-file -t "$1" 2>/dev/null)
     return 0
   fi
   answer=$(exec git cat-file --batch-check <<<"$1" 2>>"$OUT.err") || return
-  [[ $answer == *' missing' ]] || HERE=1
+  [[ $answer == *' missing' ]] || { HERE=${answer#* } && HERE=${HERE%% *}; }
 }
 
 # load_state META: sets T_KIND, T_REF, T_COMMIT, T_BRANCHES from a capture's host entry.

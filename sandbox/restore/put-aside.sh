@@ -130,7 +130,9 @@ settle() {
   [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
   local git=$RUN/aside-$TEXT
   if [ ! -d "$git" ]; then
-    mkdir -p -- "$git/objects" "$git/refs" || return
+    mkdir -p -- "$git/objects" "$git/refs" "$git/info" || return
+    # As in the shadow, nothing is converted before it is compared.
+    printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$git/info/attributes" || return
     if [ "$TEXT" = sha1 ]; then line=0; else line=1; fi
     printf "[core]\n\trepositoryformatversion = %s\n\ttrustctime = false\n\tbare = false\n\tfilemode = true\n" $line >"$git/config" || return
     [ "$TEXT" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$git/config" || return
@@ -141,7 +143,8 @@ settle() {
   # Most of the index is not here: git lists such a path twice, as deleted and as modified.
   GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
   while IFS= read -r -d '' path; do
-    same_link "$git" "$place" "$path" || late[$path]=1
+    # What a directory stands in place of is listed, and so are the files in it.
+    [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
   done <"$RUN/aside.list"
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
   if [ ${#late[@]} -eq 0 ] && [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then

@@ -58,7 +58,7 @@ half_written() {
   [ -n "$HERE" ] || return 0
   while IFS= read -r -d '' path; do
     is_here "$tree:$path" || return
-    if [ -n "$HERE" ] && [ -f "$path" ] && [ ! -L "$path" ]; then
+    if [ "$HERE" = blob ] && [ -f "$path" ] && [ ! -L "$path" ]; then
       git cat-file blob "$tree:$path" >"$OUT.whole" 2>>"$OUT.err" && size=$(stat -c %s -- "$path") || return
       # It is an incomplete copy: the same beginning, and the target goes on after it.
       head -c "$size" "$OUT.whole" >"$OUT.part" || return

@@ -11,7 +11,11 @@ came_back() {
   local -A seen=()
   CAME=''
   plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
-  git diff-index --quiet "$1" 2>>"$OUT.err" || status=$?
+  # New files have another time of change than when git wrote them. They are read here, once.
+  git update-index --refresh >/dev/null 2>"$OUT.refresh" || status=$?
+  [ $status -le 1 ] || { cat -- "$OUT.refresh" >>"$OUT.err" && return $status; }
+  [ $status = 0 ] || return 0
+  git diff-index --cached --quiet "$1" 2>>"$OUT.err" || status=$?
   [ $status -le 1 ] || return $status
   [ $status = 0 ] || return 0
   while IFS= read -r -d '' path; do

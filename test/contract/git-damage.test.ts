@@ -1,11 +1,10 @@
 /** A rollback over damage and interference: broken host repositories, files that appear meanwhile, what cannot be read or written. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
+import { afterPlacing } from '../support/placing.ts';
 
 /** A nobody's world: what root may read and write anyway is closed to it. */
 const withoutRoot = async (): Promise<Harness> => {
@@ -113,20 +112,8 @@ describe('host repositories that broke', () => {
 
 describe('others at work', () => {
   test('what appears while a rollback fails stays, and is named', async () => {
-    const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
-    const git = process.env['PATH']?.split(':').find((directory) => existsSync(`${directory}/git`));
-    writeFileSync(
-      `${bin}/git`,
-      `#!/bin/bash
-${git}/git "$@"; status=$?
-if [ -e ${bin}/armed ] && [[ " $* " == *" checkout-index "* ]]; then
-  rm ${bin}/armed; echo late > "$GIT_WORK_TREE/late.txt"; echo mine > "$GIT_WORK_TREE/f.txt"
-fi
-exit $status
-`,
-      { mode: 0o755 },
-    );
-    await using harness = await withRepositories(['app'], { env: { PATH: `${bin}:${process.env['PATH']}` } });
+    using others = afterPlacing('echo late > late.txt; echo mine > f.txt');
+    await using harness = await withRepositories(['app'], { env: others.env });
     harness.sh('echo s > s; mkdir d; echo d > d/d', 'app');
     const first = await harness.capture();
     harness.sh(
@@ -135,9 +122,8 @@ exit $status
     );
     const after = files(harness.root);
     mkdirSync(`${harness.root}/app/.git/refs/heads/topic.lock`);
-    writeFileSync(`${bin}/armed`, '');
+    others.arm();
     const { report } = await harness.rollback(first);
-    rmSync(bin, { recursive: true });
     expect(report.outcome).toBe('reverted');
     expect(report.problems.map(({ message }) => message).join('\n')).toMatch(
       /appeared meanwhile: f.txt late.txt/,

@@ -1,22 +1,13 @@
 /** A restore proves what came back; and what is not asked of git again is what git would have said. */
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
+import { afterPlacing } from '../support/placing.ts';
 
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one';
-
-/** A git that spoils, once, what `checkout-index -u` has just written; `SPOIL` is looked for in the projects root. */
-const spoilingGit = (path: string): string => `#!/bin/bash
-export PATH=${path}
-git "$@"
-status=$?
-if [[ " $* " == *' checkout-index -u '* ]] && [ -f ../SPOIL ]; then mv ../SPOIL ../SPOILT; . ../SPOILT; fi
-exit $status
-`;
 
 test.each([
   ['a file with other bytes of the same number', 'printf "two\\n" > src/a.txt', 'src/a.txt'],
@@ -28,11 +19,8 @@ test.each([
 ])(
   'what does not come back as it was is noticed, and everything of ours put back: %s',
   async (...[, spoil = '', foreign]: string[]) => {
-    const directory = await mkdtemp(join(tmpdir(), 'walkback-spoil-'));
-    const path = process.env['PATH'] ?? '';
-    await writeFile(join(directory, 'git'), spoilingGit(path));
-    await chmod(join(directory, 'git'), 0o755);
-    const harness = await createHarness({ env: { PATH: `${directory}:${path}` } });
+    using others = afterPlacing(spoil);
+    const harness = await createHarness({ env: others.env });
     try {
       await mkdir(join(harness.root, 'app'));
       harness.sh(INIT, 'app');
@@ -41,7 +29,7 @@ test.each([
       harness.sh('echo changed > src/a.txt; mkdir -p gone; echo new > gone/new.txt', 'app');
       const looks = files(join(harness.root, 'app'));
 
-      await writeFile(join(harness.root, 'SPOIL'), spoil);
+      others.arm();
       const { report } = await harness.rollback(before);
       expect(report.outcome).toBe('reverted');
       // What no capture has is somebody's: it stays, and is named.
@@ -62,7 +50,6 @@ test.each([
       expect(files(join(harness.root, 'app'))).toEqual(original);
     } finally {
       await harness[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true });
     }
   },
 );

@@ -42,6 +42,7 @@ export const COMMANDS = [
   'wc',
   'xargs',
   'chmod',
+  'chgrp',
   'dd',
   'uniq',
   'ls',

@@ -26,8 +26,7 @@ export const racesWithRollbacks = async (rounds: number, writes: number): Promis
     const target = states[round % 2];
     if (target === undefined) throw new Error('no target');
     const writer = startWriter(paths, random, {
-      // One that opens a file by its name while git is writing that file may have its bytes overwritten (docs/design.md).
-      manners: ['hold', 'replace'],
+      manners: ['append', 'hold', 'replace'],
       pause: 1 + random() * 4,
     });
     try {

@@ -1,0 +1,166 @@
+/** How new files get their names in a restore: complete, in one step, and never over what another process made. */
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { commandFaults } from '../support/command-faults.ts';
+import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { beforePlacing, replacedCommand } from '../support/placing.ts';
+import { lostWords } from '../support/racing-writer.ts';
+
+/** Stops git where it has written a part of this file, and lets another process open the file by its name and write a line. */
+const STOPPED_GIT = `[[ " $* " == *' checkout-index '* ]] || exec "$real" "$@"
+rm "$armed"
+cat >"$armed.in"
+prefix=
+for word; do case $word in --prefix=*) prefix=\${word#--prefix=} ;; esac; done
+for ((try = 0; try < 200; try++)); do
+  rm -f "\${prefix}big"
+  "$real" "$@" <"$armed.in" & pid=$!
+  until [ -e "\${prefix}big" ]; do :; done
+  kill -STOP $pid
+  if [ "$(stat -c %s "\${prefix}big")" -lt 30000000 ]; then
+    echo late-line >>"$GIT_WORK_TREE/big"
+    echo "$try" >"$armed.stopped"
+    kill -CONT $pid
+    wait $pid
+    exit
+  fi
+  kill -CONT $pid
+  wait $pid
+done
+exit 99
+`;
+
+test('a line that another process writes into a file while git is writing that file is not lost', async () => {
+  using stopped = replacedCommand('git', STOPPED_GIT);
+  await using harness = await withRepositories(['app'], { env: stopped.env });
+  harness.sh('yes one | head -c 30000000 > big', 'app');
+  const first = await harness.capture();
+  harness.sh('echo two > big', 'app');
+  await harness.capture();
+  stopped.arm();
+  const { undo, report } = await harness.rollback(first, { company: true });
+  expect(stopped.isArmed()).toBe(false);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(await lostWords(harness, 'app', ['late-line'], [undo], [report])).toEqual([]);
+});
+
+test('a file that is made again before a new file gets its name is put aside, and the new one is there', async () => {
+  using others = beforePlacing('for i in file link became-link became-file d/deep; do rm -f $i; echo "others $i" >$i; done; mkdir dir; echo i >dir/i');
+  await using harness = await withRepositories(['app'], { env: others.env });
+  harness.sh(
+    'mkdir d "s p"; for i in file became-link dir d/deep "s p/-x" $"d/\n"; do echo one > "$i"; done; ln -s f.txt link; ln -s gone became-file; ln -s d inner',
+    'app',
+  );
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh(
+    'for i in file dir d/deep "s p/-x"; do echo two > "$i"; done; rm $"d/\n" became-link became-file; ln -sf file link; ln -s x became-link; echo x > became-file; rm inner; mkdir inner; echo x > inner/x',
+    'app',
+  );
+  await harness.capture();
+  others.arm();
+  const { report } = await harness.rollback(first);
+  expect([report.outcome, report.problems, others.isArmed()]).toEqual(['applied', [], false]);
+  expect(world(harness, ['app'])).toEqual(before);
+  const [aside, ...more] = report.asides ?? [];
+  expect(more).toEqual([]);
+  expect(aside?.late.toSorted()).toEqual(['became-file', 'became-link', 'd/deep', 'dir/i', 'file', 'link']);
+  expect(readFileSync(`${aside?.directory}/link`, 'utf8')).toBe('others link\n');
+});
+
+test.each([
+  ['a file', 'echo others >new', 'new'],
+  ['a link to a file', 'ln -s f.txt new', 'new'],
+  ['a file where a directory is to be', 'echo others >there', 'there'],
+  ['a link where a directory is to be', 'ln -s d there', 'there'],
+])(
+  '%s that appears where the target has something new stays, and the rollback is put back',
+  async (_what, before, path) => {
+    using others = beforePlacing(before);
+    await using harness = await withRepositories(['app'], { env: others.env });
+    harness.sh('mkdir d there; echo one > one; echo new > new; echo t > there/t', 'app');
+    const first = await harness.capture();
+    harness.sh('echo two > one; rm -r new there', 'app');
+    const before2 = world(harness, ['app']);
+    await harness.capture();
+    others.arm();
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('reverted');
+    const { root } = harness;
+    const look = lstatSync(`${root}/app/${path}`);
+    expect(
+      look.isSymbolicLink()
+        ? readlinkSync(`${root}/app/${path}`)
+        : readFileSync(`${root}/app/${path}`, 'utf8'),
+    ).toBe(look.isSymbolicLink() ? before.split(' ')[2] : 'others\n');
+    harness.sh(`rm ${path}`, 'app');
+    expect(world(harness, ['app'])).toEqual(before2);
+  },
+);
+
+test('directories that stay keep their modes, and hand on their group', async () => {
+  await using harness = await withRepositories(['app']);
+  const isRoot = process.getuid?.() === 0;
+  harness.sh(
+    `mkdir -p narrow shared; chmod 700 narrow; ${isRoot ? 'chgrp 1 shared;' : ''} chmod 2775 shared; echo one > narrow/f; echo one > shared/f`,
+    'app',
+  );
+  const first = await harness.capture();
+  harness.sh('echo two > narrow/f; echo two > shared/f', 'app');
+  await applies(harness, first);
+  const at = (path: string) => statSync(`${harness.root}/app/${path}`);
+  expect([at('narrow').mode & 0o7777, at('shared').mode & 0o7777]).toEqual([0o700, 0o2775]);
+  expect(at('shared/f').gid).toBe(at('shared').gid);
+});
+
+test('where nothing can be linked, git writes the files in place', async () => {
+  using unlinkable = replacedCommand(
+    'cp',
+    `[[ $1 == -rl* ]] || exec "$real" "$@"
+mkdir -p d
+for i in a d/b; do echo "cp: cannot create hard link './$i' to 'stage/$i': Operation not permitted" >&2; done
+exit 1
+`,
+  );
+  await using harness = await withRepositories(['app'], { env: unlinkable.env });
+  harness.sh('mkdir d; echo a > a; echo b > d/b; chmod +x d/b', 'app');
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh('echo x > a; rm -r d', 'app');
+  await harness.capture();
+  unlinkable.arm();
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+});
+
+test('a rollback of many files starts no more processes than one of a few', async () => {
+  using faults = commandFaults();
+  await using harness = await withRepositories(['app'], { env: faults.env });
+  const started = async (count: number): Promise<number> => {
+    harness.sh(
+      `for i in {1..${count}}; do mkdir -p in/$i; echo one > in/$i/f; ln -sfn f in/$i/l; done`,
+      'app',
+    );
+    const first = await harness.capture();
+    harness.sh(`for i in {1..${count}}; do echo two > in/$i/f; rm in/$i/l; done`, 'app');
+    const now = await harness.capture(first);
+    let calls = 0;
+    await applies(harness, first, {
+      from: now,
+      around: async (restore) => {
+        let report: Awaited<ReturnType<typeof restore>> | undefined;
+        const made = await faults.record(async () => {
+          report = await restore();
+        });
+        if (report === undefined) throw new Error('no report');
+        calls = made.length;
+        return report;
+      },
+    });
+    return calls;
+  };
+  await started(2);
+  const few = await started(3);
+  expect(few).toBeGreaterThan(10);
+  expect(await started(120)).toBe(few);
+});
