@@ -45,7 +45,9 @@ test('a line that another process writes into a file while git is writing that f
 });
 
 test('a file that is made again before a new file gets its name is put aside, and the new one is there', async () => {
-  using others = beforePlacing('for i in file link became-link became-file d/deep; do rm -f $i; echo "others $i" >$i; done; mkdir dir; echo i >dir/i');
+  using others = beforePlacing(
+    'for i in file link became-link became-file d/deep; do rm -f $i; echo "others $i" >$i; done; mkdir dir; echo i >dir/i',
+  );
   await using harness = await withRepositories(['app'], { env: others.env });
   harness.sh(
     'mkdir d "s p"; for i in file became-link dir d/deep "s p/-x" $"d/\n"; do echo one > "$i"; done; ln -s f.txt link; ln -s gone became-file; ln -s d inner',
