@@ -1,10 +1,15 @@
-/** Reads of one item and of one partition, the same for every table: strongly consistent, with our errors. */
+/**
+ * Reads of a table: an item, a partition or a part of it, a page of an index. All but those of an index are
+ * strongly consistent. Errors are ours.
+ */
 import {
   type DynamoDBDocumentClient,
   GetCommand,
   paginateQuery,
+  QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'DynamoDB';
@@ -21,24 +26,123 @@ export type Item = Key & Record<string, unknown>;
 /** An item as it was read. Its reader checks its shape. */
 export type Stored = Record<string, unknown>;
 
-export const getItem = async (
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  key: Key,
-): Promise<Stored | undefined> => {
-  const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-  return (await calling(SERVICE, () => client.send(command))).Item;
+/** A part of a partition, by sort key. `before` is the last one with the prefix. */
+type Range = { prefix?: string; before?: string } | { from: string } | { after: string };
+
+interface QueryOptions {
+  limit?: number;
+  maxBytes?: number;
+  newestFirst?: boolean;
+  attributes?: string[];
+}
+
+interface IndexQuery {
+  index: string;
+  attribute: string;
+  value: string;
+  /** From a time on, where the index goes by `at`. */
+  since?: string;
+}
+
+const condition = (expression: string, values: Record<string, string>) => ({ expression, values });
+
+const rangeCondition = (range: Range) => {
+  if ('from' in range) return condition(' AND sk >= :from', { ':from': range.from });
+  // The service takes no empty text. Everything is behind it.
+  if ('after' in range) {
+    return range.after === '' ? condition('', {}) : condition(' AND sk > :after', { ':after': range.after });
+  }
+  const { prefix, before } = range;
+  if (prefix === undefined) return condition('', {});
+  return before === undefined
+    ? condition(' AND begins_with(sk, :prefix)', { ':prefix': prefix })
+    : condition(' AND sk BETWEEN :prefix AND :before', { ':prefix': prefix, ':before': before });
 };
 
-/** Page by page, as long as somebody asks for the next. */
-export async function* queryPages(
-  client: DynamoDBDocumentClient,
-  input: QueryCommandInput,
-): AsyncGenerator<Stored[]> {
+const partitionInput = (TableName: string, pk: string, range: Range) => {
+  const { expression, values } = rangeCondition(range);
+  return {
+    TableName,
+    ConsistentRead: true,
+    KeyConditionExpression: `pk = :pk${expression}`,
+    ExpressionAttributeValues: { ':pk': pk, ...values },
+  };
+};
+
+const cursorOf = (key: Stored | undefined): { cursor?: string } =>
+  key === undefined ? {} : { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') };
+
+const keyOf = (cursor: string): Stored => {
   try {
-    for await (const page of paginateQuery({ client }, { ...input, ConsistentRead: true }))
-      yield page.Items ?? [];
-  } catch (error) {
-    throw toWalkbackError(SERVICE, error);
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch (cause) {
+    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.', { cause });
   }
-}
+};
+
+export const tableReads = (client: DynamoDBDocumentClient, tableName: string) => {
+  /** Page by page, as long as somebody asks for the next. */
+  async function* pages(input: QueryCommandInput): AsyncGenerator<Stored[]> {
+    try {
+      for await (const page of paginateQuery({ client }, input)) yield page.Items ?? [];
+    } catch (error) {
+      throw toWalkbackError(SERVICE, error);
+    }
+  }
+
+  const get = async (key: Key): Promise<Stored | undefined> => {
+    const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
+    return (await calling(SERVICE, () => client.send(command))).Item;
+  };
+
+  /** A partition until there are `limit` items, or `maxBytes` and what the last page had more. */
+  const query = async (pk: string, range: Range = {}, options: QueryOptions = {}): Promise<Stored[]> => {
+    const { limit, maxBytes = Number.POSITIVE_INFINITY, newestFirst = false, attributes } = options;
+    const names = Object.fromEntries((attributes ?? []).map((name) => [`#${name}`, name]));
+    const input = {
+      ...partitionInput(tableName, pk, range),
+      ...(attributes && {
+        ProjectionExpression: Object.keys(names).join(', '),
+        ExpressionAttributeNames: names,
+      }),
+      ScanIndexForward: !newestFirst,
+      Limit: limit,
+    };
+    const items: Stored[] = [];
+    let sizeBytes = 0;
+    for await (const page of pages(input)) {
+      items.push(...page);
+      if (Number.isFinite(maxBytes)) sizeBytes += Buffer.byteLength(JSON.stringify(page));
+      if ((limit !== undefined && items.length >= limit) || sizeBytes >= maxBytes) break;
+    }
+    return items.slice(0, limit);
+  };
+
+  /** One page of a partition: at most `limit` items and 1 MB. */
+  const page = async (pk: string, range: Range, limit: number) => {
+    const command = new QueryCommand({ ...partitionInput(tableName, pk, range), Limit: limit });
+    const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () => client.send(command));
+    return { items: Items, hasMore: LastEvaluatedKey !== undefined };
+  };
+
+  /** One page of an index, oldest first. */
+  const index = async (
+    { index: IndexName, attribute, value, since }: IndexQuery,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ items: Stored[]; cursor?: string }> => {
+    const command = new QueryCommand({
+      TableName: tableName,
+      IndexName,
+      KeyConditionExpression: `#attribute = :value${since === undefined ? '' : ' AND #at >= :since'}`,
+      ExpressionAttributeNames: { '#attribute': attribute, ...(since !== undefined && { '#at': 'at' }) },
+      ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since }) },
+      Limit: limit,
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: keyOf(cursor) }),
+    });
+    const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () => client.send(command));
+    return { items: Items, ...cursorOf(LastEvaluatedKey) };
+  };
+
+  return { get, query, page, index };
+};

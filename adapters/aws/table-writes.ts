@@ -1,18 +1,23 @@
 /**
- * Writes of many items, the same for every table: all or none, or each by itself and repeated until all are
- * stored.
+ * Writes of a table: one under a condition, all or none over several tables, or each by itself and repeated
+ * until all are stored. The refusal of a condition is an outcome, not an error. A write that the SDK repeats
+ * because its answer was lost is still reported as written.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
   type DynamoDBDocumentClient,
+  PutCommand,
   TransactWriteCommand,
-  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { COLLISION, pauseMs, retrying } from '../../core/shared/retry.ts';
+import { type Condition, conditionInput } from './conditions.ts';
 import { calling, toWalkbackError } from './errors.ts';
+import type { Item, Stored } from './table-reads.ts';
 
 const SERVICE = 'DynamoDB';
 const MAX_BATCH = 25;
@@ -21,63 +26,106 @@ const MAX_LEFTOVERS = 50;
 /** The write met another transaction, or too many writes. The same write may be tried again. */
 const COLLIDED = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-type Put = NonNullable<TransactItem['Put']>;
+export interface ConditionalPut {
+  item: Item;
+  /** Whatever is there, without one. */
+  condition?: Condition;
+}
+
+export interface Write extends ConditionalPut {
+  tableName: string;
+}
+
+/** `existing`: the items that stood in the way; of a transaction only when asked for. */
+export type PutOutcome = { written: true } | { written: false; existing: Stored[] };
+
+const putInput = ({ tableName, item, condition }: Write, withExisting: boolean) => ({
+  TableName: tableName,
+  Item: item,
+  ...conditionInput(condition),
+  ...(condition && withExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
+});
 
 const cancelledBecause = (error: TransactionCanceledException, ...codes: string[]): boolean =>
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
 
+const standing = (error: TransactionCanceledException): Stored[] =>
+  // The document client unmarshalls outputs, but not what an error carries.
+  (error.CancellationReasons ?? []).flatMap(({ Item: item }) =>
+    item === undefined ? [] : [unmarshall(item)],
+  );
+
+/** The item as the table gives it back: without what is undefined. */
+const stored = (item: unknown): unknown => JSON.parse(JSON.stringify(item));
+
 /**
- * Writes all or none. Answers the refusal of a condition, or undefined when it was written. One that only
- * collided with another is repeated; `busy` is thrown when that never ends. Retries of the SDK carry one
- * token, so they are one transaction to the service.
+ * Writes all or none. One that only collided with another is repeated; `busy` is thrown when that never
+ * ends. Retries of the SDK carry one token, so they are one transaction to the service.
  */
-export const transactPuts = async (
+export const transact = async (
   client: DynamoDBDocumentClient,
-  puts: readonly Put[],
-  busy: string,
-): Promise<TransactionCanceledException | undefined> => {
-  const command = () => new TransactWriteCommand({ TransactItems: puts.map((put) => ({ Put: put })) });
+  writes: readonly Write[],
+  { busy, withExisting = false }: { busy: string; withExisting?: boolean },
+): Promise<PutOutcome> => {
+  const command = () =>
+    new TransactWriteCommand({ TransactItems: writes.map((one) => ({ Put: putInput(one, withExisting) })) });
   let collision: unknown;
-  const tryIt = async (): Promise<{ refused?: TransactionCanceledException } | undefined> => {
+  const tryIt = async (): Promise<PutOutcome | undefined> => {
     try {
       await client.send(command());
-      return {};
+      return { written: true };
     } catch (error) {
       if (!(error instanceof TransactionCanceledException)) throw toWalkbackError(SERVICE, error);
-      if (cancelledBecause(error, 'ConditionalCheckFailed')) return { refused: error };
+      if (cancelledBecause(error, 'ConditionalCheckFailed'))
+        return { written: false, existing: standing(error) };
       if (!cancelledBecause(error, ...COLLIDED)) throw toWalkbackError(SERVICE, error);
       collision = error;
       return undefined;
     }
   };
   const done = await retrying(COLLISION, { sleep }, tryIt);
-  if (done !== undefined) return done.refused;
+  if (done !== undefined) return done;
   throw new WalkbackError('Throttled', busy, { cause: collision, retryable: true });
 };
 
-/** Unconditional puts, each idempotent; what the service left over is sent again. */
-export const putAllItems = async (
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  items: readonly Record<string, unknown>[],
-): Promise<void> => {
-  let left = items;
-  for (let attempt = 0; left.length > 0; attempt++) {
-    const requests = left.slice(0, MAX_BATCH).map((Item) => ({ PutRequest: { Item } }));
-    const command = new BatchWriteCommand({ RequestItems: { [tableName]: requests } });
-    const answer = await calling(SERVICE, () => client.send(command));
-    const over = (answer.UnprocessedItems?.[tableName] ?? []).flatMap(
-      ({ PutRequest }) => PutRequest?.Item ?? [],
-    );
-    if (over.length > 0) {
-      if (attempt >= MAX_LEFTOVERS) {
-        throw new WalkbackError('Throttled', 'DynamoDB does not take all items. Call again.', {
-          retryable: true,
-        });
-      }
-      await sleep(pauseMs(COLLISION, attempt, Math.random));
+export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) => {
+  /**
+   * Under a condition, an equal item that is there already counts as this write: its answer was lost. Where
+   * two callers may write equal items and only one may win, use `transact`.
+   */
+  const put = async (write: ConditionalPut): Promise<PutOutcome> => {
+    try {
+      await client.send(new PutCommand(putInput({ tableName, ...write }, true)));
+      return { written: true };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw toWalkbackError(SERVICE, error);
+      const existing = error.Item === undefined ? undefined : unmarshall(error.Item);
+      if (existing !== undefined && isDeepStrictEqual(existing, stored(write.item))) return { written: true };
+      return { written: false, existing: existing === undefined ? [] : [existing] };
     }
-    left = [...over, ...left.slice(MAX_BATCH)];
-  }
+  };
+
+  /** Unconditional puts, each idempotent; what the service left over is sent again. */
+  const putAll = async (items: readonly Stored[]): Promise<void> => {
+    let left = items;
+    for (let attempt = 0; left.length > 0; attempt++) {
+      const requests = left.slice(0, MAX_BATCH).map((one) => ({ PutRequest: { Item: one } }));
+      const command = new BatchWriteCommand({ RequestItems: { [tableName]: requests } });
+      const answer = await calling(SERVICE, () => client.send(command));
+      const over = (answer.UnprocessedItems?.[tableName] ?? []).flatMap(
+        ({ PutRequest }) => PutRequest?.Item ?? [],
+      );
+      if (over.length > 0) {
+        if (attempt >= MAX_LEFTOVERS) {
+          throw new WalkbackError('Throttled', 'DynamoDB does not take all items. Call again.', {
+            retryable: true,
+          });
+        }
+        await sleep(pauseMs(COLLISION, attempt, Math.random));
+      }
+      left = [...over, ...left.slice(MAX_BATCH)];
+    }
+  };
+
+  return { put, putAll };
 };

@@ -15,6 +15,7 @@ import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-st
 import { documentClient } from '../document-client.ts';
 import { SAGA_FORMAT } from '../item-format.ts';
 import { refusedFields } from '../read-item.ts';
+import { createTable } from '../table.ts';
 import type { Stored } from '../table-reads.ts';
 import {
   entryItem,
@@ -28,7 +29,6 @@ import {
   stepsKey,
   waitUntilOf,
 } from './saga-items.ts';
-import { createSagaTables } from './saga-tables.ts';
 import { storedChunk, storedHead, storedInput } from './stored-sagas.ts';
 
 /** Stricter than for reading: nothing beside it, and no format that a later release brought. */
@@ -95,10 +95,10 @@ export const createReadOutcomes = ({
   ledgerTable,
   client,
 }: Pick<SagaAuditOptions, 'ledgerTable' | 'client'>): ReadOutcomes => {
-  const tables = createSagaTables(documentClient(client));
+  const ledger = createTable(documentClient(client), ledgerTable);
   return async (day, since, limit, cursor) => {
-    const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day', since };
-    const { items, ...rest } = await tables.index(by, day, limit, cursor);
+    const by = { index: 'gsi_day', attribute: 'day', value: day, since };
+    const { items, ...rest } = await ledger.index(by, limit, cursor);
     const outcomes = items.map(({ pk, sk, hash: entryHash, at }) => ({
       sagaId: String(pk).replace(/^SAGA#/, ''),
       seq: Number(sk),
@@ -110,10 +110,11 @@ export const createReadOutcomes = ({
 };
 
 export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOptions): LedgerAudit => {
-  const tables = createSagaTables(documentClient(client));
+  const sagas = createTable(documentClient(client), sagasTable);
+  const ledger = createTable(documentClient(client), ledgerTable);
 
   const inputProblem = async ({ sagaId, inputHash }: SagaHead): Promise<string | undefined> => {
-    const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
+    const item = await sagas.get(inputKey(sagaId, inputHash));
     if (item === undefined) return 'the pinned input is gone';
     const { success, data } = storedInput.safeParse(item);
     const sound = success && isOurJson(data.input) && hashJson(JSON.parse(data.input)) === inputHash;
@@ -121,7 +122,7 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
   };
 
   const chunkProblem = async ({ sagaId, planHash, state }: SagaHead, at: number) => {
-    const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, at));
+    const item = await sagas.get(stepsKey(sagaId, planHash, at));
     const first = at * STEPS_PER_CHUNK;
     const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, state.stepCount)}`;
     if (item === undefined) return `${which} are gone`;
@@ -136,7 +137,7 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
 
   return {
     head: async (sagaId) => {
-      const item = await tables.get(sagasTable, headKey(sagaId));
+      const item = await sagas.get(headKey(sagaId));
       return item === undefined ? { wrong: [] } : auditHeadItem(item);
     },
     pins: async (head) => {
@@ -147,12 +148,12 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
       return problems.filter((problem) => problem !== undefined);
     },
     entries: async (sagaId, after, limit) => {
-      const page = await tables.after(ledgerTable, { pk: ledgerKey(sagaId), sk: after }, limit);
+      const page = await ledger.page(ledgerKey(sagaId), { after }, limit);
       return { items: page.items.map(auditEntryItem), hasMore: page.hasMore };
     },
     day: async (day, limit, cursor) => {
-      const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day' };
-      const { items, ...rest } = await tables.index(by, day, limit, cursor);
+      const by = { index: 'gsi_day', attribute: 'day', value: day };
+      const { items, ...rest } = await ledger.index(by, limit, cursor);
       return { items: items.map(auditEntryItem), ...rest };
     },
   };

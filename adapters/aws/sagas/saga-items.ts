@@ -28,6 +28,9 @@ import {
   storedVersion,
 } from './stored-sagas.ts';
 
+/** When a write only meets others, again and again. */
+export const BUSY = { busy: 'The saga is being written by others. Call again.' };
+
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
 export const ledgerKey = (sagaId: string): string => `SAGA#${sagaId}`;

@@ -13,13 +13,17 @@ import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
 import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
+import { createTable, type Table } from '../table.ts';
 import type { Stored } from '../table-reads.ts';
+import { transact, type Write } from '../table-writes.ts';
 import {
+  BUSY,
   entryItem,
   entryKey,
   headItem,
   headKey,
   inputKey,
+  ledgerKey,
   newestKey,
   readChunk,
   readDefinition,
@@ -34,7 +38,6 @@ import {
   tokenKey,
   versionKey,
 } from './saga-items.ts';
-import { createSagaTables, type SagaTables, type Write } from './saga-tables.ts';
 
 /** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
 const HEADS_AT_ONCE = 16;
@@ -56,43 +59,46 @@ const altered = (sagaId: string): WalkbackError =>
 
 /** A catalog of one kind: a version is stored once, and in the same transaction it becomes the newest. */
 const catalogMethods = <Entry extends { name: string; version: string }>(
-  tables: SagaTables,
-  table: string,
+  table: Table,
   kind: 'TOOL' | 'DEFINITION',
   read: (item: Stored) => Entry,
 ) => {
+  const { client, tableName } = table;
   const get = async (name: string, version?: string): Promise<Entry | undefined> => {
     const key = version === undefined ? newestKey(kind, name) : versionKey(kind, name, version);
-    const item = await tables.get(table, key);
+    const item = await table.get(key);
     return item === undefined ? undefined : read(item);
   };
   return {
     get,
     put: async (entry: Entry) => {
       const text = JSON.stringify(entry);
-      const written = await tables.transact([
+      const writes = [
         {
-          tableName: table,
+          tableName,
           item: { ...versionKey(kind, entry.name, entry.version), entry: text },
           condition: isNew,
         },
-        { tableName: table, item: { ...newestKey(kind, entry.name), entry: text } },
-      ]);
+        { tableName, item: { ...newestKey(kind, entry.name), entry: text } },
+      ];
+      const { written } = await transact(client, writes, BUSY);
       if (written) return { written: true as const };
       const existing = await get(entry.name, entry.version);
       return { written: false as const, ...(existing === undefined ? {} : { existing }) };
     },
-    list: async (): Promise<Entry[]> => (await tables.partition(table, `CATALOG#${kind}`)).map(read),
+    list: async (): Promise<Entry[]> => (await table.query(`CATALOG#${kind}`)).map(read),
   };
 };
 
 export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
   const { sagasTable, ledgerTable } = options;
-  const tables = createSagaTables(documentClient(options.client));
-  const tools = catalogMethods<ToolManifest>(tables, sagasTable, 'TOOL', readTool);
-  const definitions = catalogMethods<SagaDefinition>(tables, sagasTable, 'DEFINITION', readDefinition);
+  const client = documentClient(options.client);
+  const sagas = createTable(client, sagasTable);
+  const ledger = createTable(client, ledgerTable);
+  const tools = catalogMethods<ToolManifest>(sagas, 'TOOL', readTool);
+  const definitions = catalogMethods<SagaDefinition>(sagas, 'DEFINITION', readDefinition);
 
-  const getHeadItem = (sagaId: string) => tables.get(sagasTable, headKey(sagaId));
+  const getHeadItem = (sagaId: string) => sagas.get(headKey(sagaId));
   const getHead = async (sagaId: string): Promise<SagaHead | undefined> => {
     const item = await getHeadItem(sagaId);
     if (item === undefined) return undefined;
@@ -100,18 +106,19 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return readHead(item);
   };
   const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {
-    const written = await tables.transact([
+    const writes = [
       { tableName: sagasTable, item: headItem(head), condition },
       ...entries.map((entry) => ({ tableName: ledgerTable, item: entryItem(entry), condition: isNew })),
-    ]);
+    ];
+    const { written } = await transact(client, writes, BUSY);
     if (written) return { written };
     const existing = await getHead(head.sagaId);
     return { written, ...(existing === undefined ? {} : { existing }) };
   };
 
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
-    const by = { name: sagasTable, index: 'gsi_status', attribute: 'status' };
-    const { items, ...rest } = await tables.index(by, status, limit, cursor);
+    const by = { index: 'gsi_status', attribute: 'status', value: status };
+    const { items, ...rest } = await sagas.index(by, limit, cursor);
     return { items: items.map(readOutline), ...rest };
   };
 
@@ -119,10 +126,10 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     getHead,
     putPinned: async ({ sagaId, planHash, inputHash, input, steps }) => {
       const pinnedInput = { ...inputKey(sagaId, inputHash), input: JSON.stringify(input) };
-      await tables.putAll(sagasTable, [pinnedInput, ...stepItems(sagaId, planHash, steps)]);
+      await sagas.putAll([pinnedInput, ...stepItems(sagaId, planHash, steps)]);
     },
     getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
-      const item = await tables.get(sagasTable, inputKey(sagaId, inputHash));
+      const item = await sagas.get(inputKey(sagaId, inputHash));
       if (item === undefined) throw missing(sagaId);
       const input = readInput(item);
       if (hashJson(input) !== inputHash) throw altered(sagaId);
@@ -130,7 +137,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     },
     getPinnedStep: async (sagaId, planHash, index): Promise<PinnedStep> => {
       const position = Math.floor(index / STEPS_PER_CHUNK);
-      const item = await tables.get(sagasTable, stepsKey(sagaId, planHash, position));
+      const item = await sagas.get(stepsKey(sagaId, planHash, position));
       if (item === undefined) throw missing(sagaId);
       const chunk = readChunk(item);
       if (!isPinnedChunk(planHash, position, chunk)) throw altered(sagaId);
@@ -141,12 +148,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     createSaga: (head, entries) => commit(head, isNew, entries),
     append: (head, expectedVersion, entries) => commit(head, hasVersion(expectedVersion), entries),
     getEntry: async (sagaId, seq) => {
-      const item = await tables.get(ledgerTable, entryKey(sagaId, seq));
+      const item = await ledger.get(entryKey(sagaId, seq));
       return item === undefined ? undefined : readEntry(item);
     },
-    listEntries: async (sagaId) => (await tables.partition(ledgerTable, `SAGA#${sagaId}`)).map(readEntry),
+    listEntries: async (sagaId) => (await ledger.query(ledgerKey(sagaId))).map(readEntry),
     pageEntries: async (sagaId, from, limit) => {
-      const page = await tables.page(ledgerTable, entryKey(sagaId, from), limit);
+      const page = await ledger.page(ledgerKey(sagaId), { from: entryKey(sagaId, from).sk }, limit);
       const items = page.items.map(readEntry);
       const last = items.at(-1);
       return { items, ...(page.hasMore && last !== undefined ? { next: last.seq + 1 } : {}) };
@@ -164,18 +171,20 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       };
     },
     listEntriesByDay: async (day, limit, cursor) => {
-      const by = { name: ledgerTable, index: 'gsi_day', attribute: 'day' };
-      const { items, ...rest } = await tables.index(by, day, limit, cursor);
+      const by = { index: 'gsi_day', attribute: 'day', value: day };
+      const { items, ...rest } = await ledger.index(by, limit, cursor);
       return { items: items.map(readEntry), ...rest };
     },
     listEntriesByExternalRef: async (externalRef, limit, cursor) => {
-      const by = { name: ledgerTable, index: 'gsi_external_ref', attribute: 'external_ref' };
-      const { items, ...rest } = await tables.index(by, externalRef, limit, cursor);
+      const by = { index: 'gsi_external_ref', attribute: 'external_ref', value: externalRef };
+      const { items, ...rest } = await ledger.index(by, limit, cursor);
       return { items: items.map(readEntry), ...rest };
     },
-    putToken: (token) => tables.overwrite(sagasTable, { ...tokenKey(token.sagaId), ...token }),
+    putToken: async (token) => {
+      await sagas.put({ item: { ...tokenKey(token.sagaId), ...token } });
+    },
     getToken: async (sagaId): Promise<WakeToken | undefined> => {
-      const item = await tables.get(sagasTable, tokenKey(sagaId));
+      const item = await sagas.get(tokenKey(sagaId));
       return item === undefined ? undefined : readToken(item);
     },
     putTool: tools.put,

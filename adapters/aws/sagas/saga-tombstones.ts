@@ -3,8 +3,9 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Tombstones } from '../../../core/saga/ports.ts';
 import { isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
-import { claimKey, tombstoneKey } from './saga-items.ts';
-import { createSagaTables } from './saga-tables.ts';
+import { createTable } from '../table.ts';
+import { transact } from '../table-writes.ts';
+import { BUSY, claimKey, tombstoneKey } from './saga-items.ts';
 
 const LIFETIME_SECONDS = 2 * 366 * 24 * 3600;
 /** Later, the call is refused by the deadline of its attempt, which is at most 15 minutes. */
@@ -15,26 +16,19 @@ export const createTombstones = (options: {
   client?: DynamoDBClient;
   now?: () => number;
 }): Tombstones => {
-  const tables = createSagaTables(documentClient(options.client));
+  const table = createTable(documentClient(options.client), options.sagasTable);
   const now = options.now ?? Date.now;
+  const expiresAt = (seconds: number) => Math.floor(now() / 1000) + seconds;
   return {
-    bury: (forwardKey) =>
-      tables.overwrite(options.sagasTable, {
-        ...tombstoneKey(forwardKey),
-        expiresAt: Math.floor(now() / 1000) + LIFETIME_SECONDS,
-      }),
-    claim: (forwardKey, attempt) =>
-      tables.transact([
-        {
-          tableName: options.sagasTable,
-          item: {
-            ...claimKey(forwardKey, attempt),
-            expiresAt: Math.floor(now() / 1000) + CLAIM_SECONDS,
-          },
-          condition: isNew,
-        },
-      ]),
-    isBuried: async (forwardKey) =>
-      (await tables.get(options.sagasTable, tombstoneKey(forwardKey))) !== undefined,
+    bury: async (forwardKey) => {
+      await table.put({ item: { ...tombstoneKey(forwardKey), expiresAt: expiresAt(LIFETIME_SECONDS) } });
+    },
+    // A transaction: two calls of one second write equal items, and only one may win.
+    claim: async (forwardKey, attempt) => {
+      const item = { ...claimKey(forwardKey, attempt), expiresAt: expiresAt(CLAIM_SECONDS) };
+      const write = { tableName: table.tableName, item, condition: isNew };
+      return (await transact(table.client, [write], BUSY)).written;
+    },
+    isBuried: async (forwardKey) => (await table.get(tombstoneKey(forwardKey))) !== undefined,
   };
 };

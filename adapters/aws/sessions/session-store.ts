@@ -2,14 +2,14 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { documentClient } from '../document-client.ts';
-import { createSessionsTable } from './sessions-table.ts';
+import { createTable } from '../table.ts';
 import { createCheckpointMethods } from './store-checkpoints.ts';
 import { createJournalMethods } from './store-journals.ts';
 import { createSessionMethods } from './store-sessions.ts';
 import { createBundleMethods } from './stored-bundles.ts';
 
 export const createSessionStore = (options: { tableName: string; client?: DynamoDBClient }): SessionStore => {
-  const table = createSessionsTable(documentClient(options.client), options.tableName);
+  const table = createTable(documentClient(options.client), options.tableName);
   return {
     ...createSessionMethods(table),
     ...createCheckpointMethods(table),

@@ -3,6 +3,8 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
+import type { Table } from '../table.ts';
+import type { ConditionalPut } from '../table-writes.ts';
 import {
   checkpointItem,
   copyItem,
@@ -19,8 +21,7 @@ import {
   sessionKey,
   toolKey,
 } from './session-keys.ts';
-import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
-import { outcomeFor } from './store-sessions.ts';
+import { outcomeFor, transactSession } from './store-sessions.ts';
 import { readCheckpoint, readMessage, readSession, readTreeNode, treeNodeFields } from './stored-items.ts';
 
 type Methods = Pick<
@@ -37,7 +38,7 @@ type Methods = Pick<
 
 const BONES = Object.keys(treeNodeFields.shape);
 
-export const createCheckpointMethods = (table: SessionsTable): Methods => {
+export const createCheckpointMethods = (table: Table): Methods => {
   const getCheckpoint: Methods['getCheckpoint'] = async (sessionId, seq) => {
     const item = await table.get(checkpointKey(sessionId, seq));
     return item === undefined ? undefined : readCheckpoint(item);
@@ -58,7 +59,7 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
       if (copy !== undefined) {
         writes.push({ item: copyItem(copy.copy), condition: hasVersion(copy.expectedVersion) });
       }
-      return outcomeFor(await table.transact(writes), 'META', readSession);
+      return outcomeFor(await transactSession(table, writes), 'META', readSession);
     },
 
     getCheckpoint,
@@ -72,13 +73,17 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
       if (beforeSeq !== undefined && beforeSeq <= 0) return [];
       const before = beforeSeq === undefined ? undefined : checkpointKey(sessionId, beforeSeq - 1).sk;
       const { pk } = sessionKey(sessionId);
-      const items = await table.query(pk, CHECKPOINT_PREFIX, { limit, maxBytes, newestFirst: true, before });
+      const items = await table.query(
+        pk,
+        { prefix: CHECKPOINT_PREFIX, before },
+        { limit, maxBytes, newestFirst: true },
+      );
       return items.map(readCheckpoint);
     },
 
     listTree: async (sessionId) => {
       const { pk } = sessionKey(sessionId);
-      return (await table.query(pk, CHECKPOINT_PREFIX, { attributes: BONES })).map(readTreeNode);
+      return (await table.query(pk, { prefix: CHECKPOINT_PREFIX }, { attributes: BONES })).map(readTreeNode);
     },
 
     prolongCheckpoint: async (sessionId, seq, expiresAt) => {
@@ -103,6 +108,6 @@ export const createCheckpointMethods = (table: SessionsTable): Methods => {
     },
 
     listMessages: async (sessionId) =>
-      (await table.query(sessionKey(sessionId).pk, MESSAGE_PREFIX)).map(readMessage),
+      (await table.query(sessionKey(sessionId).pk, { prefix: MESSAGE_PREFIX })).map(readMessage),
   };
 };

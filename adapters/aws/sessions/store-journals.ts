@@ -2,10 +2,11 @@
 import type { RollbackJournal } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
 import { and, hasAttempt, hasVersion, isNew, isOpen } from '../conditions.ts';
+import type { Table } from '../table.ts';
+import type { ConditionalPut } from '../table-writes.ts';
 import { copyItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
 import { rehydrateKey, rollbackKey } from './session-keys.ts';
-import type { ConditionalPut, SessionsTable } from './sessions-table.ts';
-import { outcomeFor } from './store-sessions.ts';
+import { outcomeFor, transactSession } from './store-sessions.ts';
 import { readRehydrate, readRollback } from './stored-items.ts';
 
 type Methods = Pick<
@@ -18,10 +19,10 @@ const movePut = (move: TimelineMove): ConditionalPut => ({
   condition: hasVersion(move.expectedVersion),
 });
 
-export const createJournalMethods = (table: SessionsTable): Methods => {
+export const createJournalMethods = (table: Table): Methods => {
   const writeRollback = async (journal: RollbackJournal, condition: typeof isNew, move: TimelineMove) => {
     const item = rollbackItem(journal);
-    const outcome = await table.transact([{ item, condition }, movePut(move)]);
+    const outcome = await transactSession(table, [{ item, condition }, movePut(move)]);
     return outcomeFor(outcome, item.sk, readRollback);
   };
 
@@ -42,7 +43,7 @@ export const createJournalMethods = (table: SessionsTable): Methods => {
       const item = rehydrateItem(journal);
       const write = { item, condition: isNew };
       const outcome =
-        move === undefined ? await table.put(write) : await table.transact([write, movePut(move)]);
+        move === undefined ? await table.put(write) : await transactSession(table, [write, movePut(move)]);
       return outcomeFor(outcome, item.sk, readRehydrate);
     },
 
@@ -52,7 +53,7 @@ export const createJournalMethods = (table: SessionsTable): Methods => {
       if (also === undefined) return outcomeFor(await table.put(write), item.sk, readRehydrate);
       const other: ConditionalPut =
         'copy' in also ? { item: copyItem(also.copy), condition: isNew } : movePut(also);
-      return outcomeFor(await table.transact([write, other]), item.sk, readRehydrate);
+      return outcomeFor(await transactSession(table, [write, other]), item.sk, readRehydrate);
     },
   };
 };

@@ -8,9 +8,10 @@ import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { calling } from '../errors.ts';
 import { checkFormat, SESSION_FORMAT } from '../item-format.ts';
+import type { Table } from '../table.ts';
+import { type ConditionalPut, type PutOutcome, transact } from '../table-writes.ts';
 import { checkpointItem, copyItem, sessionItem, toolItem } from './session-items.ts';
 import { copyKey, sessionKey } from './session-keys.ts';
-import type { PutOutcome, SessionsTable } from './sessions-table.ts';
 import { readCopy, readSession } from './stored-items.ts';
 
 type Methods = Pick<
@@ -28,6 +29,17 @@ export const outcomeFor = <T>(
   const item = outcome.existing.find((one) => one.sk === sk);
   return { written: false, existing: item === undefined ? undefined : read(item) };
 };
+
+/** All or none. */
+export const transactSession = (
+  { client, tableName }: Table,
+  writes: readonly ConditionalPut[],
+): Promise<PutOutcome> =>
+  transact(
+    client,
+    writes.map((write) => ({ tableName, ...write })),
+    { busy: 'The session is being written by others. Call again.', withExisting: true },
+  );
 
 const keySchema = z.object({ pk: z.string(), sk: z.string() });
 
@@ -49,7 +61,7 @@ const toCursor = ({ pk, sk }: { pk?: unknown; sk?: unknown }): string =>
 /** Megabytes of the table that one call looks through: a few seconds at most, however many checkpoints there are. */
 const MAX_SCANNED_PAGES = 20;
 
-export const createSessionMethods = (table: SessionsTable): Methods => ({
+export const createSessionMethods = (table: Table): Methods => ({
   getSession: async (sessionId) => {
     const item = await table.get(sessionKey(sessionId));
     if (item === undefined) return undefined;
@@ -58,7 +70,7 @@ export const createSessionMethods = (table: SessionsTable): Methods => ({
   },
 
   createSession: async (session, baseline) => {
-    const outcome = await table.transact([
+    const outcome = await transactSession(table, [
       { item: sessionItem(session), condition: isNew },
       { item: checkpointItem(baseline), condition: isNew },
       { item: toolItem(baseline), condition: isNew },

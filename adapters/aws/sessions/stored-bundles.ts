@@ -9,10 +9,10 @@ import pLimit from 'p-limit';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { toWalkbackError } from '../errors.ts';
+import type { Table } from '../table.ts';
 import type { Item } from '../table-reads.ts';
 import { linkItem } from './session-items.ts';
 import { baseKey, linkPrefix, sessionKey, uploadKey } from './session-keys.ts';
-import type { SessionsTable } from './sessions-table.ts';
 import { readBase, readLink, readUpload } from './stored-items.ts';
 
 type Methods = Pick<
@@ -22,7 +22,7 @@ type Methods = Pick<
 
 const PARALLEL = 16;
 
-export const createBundleMethods = (table: SessionsTable): Methods => {
+export const createBundleMethods = (table: Table): Methods => {
   /** An item's content is written once, and then only its life grows. Answers the stored item. */
   const keepItem = async ({ pk, sk, expiresAt, ...fixed }: Item): Promise<Record<string, unknown>> => {
     const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
@@ -57,7 +57,7 @@ export const createBundleMethods = (table: SessionsTable): Methods => {
       await Promise.all(links.map((link) => limit(() => keepItem(linkItem(link)))));
     },
     listLinks: async (sessionId, chainId) =>
-      (await table.query(sessionKey(sessionId).pk, linkPrefix(chainId))).map(readLink),
+      (await table.query(sessionKey(sessionId).pk, { prefix: linkPrefix(chainId) })).map(readLink),
     getBase: async (name, owner) => {
       const item = await table.get(baseKey(name, owner));
       return item === undefined ? undefined : readBase(item);
