@@ -36,6 +36,31 @@ test('intents to add come back, whatever became of their files', async () => {
   expect(harness.sh('git fsck 2>&1 | grep -v "^dangling\\|^notice" || :', 'app')).toBe('');
 });
 
+/** Where the only entries are intents, git never wrote the empty blob, nor a tree. */
+test.each([
+  ['no commit', 'git init -q -b main .'],
+  ['an empty commit', 'git init -q -b main .; git commit -q --allow-empty -m e'],
+  ['another object format', 'git init -q -b main --object-format=sha256 .; git commit -q --allow-empty -m e'],
+])('a repository with %s and intents alone rehydrates whole', async (_name, make) => {
+  await using harness = await withRepositories(['app'], {}, make);
+  harness.sh(
+    'intend() { echo n > $1 && git add -N $1; }; intend there; intend deleted; rm deleted; intend x; chmod +x x; intend d; rm d; mkdir d; echo in > d/in; intend l; rm l; ln -s there l; mkdir empty; : > nothing; git add -N nothing',
+    'app',
+  );
+  const before = world(harness, ['app']);
+  const status = () => harness.sh('git status --porcelain=v2 --branch --untracked-files=all', 'app');
+  const [shown, staged] = [status(), harness.sh('git diff --raw', 'app')];
+  const first = await harness.capture();
+  expect(first.report.failures).toEqual([]);
+  expect((await harness.rehydrate(first)).problems).toEqual([]);
+  expect(world(harness, ['app'])).toEqual(before);
+  expect([status(), harness.sh('git diff --raw', 'app')]).toEqual([shown, staged]);
+  expect(harness.sh('git fsck --full --strict 2>&1 | grep -v "^dangling\\|^notice" || :', 'app')).toBe('');
+  // And the agent can go on with it.
+  harness.sh('git add -A; git commit -qm all; git fsck --strict', 'app');
+  expect(harness.sh('git status --porcelain', 'app')).toBe('');
+});
+
 test('git status shows after a rollback over line-end attributes what it showed before', async () => {
   await using harness = await withRepositories(['app']);
   // A file whose bytes are those of its entry, and which the attributes would write in another way.
