@@ -2,6 +2,7 @@
  * Bundles in a bucket. Keys come from content, so an existing object is the right one, and S3 itself checks
  * every upload's SHA-256.
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectsCommand,
@@ -120,6 +121,22 @@ export const createBundleStore = (options: {
       const bytes = await read(key);
       if (bytes.length !== sizeBytes || sha256Hex(bytes) !== sha256) throw corrupt(key);
       return bytes;
+    },
+
+    check: async ({ key, sizeBytes, sha256 }: StoredBundle) => {
+      const hash = createHash('sha256');
+      let size = 0;
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+        for await (const chunk of Body?.transformToWebStream() ?? []) {
+          size += chunk.length;
+          hash.update(chunk);
+        }
+      } catch (error) {
+        if (isMissing(error)) throw missing(key, error);
+        throw toWalkbackError(SERVICE, error);
+      }
+      if (size !== sizeBytes || hash.digest('hex') !== sha256) throw corrupt(key);
     },
 
     getStart: (key, bytes) => read(key, `bytes=0-${bytes - 1}`),

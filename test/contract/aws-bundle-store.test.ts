@@ -47,6 +47,7 @@ describe('the bucket', () => {
     await store.put(key, bytes, sha256);
     expect(await store.head(key)).toEqual({ sizeBytes: bytes.length, sha256 });
     expect(Buffer.from(await store.get(stored)).toString()).toBe('some bundle');
+    await store.check(stored);
     expect(Buffer.from(await store.getStart(key, 4)).toString()).toBe('some');
     expect(Buffer.from(await store.getStart(key, 4000)).toString()).toBe('some bundle');
   });
@@ -68,6 +69,7 @@ describe('the bucket', () => {
   test('what is not there is BundleMissing, or undefined when only asked about', async () => {
     const { stored } = bundleOf('nowhere', 'x');
     await failing(store.get(stored), 'BundleMissing');
+    await failing(store.check(stored), 'BundleMissing');
     await failing(store.getStart('nowhere', 10), 'BundleMissing');
     expect(await store.head('nowhere')).toBeUndefined();
   });
@@ -77,6 +79,8 @@ describe('the bucket', () => {
     await store.put(key, bytes, sha256);
     await failing(store.get({ ...stored, sha256: '0'.repeat(64) }), 'BundleCorrupt');
     await failing(store.get({ ...stored, sizeBytes: 1 }), 'BundleCorrupt');
+    await failing(store.check({ ...stored, sha256: '0'.repeat(64) }), 'BundleCorrupt');
+    await failing(store.check({ ...stored, sizeBytes: 1 }), 'BundleCorrupt');
   });
 
   test('an upload URL takes exactly its bytes, and no others', async () => {

@@ -1,4 +1,5 @@
 /** Calls that must be refused: with a literal name, a message that says what to do, and nothing changed. */
+import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
@@ -194,10 +195,8 @@ const loseShadows = async (): Promise<void> => {
 };
 
 /** What both operations say about a bundle that is not what it was; the files stay, and no sandbox is left. */
-const refusesBundles = async (round: string, errorType: string, left: string[]): Promise<void> => {
-  const looks = world.fingerprint();
-  const sandboxes = await sandboxIds(cloud);
-  const { seq: newest } = (await world.timeline()).session;
+const refusesBundles = async (round: string, errorType: string): Promise<void> => {
+  const before = await state(world);
   await loseShadows();
   const target = { sessionId: 's1', checkpointId: first.checkpointId, requestId: round };
   for (const name of ['rehydrate', 'rollback']) {
@@ -206,27 +205,52 @@ const refusesBundles = async (round: string, errorType: string, left: string[]):
     expect(failure.message, name).toMatch(/[Cc]hoose another checkpoint|[Tt]ry another checkpoint/);
     expect(await failureOf(name, target), `${name} again`).toMatchObject({ errorType });
   }
-  expect(world.fingerprint()).toEqual(looks);
-  expect(await sandboxIds(cloud)).toEqual(sandboxes);
-  const { session, checkpoints } = await world.timeline();
-  expect(session.busy).toBe(null);
-  expect(checkpoints.filter(({ seq }) => seq > newest).map(({ reason }) => reason)).toEqual(left);
+  expect(await state(world)).toEqual(before);
 };
 
 test('a bundle whose bytes have changed in the bucket', async () => {
-  const [bundle] = await bundles('bases/');
+  const [bundle] = await bundles('bases/session/s1/');
   if (bundle === undefined) throw new Error('no bundle');
   const bytes = await readFile(bundle.file);
   const broken = Buffer.from(bytes);
   broken[200] = (broken[200] ?? 0) ^ 1;
   await writeFile(bundle.file, broken);
-  // The store says nothing of it: all that is left is the capture of what was there, and a higher epoch.
-  await refusesBundles('corrupt', 'BundleCorrupt', ['rollback']);
+  // What the store says of it is as before: it is read before anything begins.
+  await refusesBundles('corrupt', 'BundleCorrupt');
   await writeFile(bundle.file, bytes);
   // And it is this byte alone that was in the way.
   const back = await world.rollback('mended', first.checkpointId);
   expect(world.fingerprint()).toEqual(first.looks);
   await world.rollback('mended-undo', String(back['undoCheckpointId']));
+});
+
+test('a large bundle of another sandbox, whose bytes have changed in the bucket', async () => {
+  const moved = await openWorld(cloud, { sessionId: 's-moved', paths: ['api', 'web'] });
+  await writeFile(join(moved.root, 'web/large'), randomBytes(300_000));
+  const there = await moved.checkpoint('there', 'msg-1');
+  await rm(join(moved.root, 'web'), { recursive: true });
+  moved.paths = ['api'];
+  await moved.checkpoint('gone', 'msg-2');
+  const { sandboxId } = await cloud.invoke('rehydrate', { sessionId: 's-moved', mode: 'resume' });
+  moved.sandboxId = String(sandboxId);
+  const large = await Promise.all(
+    (await bundles('sessions/s-moved/')).map(async ({ file }) => ({ file, bytes: await readFile(file) })),
+  );
+  const [bundle] = large.filter(({ bytes }) => bytes.length > 250_000);
+  if (bundle === undefined) throw new Error('no large bundle');
+  const broken = Buffer.from(bundle.bytes);
+  broken[200_000] = (broken[200_000] ?? 0) ^ 1;
+  await writeFile(bundle.file, broken);
+  const before = await state(moved);
+  const target = { sessionId: 's-moved', checkpointId: there.checkpointId };
+  expect(await failureOf('rollback', { ...target, requestId: 'r1' })).toMatchObject({
+    errorType: 'BundleCorrupt',
+  });
+  expect(await state(moved)).toEqual(before);
+  await writeFile(bundle.file, bundle.bytes);
+  expect(await cloud.invoke('rollback', { ...target, requestId: 'r2' })).toMatchObject({ status: 'APPLIED' });
+  moved.paths = ['api', 'web'];
+  expect(moved.fingerprint()).toEqual(there.looks);
 });
 
 test('an incomplete checkpoint is no target, unless what it holds is enough', async () => {
@@ -265,9 +289,9 @@ test('an incomplete checkpoint is no target, unless what it holds is enough', as
 
 test('a bundle that is gone from the bucket', async () => {
   const Bucket = cloud.environment['WALKBACK_BUCKET'];
-  const [bundle] = await bundles('bases/');
+  const [bundle] = await bundles('bases/session/s1/');
   await new S3Client().send(new DeleteObjectCommand({ Bucket, Key: bundle?.key }));
-  await refusesBundles('missing', 'BundleMissing', []);
+  await refusesBundles('missing', 'BundleMissing');
 });
 
 test('a projects root that is gone, until it is made again', async () => {

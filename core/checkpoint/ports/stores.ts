@@ -20,6 +20,8 @@ export interface BundleStore {
   head(key: string): Promise<{ sizeBytes: number; sha256?: string } | undefined>;
   /** Throws `BundleMissing`, or `BundleCorrupt` when the bytes do not hash to `sha256`. */
   get(bundle: StoredBundle): Promise<Uint8Array>;
+  /** Throws as `get` does. Reads the object as a stream, so its size does not matter. */
+  check(bundle: StoredBundle): Promise<void>;
   /** First bytes of an object, to read a bundle's header. */
   getStart(key: string, bytes: number): Promise<Uint8Array>;
   /** A URL that accepts exactly one body: key, length and SHA-256 are signed. */

@@ -2,7 +2,6 @@
  * Finds the bundles that captures depend on, as the table names them, and checks whether the store still
  * has them unchanged.
  */
-import pLimit from 'p-limit';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
 import type { RepositoryState, StoredBundle } from '../model.ts';
@@ -62,23 +61,18 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
       throw damaged('BundleCorrupt', key, 'has another checksum than was stored');
   };
 
-  /**
-   * The first problem with the stored bundles of these states, or undefined when all of them are intact.
-   */
-  const damageOf = async (
-    sessionId: string,
-    states: readonly RepositoryState[],
-  ): Promise<WalkbackError | undefined> => {
+  /** The same, by reading all of it. */
+  const read = async ({ bundle }: NeededBundle): Promise<void> => {
+    const { key } = bundle;
     try {
-      const limit = pLimit(PARALLEL);
-      const needed = await list(sessionId, states);
-      await Promise.all(needed.map((one) => limit(() => prove(one))));
-      return undefined;
+      await bundles.check(bundle);
     } catch (error) {
-      if (isWalkbackError(error, 'BundleMissing') || isWalkbackError(error, 'BundleCorrupt')) return error;
-      throw error;
+      if (isWalkbackError(error, 'BundleMissing'))
+        throw damaged('BundleMissing', key, 'is not in the bucket');
+      if (!isWalkbackError(error, 'BundleCorrupt')) throw error;
+      throw damaged('BundleCorrupt', key, 'does not hold the bytes that were stored');
     }
   };
 
-  return { list, prove, damageOf };
+  return { list, prove, read };
 };

@@ -25,7 +25,6 @@ import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { createBundleSources } from './bundle-sources.ts';
-import { createNeededBundles } from './needed-bundles.ts';
 import { requestHash } from './request-hash.ts';
 import { restoreError } from './restore-errors.ts';
 import {
@@ -40,6 +39,7 @@ import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
 import { createRollbackRun } from './rollback-run.ts';
+import { createTargetBundles } from './target-bundles.ts';
 
 const hashOf = (input: RollbackInput): string =>
   requestHash({
@@ -59,7 +59,7 @@ export const createRollback = (deps: RollbackDeps) => {
   const settleAbandoned = createRecovery(deps);
   const dryCapture = createDryCapture(deps);
   const bundleSources = createBundleSources(deps);
-  const { damageOf } = createNeededBundles(deps);
+  const damageOf = createTargetBundles(deps);
 
   const chooseTarget = async (input: RollbackInput): Promise<Checkpoint> => {
     const target = await findTarget(store, input.sessionId, input);
@@ -205,7 +205,7 @@ export const createRollback = (deps: RollbackDeps) => {
     const work = async () => {
       // Finds out that the sandbox or a bundle is gone before the epoch moves.
       const [damage] = await Promise.all([
-        damageOf(sessionId, target.repositories),
+        damageOf(target, sandboxOf(place), headSeqOf(place)),
         sandboxes.open(sandboxOf(place), { fresh: true }),
       ]);
       // The sandbox may still have objects that the store has lost. If it does not, the plan throws the

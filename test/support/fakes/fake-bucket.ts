@@ -20,6 +20,11 @@ export const createFakeBucket = (): FakeBucket => {
     if (bytes === undefined) throw missing(key);
     return bytes;
   };
+  const get: FakeBucket['get'] = async ({ key, sha256 }) => {
+    const bytes = need(key);
+    if (sha256Hex(bytes) !== sha256) throw new WalkbackError('BundleCorrupt', `object ${key} is damaged`);
+    return bytes;
+  };
   return {
     objects,
     put: async (key, bytes, sha256) => {
@@ -30,11 +35,8 @@ export const createFakeBucket = (): FakeBucket => {
       const bytes = objects.get(key);
       return bytes === undefined ? undefined : { sizeBytes: bytes.length, sha256: sha256Hex(bytes) };
     },
-    get: async ({ key, sha256 }) => {
-      const bytes = need(key);
-      if (sha256Hex(bytes) !== sha256) throw new WalkbackError('BundleCorrupt', `object ${key} is damaged`);
-      return bytes;
-    },
+    get,
+    check: async (bundle) => void (await get(bundle)),
     getStart: async (key, bytes) => need(key).subarray(0, bytes),
     presignPut: async ({ key, sha256 }) => ({ url: `put:${key}`, headers: { sha256 } }),
     presignGet: async (key) => `get:${key}`,
