@@ -7,5 +7,5 @@ test(
   {
     timeout: 600_000,
   },
-  () => restoreFaults(3),
+  () => restoreFaults(2),
 );

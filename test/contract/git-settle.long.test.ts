@@ -1,6 +1,7 @@
 /** Every kind of death of a restore, settled: the whole of what git-settle.test.ts takes a sample of. */
 import { expect, test } from 'vitest';
 import { settleKilled } from '../support/settle-killed.ts';
+import './git-settle.test.ts';
 
 test('killed at any call of git, with work done since: settled at one end, and the work stays', async () => {
   const { deaths, ends } = await settleKilled(3, 0);

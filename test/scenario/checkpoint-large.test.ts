@@ -71,7 +71,7 @@ test('a chain that became too heavy starts over, and an old and a new checkpoint
   }
   const links = await linksOf('long');
   expect(new Set(links.map(({ chainId }) => chainId)).size).toBe(2);
-  for (const n of [0, 4, 6]) {
+  for (const n of [0, 6]) {
     const { checkpointId, looks } = recorded[n] ?? expect.fail(`no checkpoint ${n}`);
     const { sandboxId } = await cloud.invoke('rehydrate', { sessionId: 'long', checkpointId });
     expect(fingerprint(rootOf(cloud, String(sandboxId)), ['api']), `checkpoint ${n}`).toEqual(looks);

@@ -25,9 +25,9 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
   const recorded = new Map<string, Recorded>();
   let metCount = 0;
   for (const [index, fault] of faultCases('checkpoint', counts, {
-    every: 22,
+    every: 40,
     whole: 2,
-    minimum: 3,
+    minimum: 2,
   }).entries()) {
     const name = describeCase(fault);
     const tool = `t${index}`;

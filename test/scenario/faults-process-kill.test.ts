@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cloud } from '../../local/cloud.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
 import { invokerOf } from '../support/cloud.ts';
-import { instants, printedSeed, WHOLE } from '../support/sampling.ts';
+import { instants, printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import {
   edit,
   fingerprint,
@@ -19,6 +19,8 @@ import {
 /** Kills per operation. */
 const KILLS = WHOLE ? 4 : 1;
 const SEED = printedSeed('process kill');
+/** One of them, another one each time; all of them in a whole run. */
+const OPERATIONS = sampled(['checkpoint', 'rollback', 'rehydrate'], { every: 3, offset: SEED });
 
 interface Running {
   cloud: WorldCloud;
@@ -62,56 +64,67 @@ const invoke = (name: string, event: unknown) => running.cloud.invoke(name, even
 let edits = 0;
 const change = (): void => edit(world.root, ++edits, world.paths);
 
-test('a checkpoint survives kill -9 of everything: the same call makes exactly one', async () => {
-  change();
-  const { ms } = await timed(() => world.checkpoint('clean'));
-  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
+test.runIf(OPERATIONS.includes('checkpoint'))(
+  'a checkpoint survives kill -9 of everything: the same call makes exactly one',
+  async () => {
     change();
-    const take = () => world.checkpoint(`t${index}`);
-    await killDuring(take, afterMs);
-    await take();
-  }
-  const { checkpoints, session } = await world.timeline();
-  expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([
-    'walkback-baseline',
-    'clean',
-    ...instants(ms, KILLS, SEED).map((_, index) => `t${index}`),
-  ]);
-  expect(checkpoints.every(({ complete }) => complete)).toBe(true);
-  expect(session).toMatchObject({ epoch: 1, busy: null });
-});
+    const { ms } = await timed(() => world.checkpoint('clean'));
+    for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
+      change();
+      const take = () => world.checkpoint(`t${index}`);
+      await killDuring(take, afterMs);
+      await take();
+    }
+    const { checkpoints, session } = await world.timeline();
+    expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([
+      'walkback-baseline',
+      'clean',
+      ...instants(ms, KILLS, SEED).map((_, index) => `t${index}`),
+    ]);
+    expect(checkpoints.every(({ complete }) => complete)).toBe(true);
+    expect(session).toMatchObject({ epoch: 1, busy: null });
+  },
+);
 
-test('a rollback survives kill -9 of everything: the same call finishes it, and it can be undone', async () => {
-  change();
-  const target: Recorded = await world.checkpoint('target');
-  change();
-  const { ms } = await timed(() => world.rollback('clean', target.checkpointId));
-  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
+test.runIf(OPERATIONS.includes('rollback'))(
+  'a rollback survives kill -9 of everything: the same call finishes it, and it can be undone',
+  async () => {
     change();
-    const before = world.fingerprint();
-    const { epoch } = (await world.timeline()).session;
-    const back = () => world.rollback(`r${index}`, target.checkpointId);
-    await killDuring(back, afterMs);
-    const answer = await back();
-    expect(answer, `after ${afterMs} ms`).toMatchObject({ status: 'APPLIED', epoch: epoch + 1 });
-    expect(world.fingerprint(), `after ${afterMs} ms`).toEqual(target.looks);
-    await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
-    expect(world.fingerprint(), `undo after ${afterMs} ms`).toEqual(before);
-  }
-  expect((await world.timeline()).session.busy).toBe(null);
-});
+    const target: Recorded = await world.checkpoint('target');
+    change();
+    const { ms } = await timed(() => world.rollback('clean', target.checkpointId));
+    for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
+      change();
+      const before = world.fingerprint();
+      const { epoch } = (await world.timeline()).session;
+      const back = () => world.rollback(`r${index}`, target.checkpointId);
+      await killDuring(back, afterMs);
+      const answer = await back();
+      expect(answer, `after ${afterMs} ms`).toMatchObject({ status: 'APPLIED', epoch: epoch + 1 });
+      expect(world.fingerprint(), `after ${afterMs} ms`).toEqual(target.looks);
+      await world.rollback(`u${index}`, String(answer['undoCheckpointId']));
+      expect(world.fingerprint(), `undo after ${afterMs} ms`).toEqual(before);
+    }
+    expect((await world.timeline()).session.busy).toBe(null);
+  },
+);
 
-test('a rehydrate survives kill -9 of everything: one whole sandbox, and no other', async () => {
-  const { looks } = await world.checkpoint('last');
-  const { ms } = await timed(() => invoke('rehydrate', { sessionId: 's1', requestId: 'clean' }));
-  for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
-    const mode = index % 2 === 0 ? 'review' : 'resume';
-    const others = await sandboxIds(running.cloud);
-    const again = () => invoke('rehydrate', { sessionId: 's1', requestId: `h${index}`, mode });
-    await killDuring(again, afterMs);
-    const sandboxId = String((await again())['sandboxId']);
-    expect(fingerprint(rootOf(running.cloud, sandboxId), world.paths), `after ${afterMs} ms`).toEqual(looks);
-    expect(await sandboxIds(running.cloud)).toEqual([...others, sandboxId].toSorted());
-  }
-  expect((await world.timeline()).session.busy).toBe(null);
-});
+test.runIf(OPERATIONS.includes('rehydrate'))(
+  'a rehydrate survives kill -9 of everything: one whole sandbox, and no other',
+  async () => {
+    const { looks } = await world.checkpoint('last');
+    const { ms } = await timed(() => invoke('rehydrate', { sessionId: 's1', requestId: 'clean' }));
+    for (const [index, afterMs] of instants(ms, KILLS, SEED).entries()) {
+      const mode = index % 2 === 0 ? 'review' : 'resume';
+      const others = await sandboxIds(running.cloud);
+      const again = () => invoke('rehydrate', { sessionId: 's1', requestId: `h${index}`, mode });
+      await killDuring(again, afterMs);
+      const sandboxId = String((await again())['sandboxId']);
+      expect(fingerprint(rootOf(running.cloud, sandboxId), world.paths), `after ${afterMs} ms`).toEqual(
+        looks,
+      );
+      expect(await sandboxIds(running.cloud)).toEqual([...others, sandboxId].toSorted());
+    }
+    expect((await world.timeline()).session.busy).toBe(null);
+  },
+);

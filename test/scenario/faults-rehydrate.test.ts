@@ -7,6 +7,7 @@ import {
   faultCases,
   openFaultLine,
 } from '../support/fault-matrix.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 import {
   edit,
   fingerprint,
@@ -33,10 +34,16 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
-describe.each([
-  { mode: 'review', epochs: 0 },
-  { mode: 'resume', epochs: 1 },
-])('whatever fails at whatever call of a rehydrate', ({ mode, epochs }) => {
+/** One of them, the other one at another time; both in a whole run. */
+const MODES = sampled(
+  [
+    { mode: 'review', epochs: 0 },
+    { mode: 'resume', epochs: 1 },
+  ],
+  { every: 2, offset: printedSeed('mode of rehydrate') },
+);
+
+describe.each(MODES)('whatever fails at whatever call of a rehydrate', ({ mode, epochs }) => {
   test(`${mode}: the same call again answers one whole sandbox, and no other is left`, async () => {
     const rehydrate = (requestId: string) => cloud.invoke('rehydrate', { sessionId: 's1', requestId, mode });
     const counts = await line.count(() => rehydrate(`${mode}-clean`));

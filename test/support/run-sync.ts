@@ -49,12 +49,19 @@ const readStatus = (replies: number): number => {
   return Number(text);
 };
 
-/** What it wrote to stdout. Throws with what it wrote to stderr when it did not end with 0. `env` is all it gets. */
-export const runSync = (
+interface Place {
+  cwd: string;
+  /** All it gets. */
+  env: Readonly<Record<string, string>>;
+  encoding?: 'utf8' | 'latin1';
+}
+
+/** How it ended, and what it wrote. */
+export const endOf = (
   program: string,
   args: readonly string[],
-  options: { cwd: string; env: Readonly<Record<string, string>>; encoding?: 'utf8' | 'latin1' },
-): string => {
+  options: Place,
+): { status: number; stdout: string; stderr: string } => {
   server ??= start();
   const file = join(server.directory, String((server.count += 1)));
   const environment = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
@@ -62,11 +69,17 @@ export const runSync = (
   writeFileSync(`${file}.sh`, `cd -- ${shellQuote(options.cwd)} && ${words.join(' ')}\n`);
   writeSync(server.requests, `${server.count}\n`);
   const status = readStatus(server.replies);
-  const [stdout, stderr] = ['out', 'err'].map((end) =>
+  const [stdout = '', stderr = ''] = ['out', 'err'].map((end) =>
     readFileSync(`${file}.${end}`, options.encoding ?? 'utf8'),
   );
   for (const end of ['sh', 'out', 'err']) rmSync(`${file}.${end}`);
-  if (status === 0) return String(stdout);
+  return { status, stdout, stderr };
+};
+
+/** What it wrote to stdout. Throws with what it wrote to stderr when it did not end with 0. */
+export const runSync = (program: string, args: readonly string[], options: Place): string => {
+  const { status, stdout, stderr } = endOf(program, args, options);
+  if (status === 0) return stdout;
   throw Object.assign(new Error(`${program} ${args.join(' ')} ended with ${status}: ${stderr}`), {
     status,
     stdout,

@@ -1,20 +1,18 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { joinBundles, joinLinks } from '../../adapters/git/join-links.ts';
 import { checkBundle, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
 import type { BundleSource } from '../../core/checkpoint/ports/restore.ts';
+import { runSync } from '../support/run-sync.ts';
 
 const shell = (cwd: string, script: string): string =>
-  execFileSync('/bin/bash', ['-euc', script], {
+  runSync('/bin/bash', ['-euc', script], {
     cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env['PATH'],
+      PATH: process.env['PATH'] ?? '',
       HOME: cwd,
       GIT_CONFIG_NOSYSTEM: '1',
       ...Object.fromEntries(
@@ -43,18 +41,20 @@ const HISTORY = `
   done`;
 
 describe.each(['sha1', 'sha256'] as const)('links of %s objects', (format) => {
-  const made = () => {
-    const directory = mkdtempDisposableSync(join(tmpdir(), 'walkback-join-'));
+  const directory = mkdtempDisposableSync(join(tmpdir(), 'walkback-join-'));
+  afterAll(() => directory[Symbol.dispose]());
+  const make = () => {
     const ids = shell(directory.path, `FORMAT=${format}${HISTORY}`).split('\n');
     const at = (name: string) => join(directory.path, name);
     const links = Array.from({ length: 20 }, (_, index) => readFileSync(at(`${index + 1}.bundle`)));
-    return { directory, at, links, ...joinBundles(links), before: ids[0] ?? '', tip: ids.at(-1) ?? '' };
+    return { at, links, ...joinBundles(links), before: ids[0] ?? '', tip: ids.at(-1) ?? '' };
   };
+  let history: ReturnType<typeof make> | undefined;
+  const made = () => (history ??= make());
   const content = `git ls-tree -r main; git log --format=%H main; git show main:long.txt | sha256sum`;
 
   test('joined are one bundle, which git takes as loose objects', () => {
-    const { directory, at, bytes, before, tip } = made();
-    using _ = directory;
+    const { at, bytes, before, tip } = made();
     checkBundle(bytes, { commit: tip, prerequisites: [before] }, true);
     writeFileSync(at('whole.bundle'), bytes);
     shell(
@@ -67,8 +67,7 @@ describe.each(['sha1', 'sha256'] as const)('links of %s objects', (format) => {
   });
 
   test('joined can be cut into the packs they were', () => {
-    const { directory, bytes, links, cuts } = made();
-    using _ = directory;
+    const { bytes, links, cuts } = made();
     const packs = cuts
       .trim()
       .split('\n')

@@ -1,13 +1,15 @@
 /** Functions of the program in the sandbox, each alone: bash reads one file, and calls one. */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { endOf, runSync } from '../support/run-sync.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'walkback-shell-'));
 afterAll(() => rmSync(directory, { recursive: true }));
+
+const PLACE = { cwd: directory, env: { PATH: process.env['PATH'] ?? '' } };
 
 const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
 
@@ -15,11 +17,7 @@ const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
 const bash = (files: string[], script: string) => {
   const sources = ['shared/lib', ...files].map((file) => `. '${sandbox}${file}.sh'`).join('\n');
   const text = `cd '${directory}'\nset -- "$PATH" /nowhere\nWB_MARK=MARK\n${sources}\n${script}`;
-  const done = spawnSync('/bin/bash', ['-c', text], {
-    encoding: 'latin1',
-    env: { PATH: process.env['PATH'] },
-  });
-  return { status: done.status, said: done.stdout, error: done.stderr };
+  return endOf('/bin/bash', ['-c', text], { ...PLACE, encoding: 'latin1' });
 };
 
 test.each([
@@ -55,8 +53,8 @@ test.each([
 
 test('an answer that cannot be written to its end has no second mark', () => {
   const cut = bash([], 'base64() { echo QUJ; return 1; }\nprintf abc | finish');
-  expect([cut.status, cut.said.match(/MARK/g)]).toEqual([1, ['MARK']]);
-  expect(bash([], 'printf abc | finish').said).toBe('\nMARK\nYWJj\nMARK\n');
+  expect([cut.status, cut.stdout.match(/MARK/g)]).toEqual([1, ['MARK']]);
+  expect(bash([], 'printf abc | finish').stdout).toBe('\nMARK\nYWJj\nMARK\n');
 });
 
 test('a pair that cannot be written is noticed', () => {
@@ -65,15 +63,14 @@ test('a pair that cannot be written is noticed', () => {
 });
 
 test('what find writes of odd names is read back', () => {
-  const say = (line: string) => bash(['shared/discovery'], `named "${line}"; printf %s "$TEXT"`).said;
+  const say = (line: string) => bash(['shared/discovery'], `named "${line}"; printf %s "$TEXT"`).stdout;
   expect(say("find: './caf\\\\303\\\\251 100%': Permission denied")).toBe('caf\u00c3\u00a9 100%');
   expect(say("find: './a\\\\nb': Permission denied")).toBe('a\nb');
   expect(say("find: './it\\\\'s': Permission denied")).toBe("it's");
 });
 
 test('a pattern matches exactly the path that it is made for', () => {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: directory });
-  git('init', '-q', '.');
+  runSync('git', ['init', '-q', '.'], PLACE);
   const name = fc
     .array(fc.constantFrom('a', 'b', '*', '?', '[', ']', '\\', ' ', '!', '#', '\n', '\r', '\t', '-', '^'), {
       minLength: 1,
@@ -83,16 +80,14 @@ test('a pattern matches exactly the path that it is made for', () => {
   fc.assert(
     fc.property(name, name, (one, other) => {
       writeFileSync(join(directory, 'name'), one);
-      const { said } = bash(
+      const { stdout } = bash(
         ['capture/shadow'],
         `IFS= read -r -d '' name <name; pattern_for "$name"; printf '%s\\n' "$PATTERN"`,
       );
-      writeFileSync(join(directory, '.git/info/exclude'), Buffer.from(said, 'latin1'));
-      const ignored = spawnSync('git', ['check-ignore', '--no-index', '-z', '--stdin'], {
-        cwd: directory,
-        input: `${one}\0${other}\0`,
-        encoding: 'utf8',
-      }).stdout.split('\0');
+      writeFileSync(join(directory, '.git/info/exclude'), Buffer.from(stdout, 'latin1'));
+      writeFileSync(join(directory, 'names'), `${one}\0${other}\0`);
+      const ask = ['-c', 'git check-ignore --no-index -z --stdin <names'];
+      const ignored = endOf('/bin/sh', ask, PLACE).stdout.split('\0');
       expect(ignored.includes(one)).toBe(true);
       expect(ignored.includes(other)).toBe(one === other);
     }),
