@@ -58,7 +58,7 @@ fetch_bundles() {
     [[ $SAID == *': FAILED'* ]] || die SandboxUnavailable "The bundles that arrived in the sandbox could not be looked at: ${SAID:-sha256sum said nothing}. Call again."
     die BundleCorrupt "A bundle that arrived in the sandbox does not have its SHA-256: ${SAID:-sha256sum said nothing}. Nothing was changed. Choose another checkpoint."
   }
-  cd -- "$ROOT"
+  cd -- "$ROOT" || return
 }
 
 # unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at.
@@ -66,7 +66,7 @@ fetch_bundles() {
 # stays a pack. A `small` one becomes loose objects, as with git's own fetch, because 64 packs
 # would make every later command slower.
 unpack() {
-  local line how=(index-pack --stdin --fix-thin ${3-})
+  local line how=(index-pack --stdin --fix-thin ${3:+"$3"})
   [ "$2" != small ] || how=(unpack-objects -q)
   {
     while IFS= read -r line && [ -n "$line" ]; do :; done
@@ -341,7 +341,7 @@ plan_paths() {
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
     [ "$status" != D ] || [ -z "${stays[$path]-}" ] || continue
     shown=$((shown + 1))
-    if [ "$status" = D ]; then status=delete; else status=write; fi
+    if [ "$status" = D ]; then status='delete'; else status='write'; fi
     emit plan-path "$path" && emit plan-change $status
   done <"$OUT.changes" >>"$OUT.plan"
 }

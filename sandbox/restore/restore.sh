@@ -37,10 +37,10 @@ in_order() {
     [ "${R_PATH[i]}" != . ] || depth=0
     levels[depth]+="$i "
   done
-  now=(${!levels[@]})
+  now=("${!levels[@]}")
   if [ "$direction" = up ]; then
     now=()
-    for depth in "${!levels[@]}"; do now=($depth "${now[@]}"); done
+    for depth in "${!levels[@]}"; do now=("$depth" "${now[@]}"); done
   fi
   for depth in "${now[@]}"; do each "$how" ${levels[depth]}; done
 }
@@ -109,21 +109,21 @@ all_are() {
 go_there() {
   local i path gone=() stay=() come=() around=()
   for i in "${!R_PATH[@]}"; do
-    if [ -z "${R_TREE[i]}" ]; then gone+=($i); elif [ -n "${R_NOW_TREE[i]}" ]; then stay+=($i); else come+=($i); fi
+    if [ -z "${R_TREE[i]}" ]; then gone+=("$i"); elif [ -n "${R_NOW_TREE[i]}" ]; then stay+=("$i"); else come+=("$i"); fi
   done
   BACK=''
   roots_of R_TREE
-  in_order up applied "${gone[@]}" && all_are done "${gone[@]}" || return 1
-  each applied "${stay[@]}" && all_are done "${stay[@]}" || return 1
-  in_order down applied "${come[@]}" && all_are done "${come[@]}" || return 1
+  in_order up applied "${gone[@]}" && all_are 'done' "${gone[@]}" || return 1
+  each applied "${stay[@]}" && all_are 'done' "${stay[@]}" || return 1
+  in_order down applied "${come[@]}" && all_are 'done' "${come[@]}" || return 1
   for i in "${!R_PATH[@]}"; do
     [ -n "${R_TREE[i]}" ] || continue
     for path in "${come[@]}"; do
       path=${R_PATH[path]}
-      [ "$path" != "${R_PATH[i]}" ] && { [ "${R_PATH[i]}" = . ] || [[ $path == "${R_PATH[i]}"/* ]]; } && around+=($i) && break
+      [ "$path" != "${R_PATH[i]}" ] && { [ "${R_PATH[i]}" = . ] || [[ $path == "${R_PATH[i]}"/* ]]; } && around+=("$i") && break
     done
   done
-  each checked_again "${around[@]}" && all_are done "${around[@]}"
+  each checked_again "${around[@]}" && all_are 'done' "${around[@]}"
 }
 
 # go_back: the same in reverse order, for the repositories that were touched.
@@ -131,7 +131,7 @@ go_back() {
   local i gone=() stay=() come=()
   for i in "${!R_PATH[@]}"; do
     [ -f "$RUN/$i.touched" ] || continue
-    if [ -z "${R_UNDO_TREE[i]}" ]; then gone+=($i); elif [ -n "${R_TREE[i]}" ]; then stay+=($i); else come+=($i); fi
+    if [ -z "${R_UNDO_TREE[i]}" ]; then gone+=("$i"); elif [ -n "${R_TREE[i]}" ]; then stay+=("$i"); else come+=("$i"); fi
   done
   BACK=1
   roots_of R_UNDO_TREE
@@ -202,7 +202,7 @@ plan_gone() {
   [ "$DRY_RUN" = 1 ] && [ $bad = 0 ] || return 0
   for i in "${!R_PATH[@]}"; do
     [ ! -s "$RUN/$i.problems" ] || return 0
-    [ -n "${R_TREE[i]}" ] || gone+=($i)
+    [ -n "${R_TREE[i]}" ] || gone+=("$i")
   done
   in_order up plan_leave "${gone[@]}"
 }

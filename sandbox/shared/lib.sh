@@ -146,6 +146,8 @@ shadow_home() {
 # may still be read.
 open_run() {
   RUN=$HOME_DIR/run-$SESSION/$CALL
+  # Both folders are named, so both get the mode.
+  # shellcheck disable=SC2174
   mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
   local old=("$HOME_DIR/run-$SESSION"/*)
   # Files brought in for a restore that never came lie beside them.
