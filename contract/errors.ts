@@ -113,6 +113,7 @@ const TOOL_ERRORS = {
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
+  Rewound: refusal('conflict', 'the saga was rewound: walkback saga show says what it goes on with'),
   Undone: refusal('conflict', 'an operator had the finished saga undone'),
   CompensationBlocked: fault('failed', REPAIR),
   CompensationFailed: fault('failed', REPAIR),

@@ -19,7 +19,7 @@ export type SagaStatus = (typeof SAGA_STATUSES)[number];
 const status = z.enum(SAGA_STATUSES);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
-export const movedSaga = () => z.object({ sagaId: z.string(), status });
+const movedSaga = () => z.object({ sagaId: z.string(), status });
 
 /** What an undo or a rewind takes back, and what it cannot. */
 export const undoPlan = () =>
@@ -76,6 +76,7 @@ const awaitedApproval = () =>
     version: z.string(),
     arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
     argumentsHash: z.string().optional().describe('what the call is held against'),
+    epoch: z.int().optional().describe('of a saga that was rewound: hand it in with the answer'),
     until: z.string(),
     prompt: z.string().optional(),
     promptBy: z
@@ -102,8 +103,17 @@ const doing = () =>
 /** The description of a saga for the model and for people (S12). */
 export const observation = () =>
   z.object({
+    guidance: z
+      .object({ text: z.string(), by: z.string(), at: z.string() })
+      .optional()
+      .describe('what the saga was told when it was rewound'),
     sagaId: z.string(),
     status,
+    epoch: z.int().optional().describe('from the first rewind on: how many there were'),
+    rewind: z
+      .object({ requestId: z.string(), by: z.string(), at: z.string(), after: z.string().nullable() })
+      .optional()
+      .describe('while a rewind is under way: the last step that stays'),
     definition: z.string().optional().describe('the template, NAME@VERSION'),
     requestedBy: z.string(),
     createdAt: z.string(),

@@ -9,6 +9,7 @@ import {
   sweepAnswer,
   sweepInput,
 } from './internal-inputs.ts';
+import { rewindAnswer, rewindInput } from './rewind.ts';
 import {
   answeredSaga,
   catalogAnswer,
@@ -76,6 +77,19 @@ export const SAGA_FUNCTIONS = {
     callers: ['operator'],
     timeoutSeconds: 60,
     grants: { ...MOVE_AND_LIST, engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+  },
+  rewind: {
+    description: 'Takes back the last steps of a saga',
+    input: rewindInput,
+    answer: rewindAnswer,
+    callers: ['reviewer', 'operator'],
+    // Longer than the 600 s a caller may ask it to wait.
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: {
+      sagas: [...MOVE.sagas, 'BatchWriteItem'],
+      ledger: ['PutItem', 'Query'],
+      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+    },
   },
   'query-ledger': {
     description: 'Answers ledger entries',

@@ -6,12 +6,12 @@ import { id } from './fields.ts';
 import { jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
-const stepId = z.string().min(1).max(64);
-const who = z.string().trim().min(1).max(200);
+export const stepId = z.string().min(1).max(64);
+export const who = z.string().trim().min(1).max(200);
 const words = z.string().max(2000);
 const day = z.iso.date();
 const limit = z.int().min(1).max(1000);
-const acceptResidue = z
+export const acceptResidue = z
   .boolean()
   .optional()
   .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
@@ -42,6 +42,11 @@ export const answerInput = () =>
     sagaId: id,
     stepId,
     decision: z.enum(['approve', 'reject']),
+    epoch: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('of the question (`awaiting.epoch`); needed once the saga was rewound'),
     by: who,
     note: words.optional(),
   });

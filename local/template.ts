@@ -12,7 +12,8 @@ import * as z from 'zod';
 import { WalkbackError } from '../core/shared/errors.ts';
 
 export const PROJECT = dirname(import.meta.dirname);
-const INPUTS = ['cdk/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];
+/** Everything that the template is made from. */
+export const INPUTS = ['cdk/**/*.ts', 'contract/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];
 
 const templateSchema = z.object({
   Resources: z.record(

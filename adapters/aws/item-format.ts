@@ -13,8 +13,8 @@ export const SAGA_FORMAT = 3;
  * understands. 2: a compensator was put aside, to be tried again. 3: it was taken back although nothing
  * failed.
  */
-export const sagaFormatOf = ({ effects, undoRequested }: SagaState): number => {
-  if (undoRequested === true) return 3;
+export const sagaFormatOf = ({ effects, undoRequested, rewind, epoch }: SagaState): number => {
+  if (undoRequested === true || rewind !== undefined || epoch > 0) return 3;
   return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
 };
 

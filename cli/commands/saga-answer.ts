@@ -25,6 +25,7 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
           sagaId,
           stepId,
           decision,
+          ...(awaiting?.step === stepId && awaiting.epoch !== undefined ? { epoch: awaiting.epoch } : {}),
           by: operatorOf(run.terminal, options.by),
           ...(options.note === undefined ? {} : { note: options.note }),
         });

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { isJson, type Json, jsonProblem } from '../../contract/json.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
+import { readJson } from '../json-option.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { statusWord } from '../view/saga-views.ts';
@@ -15,19 +14,6 @@ interface Options {
   session?: string;
   by?: string;
 }
-
-/** JSON on the command line, or `@file`. */
-const readJson = async (text: string, what: string): Promise<Json> => {
-  const content = text.startsWith('@') ? await readFile(text.slice(1), 'utf8') : text;
-  try {
-    const value: unknown = JSON.parse(content);
-    if (isJson(value)) return value;
-    throw new CliError('InvalidInput', `${what} ${jsonProblem(value) ?? 'is not JSON'}.`);
-  } catch (cause) {
-    if (cause instanceof CliError) throw cause;
-    throw new CliError('InvalidInput', `${what} is not JSON.`, { cause, hint: 'give JSON, or @FILE' });
-  }
-};
 
 const definitionOf = (text: string): { name: string; version?: string } => {
   const [name = '', version] = text.split('@');

@@ -4,6 +4,7 @@ import { addSagaAnswers } from './saga-answer.ts';
 import { addSagaList } from './saga-list.ts';
 import { addSagaOperations } from './saga-operate.ts';
 import { addSagaRetry } from './saga-retry.ts';
+import { addSagaRewind } from './saga-rewind.ts';
 import { addSagaShow } from './saga-show.ts';
 import { addSagaStart } from './saga-start.ts';
 import { addSagaUndo } from './saga-undo.ts';
@@ -16,5 +17,6 @@ export const addSaga = (program: Command, app: App): void => {
   addSagaOperations(saga, app);
   addSagaRetry(saga, app);
   addSagaUndo(saga, app);
+  addSagaRewind(saga, app);
   addSagaList(saga, app);
 };

@@ -111,7 +111,17 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
   const about = (text: string): string[] => block(text, width, paint.dim);
   const lines = [
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
+    ...(seen.guidance === undefined
+      ? []
+      : block(`${seen.guidance.by} says: ${seen.guidance.text}`, width, paint.yellow)),
     ...about(aboutText(seen)),
+    ...(seen.rewind === undefined
+      ? []
+      : block(
+          `is rewound to ${seen.rewind.after ?? 'its beginning'}, by ${seen.rewind.by}`,
+          width,
+          paint.yellow,
+        )),
     ...(failed === undefined ? [] : failureLines(failed, paint, width)),
     ...(seen.doing === undefined ? [] : block(doingText(seen.doing), width, paint.cyan)),
     ...(awaiting === undefined

@@ -7,6 +7,7 @@ import type { Json } from '../../contract/json.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
+import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
 import type { Evaluate, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
@@ -175,5 +176,6 @@ export const sagaMachine = (options: MachineOptions) => {
     start: createStartSaga({ store, engine, clock, evaluate }),
     answer: createAnswer({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),
+    rewind: createRewindSaga({ store, engine, clock, evaluate }),
   };
 };

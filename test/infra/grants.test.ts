@@ -132,6 +132,23 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   await cloud.invoke('operate-saga', { sagaId: 'stuck', action: 'retry', by: 'fin' });
   await client.observe('stuck');
 
+  const again = {
+    steps: [{ id: 'again', tool: 'verify_return_eligibility', arguments: { orderId: 'done' } }],
+  };
+  const back = {
+    sagaId: 'done',
+    to: { stepId: 'ticket' },
+    requestId: 'back',
+    acceptResidue: true,
+    by: 'rita',
+  };
+  await cloud.invoke('rewind', { ...back, plan: again, waitSeconds: 30 });
+  await client.observe('done');
+  await client.start('redone', 'refund-approved');
+  await client.observe('redone');
+  const asked = { sagaId: 'redone', to: { stepId: 'verify' }, requestId: 'back', by: 'rita' };
+  await cloud.invoke('rewind', { ...asked, waitSeconds: 30 });
+  await cloud.invoke('operate-saga', { sagaId: 'redone', action: 'cancel', by: 'ada' });
   await cloud.invoke('operate-saga', { sagaId: 'done', action: 'undo', by: 'ada', acceptResidue: true });
   await client.observe('done');
 

@@ -126,7 +126,7 @@ describe('the ledger', () => {
     const writers = FUNCTIONS.filter(({ grants }) => grants.ledger?.includes('PutItem')).map(
       ({ name }) => name,
     );
-    expect(writers).toEqual(['start-saga', 'answer', 'operate-saga', 'advance-saga', 'sweep']);
+    expect(writers).toEqual(['start-saga', 'answer', 'operate-saga', 'rewind', 'advance-saga', 'sweep']);
     for (const { name } of FUNCTIONS) {
       const role = template.Resources[logicalIdOf(template, `walkback-${name}`)]?.Properties['Role'];
       const [roleId] = (role as { 'Fn::GetAtt': string[] })['Fn::GetAtt'];
@@ -368,11 +368,11 @@ describe('permissions', () => {
     };
     const backend = callable('AgentBackend');
     expect(backend).toEqual(expect.arrayContaining(['checkpoint', 'rollback', 'start-saga']));
-    for (const name of ['answer', 'operate-saga', 'put-catalog', 'sweep', 'advance-saga']) {
+    for (const name of ['answer', 'operate-saga', 'rewind', 'put-catalog', 'sweep', 'advance-saga']) {
       expect(backend).not.toContain(name);
     }
     const reviewer = callable('Reviewer');
-    expect(reviewer).toContain('answer');
+    expect(reviewer).toEqual(expect.arrayContaining(['answer', 'rewind']));
     for (const name of ['checkpoint', 'rollback', 'start-saga', 'operate-saga', 'end-session']) {
       expect(reviewer).not.toContain(name);
     }

@@ -106,6 +106,47 @@ describe('walkback saga', () => {
     expect(asked.calls).toHaveLength(1);
   });
 
+  const rewound = (status: string, plan: unknown = { undo: [], stands: [] }) => ({
+    requestId: 'rw',
+    status,
+    sagas: [{ sagaId: 'r1', status: 'COMPENSATING', epoch: 0, after: 'refund', plan }],
+  });
+
+  test('rewind shows what goes back, asks, then says how far it is', async () => {
+    const plan = { undo: [{ step: 'book', tool: 'post', externalRef: 'je-1' }], stands: [] };
+    const told = (input: { dryRun?: boolean }) =>
+      input.dryRun === true ? rewound('PLANNED', plan) : rewound('REWOUND');
+    const argv = ['saga', 'rewind', 'r1', '--to', 'refund', '--guidance', 'Ask first.', '--request', 'rw'];
+    const { calls, stdout, stderr } = await runCommand(argv, {
+      answers: { 'walkback-rewind': told },
+      env,
+      typed: 'yes\n',
+    });
+    const input = {
+      sagaId: 'r1',
+      to: { stepId: 'refund' },
+      guidance: 'Ask first.',
+      requestId: 'rw',
+      by: 'ada',
+    };
+    expect(calls.map((call) => call.input)).toEqual([
+      { ...input, dryRun: true },
+      { ...input, waitSeconds: 20 },
+    ]);
+    expect(stderr).toContain('↩ book post  je-1');
+    expect(stdout).toContain('Rewound saga r1 to after step refund');
+  });
+
+  test('rewind needs one target, and says what to do when it stopped', async () => {
+    const both = ['saga', 'rewind', 'r1', '--to', 'refund', '--steps', '2', '--yes'];
+    expect((await runCommand(both, { env })).failure).toMatchObject({ name: 'InvalidInput' });
+    const stopped = await runCommand(['saga', 'rewind', 'r1', '--steps', '2', '--yes'], {
+      answers: { 'walkback-rewind': rewound('STOPPED') },
+      env,
+    });
+    expect(stopped.stdout).toContain('walkback saga retry r1');
+  });
+
   const awaiting = {
     kind: 'approval',
     step: 'refund',

@@ -9,6 +9,7 @@ import type { ReadOutcomes } from '../../../core/saga/ledger/anchor.ts';
 import type { AuditedEntry, LedgerAudit } from '../../../core/saga/ledger/audit.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
+import type { ReplacedPlan } from '../../../core/saga/model/state.ts';
 import { hashJson } from '../../../core/saga/plan/json.ts';
 import { packEffects } from '../../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
@@ -84,6 +85,14 @@ const auditEntryItem = (item: Stored): AuditedEntry => {
     : { ...place, entry, wrong: differing(derived, item) };
 };
 
+type PinnedPlan = Pick<ReplacedPlan, 'planHash' | 'stepCount'>;
+
+/** The one of the start, those that rewinds brought, and the one that an open rewind brings. */
+const pinnedPlans = ({ planHash, state }: SagaHead): PinnedPlan[] => {
+  const { stepCount, plans = [], rewind } = state;
+  return [{ planHash, stepCount }, ...plans, ...(rewind?.plan === undefined ? [] : [rewind.plan])];
+};
+
 export interface SagaAuditOptions {
   sagasTable: string;
   ledgerTable: string;
@@ -121,10 +130,10 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     return sound ? undefined : 'the pinned input is not what was pinned';
   };
 
-  const chunkProblem = async ({ sagaId, planHash, state }: SagaHead, at: number) => {
+  const chunkProblem = async (sagaId: string, { planHash, stepCount }: PinnedPlan, at: number) => {
     const item = await sagas.get(stepsKey(sagaId, planHash, at));
     const first = at * STEPS_PER_CHUNK;
-    const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, state.stepCount)}`;
+    const which = `pinned steps ${first + 1} to ${Math.min(first + STEPS_PER_CHUNK, stepCount)}`;
     if (item === undefined) return `${which} are gone`;
     const chunk = orUndefined(() => readChunk(item));
     const sound =
@@ -142,8 +151,10 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     },
     pins: async (head) => {
       const problems = [await inputProblem(head)];
-      for (let at = 0; at * STEPS_PER_CHUNK < head.state.stepCount; at += 1) {
-        problems.push(await chunkProblem(head, at));
+      for (const plan of pinnedPlans(head)) {
+        for (let at = 0; at * STEPS_PER_CHUNK < plan.stepCount; at += 1) {
+          problems.push(await chunkProblem(head.sagaId, plan, at));
+        }
       }
       return problems.filter((problem) => problem !== undefined);
     },

@@ -35,6 +35,16 @@ const operation = z.looseObject({
   hurried: z.literal(true).optional(),
 });
 
+const plan = z.looseObject({ planHash: hash, stepCount: count });
+const replacedPlan = plan.extend({ epoch: count, from: count });
+const rewind = z.looseObject({
+  requestId: text,
+  floor: count,
+  cursor: count,
+  acceptResidue: z.literal(true).optional(),
+  plan: plan.optional(),
+});
+
 /** The state as JSON. The effects are packed beside it. */
 export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject({
   status: z.enum(SAGA_STATUSES),
@@ -58,6 +68,8 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   approvedHash: text.optional(),
   cancelRequested: z.boolean(),
   undoRequested: z.literal(true).optional(),
+  rewind: rewind.optional(),
+  plans: z.array(replacedPlan).optional(),
   failure: failure.nullable(),
 });
 

@@ -2,9 +2,10 @@
 
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { CANCELLED, unwinding } from './decide-forward.ts';
+import { unwinding } from './decide-forward.ts';
 import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';
+import { CANCELLED } from './turning.ts';
 
 export const resumed = (state: SagaState, reason: string): Fact => ({
   direction: 'saga',
@@ -30,17 +31,22 @@ export const answerFacts = (
   ];
 };
 
+/** A rewind may be cancelled also on its way back, and when that failed: then everything is undone. */
+export const isCancellable = ({ phase, rewind, cancelRequested }: SagaState): boolean =>
+  !cancelRequested && (phase === 'forward' || rewind !== undefined);
+
 /**
  * Records a cancel command in the ledger (S11). A wait or a pause ends at once; after a pause, the saga
  * goes on in a new execution. An operation in flight is settled first.
  */
 export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel' }): Fact[] => {
-  if (state.phase !== 'forward' || state.cancelRequested) return [];
+  if (!isCancellable(state)) return [];
   const requested: Fact = {
     direction: 'saga',
     status: 'cancel_requested',
     ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
   };
+  if (state.phase === 'done') return [requested, CANCELLED, resumed(state, 'cancelled')];
   if (state.wait !== null) return [requested, CANCELLED];
   return state.status === 'PAUSED' ? [requested, resumed(state, 'cancelled')] : [requested];
 };

@@ -6,7 +6,9 @@ import type { Operation, SagaState } from '../model/state.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
 import { attemptFact, currentStep, operationId, pauseStep, stepFact } from './facts.ts';
+import { stepCountOf } from './plan-in-force.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
+import { turningFact } from './turning.ts';
 
 const LOST: SagaError = {
   name: 'OutcomeUnknown',
@@ -18,17 +20,6 @@ export const unwinding = (step: PinnedStep, error: SagaError, outcome: Failure['
   status: 'unwinding',
   failure: { step: step.id, tool: step.tool, error, outcome },
 });
-
-export const CANCELLED: Fact = {
-  direction: 'saga',
-  status: 'unwinding',
-  failure: {
-    step: null,
-    tool: null,
-    error: { name: 'Cancelled', message: 'The saga was cancelled.' },
-    outcome: 'cancelled',
-  },
-};
 
 /**
  * An operation is in flight, and the engine asks what to do. An execution asks only before it has invoked,
@@ -84,7 +75,8 @@ const settleDoubt = (
     const deadlineMs = around.nowMs + step.timeoutSeconds * 1000;
     return { facts: [{ direction: 'probe', status: 'started', ...attempt, deadlineMs }] };
   }
-  if (state.cancelRequested) return { facts: [CANCELLED] };
+  const turn = turningFact(state);
+  if (turn !== undefined) return { facts: [turn] };
   if (!mayRepeat(step, operation, around.nowMs)) {
     return { facts: [unwinding(step, operation.error ?? LOST, 'unknown')] };
   }
@@ -110,9 +102,7 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
       if (operation.doubted && !mayRepeat(step, operation, around.nowMs)) {
         return settleDoubt(state, step, operation, around);
       }
-      return state.cancelRequested
-        ? { facts: [CANCELLED] }
-        : { facts: [repeated(state, step, operation, around)] };
+      return { facts: [turningFact(state) ?? repeated(state, step, operation, around)] };
     case 'doubt':
       return settleDoubt(state, step, operation, around);
   }
@@ -150,8 +140,9 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
 export const progressForward = (state: SagaState, around: Surroundings): Step => {
   if (state.wait !== null) return progressWait(state, state.wait, around);
   if (state.operation !== null) return progressOperation(state, state.operation, around);
-  if (state.cancelRequested) return { facts: [CANCELLED] };
-  if (state.cursor >= state.stepCount) return { facts: [{ direction: 'saga', status: 'completed' }] };
+  const turn = turningFact(state);
+  if (turn !== undefined) return { facts: [turn] };
+  if (state.cursor >= stepCountOf(state)) return { facts: [{ direction: 'saga', status: 'completed' }] };
   return { next: { next: 'prepare', step: state.cursor } };
 };
 

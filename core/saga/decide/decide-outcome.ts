@@ -10,6 +10,7 @@ import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
 import { type Attempt, attemptFact, currentStep, operationId } from './facts.ts';
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
+import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
@@ -52,7 +53,7 @@ const forwardFacts = (
       return committedFacts('forward', step, attempt, outcome);
     case 'rejected': {
       const spent = spentAttempts(operation, around.nowMs, outcome);
-      const again = outcome.retryable && spent < step.retry.maxAttempts && !state.cancelRequested;
+      const again = outcome.retryable && spent < step.retry.maxAttempts && turningFact(state) === undefined;
       const rejected: Fact = {
         direction: 'forward',
         status: 'rejected',

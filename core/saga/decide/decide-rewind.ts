@@ -1,22 +1,15 @@
-/** Takes back what a saga did, although nothing failed: the undo of a finished saga. Pure. */
+/**
+ * Takes back what a saga did, although nothing failed: the undo of a finished saga, and the rewind, after
+ * which it goes forward again (L6). Permission, target and what cannot be undone are checked before. Pure.
+ */
 
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { resumed } from './decide-control.ts';
 import type { SagaEvent } from './saga-events.ts';
+import { REWINDING, UNDONE } from './turning.ts';
 
-const UNDONE: Fact = {
-  direction: 'saga',
-  status: 'unwinding',
-  failure: {
-    step: null,
-    tool: null,
-    error: { name: 'Undone', message: 'The finished saga was undone.' },
-    outcome: 'cancelled',
-  },
-};
-
-/** A completed saga turns back in a new execution. Permission and what cannot be undone are checked before. */
+/** A completed saga turns back in a new execution. */
 export const undoFacts = (state: SagaState, event: SagaEvent & { type: 'undo' }): Fact[] => {
   if (state.status !== 'COMPLETED') return [];
   const { acceptResidue, evidence } = event;
@@ -30,4 +23,20 @@ export const undoFacts = (state: SagaState, event: SagaEvent & { type: 'undo' })
     UNDONE,
     resumed(state, 'undone'),
   ];
+};
+
+export const isRewindable = ({ phase, status, rewind, cancelRequested }: SagaState): boolean =>
+  (phase === 'forward' || status === 'COMPLETED') && rewind === undefined && !cancelRequested;
+
+/**
+ * Records the rewind. A wait or a pause ends at once, and an operation in flight is settled first, as when
+ * the saga is cancelled.
+ */
+export const rewindFacts = (state: SagaState, event: SagaEvent & { type: 'rewind' }): Fact[] => {
+  if (!isRewindable(state)) return [];
+  const { type: _, ...asked } = event;
+  const requested: Fact = { direction: 'saga', status: 'rewind_requested', ...asked };
+  if (state.phase === 'done') return [requested, REWINDING, resumed(state, 'rewound')];
+  if (state.wait !== null) return [requested, REWINDING];
+  return state.status === 'PAUSED' ? [requested, resumed(state, 'rewound')] : [requested];
 };

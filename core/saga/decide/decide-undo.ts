@@ -6,7 +6,7 @@ import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
 import { settleInFlight } from './decide-forward.ts';
-import { isResidue, isUndoable } from './effects.ts';
+import { isInRange, isLeftOver, isUndoable } from './effects.ts';
 import { attemptFact, currentStep, pauseStep, stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { attemptsBefore } from './undo-failure.ts';
@@ -23,7 +23,9 @@ const isDelayed = (effect: EffectRecord): boolean => effect.status === 'undo_del
  * these.
  */
 const undoTarget = (state: SagaState, nowMs: number): number => {
-  const target = state.effects.findLastIndex(isUndoable);
+  const target = state.effects.findLastIndex(
+    (effect, index) => isInRange(state, index) && isUndoable(effect),
+  );
   if (target !== -1) return target;
   return state.effects.findLastIndex((effect) => isDelayed(effect) && (effect.undo?.untilMs ?? 0) <= nowMs);
 };
@@ -32,6 +34,15 @@ const undoTarget = (state: SagaState, nowMs: number): number => {
 const nextDelayedMs = (state: SagaState): number | undefined => {
   const times = state.effects.filter(isDelayed).map(({ undo }) => undo?.untilMs ?? 0);
   return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
+};
+
+/** The way back ends: at the start of the saga, or where a rewind goes on from. */
+const undoneFact = (state: SagaState): Fact => {
+  const isLeft = state.effects.some((effect, index) => isLeftOver(state, effect, index));
+  if (isLeft) return { direction: 'saga', status: 'compensation_failed' };
+  return state.rewind === undefined
+    ? { direction: 'saga', status: 'compensated' }
+    : { direction: 'saga', status: 'rewound', epoch: state.epoch + 1 };
 };
 
 const epochOf = (state: SagaState, effect: number): number => state.effects[effect]?.epoch ?? state.epoch;
@@ -101,8 +112,7 @@ export const progressUndo = (state: SagaState, around: Surroundings): Step => {
   if (target !== -1) return { next: { next: 'prepare-undo', effect: target } };
   const againMs = nextDelayedMs(state);
   if (againMs !== undefined) return pauseStep(againMs, 'before compensating again what is delayed');
-  const status = state.effects.some(isResidue) ? 'compensation_failed' : 'compensated';
-  return { facts: [{ direction: 'saga', status }] };
+  return { facts: [undoneFact(state)] };
 };
 
 /**

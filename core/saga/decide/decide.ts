@@ -11,7 +11,7 @@ import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { outcomeFacts } from './decide-outcome.ts';
-import { undoFacts } from './decide-rewind.ts';
+import { rewindFacts, undoFacts } from './decide-rewind.ts';
 import { progressUndo, startUndo } from './decide-undo.ts';
 import { apply } from './fold.ts';
 import type { Decision, SagaEvent, Step, Surroundings } from './saga-events.ts';
@@ -50,6 +50,8 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return cancelFacts(state, event);
     case 'undo':
       return undoFacts(state, event);
+    case 'rewind':
+      return rewindFacts(state, event);
     case 'resume':
       return resumeFacts(state, event);
     case 'operate':
@@ -68,7 +70,7 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
 /**
  * Commands of people and the sweeper are only recorded. The execution that drives the saga acts on them.
  */
-const OUTSIDE: readonly SagaEvent['type'][] = ['answer', 'cancel', 'undo', 'resume', 'operate'];
+const OUTSIDE: readonly SagaEvent['type'][] = ['answer', 'cancel', 'undo', 'rewind', 'resume', 'operate'];
 
 const isFromOutside = ({ type }: SagaEvent): boolean => OUTSIDE.includes(type);
 

@@ -1,7 +1,7 @@
 /** What an effect still means for the way back. */
-import type { EffectRecord } from '../model/state.ts';
+import type { EffectRecord, SagaState } from '../model/state.ts';
 
-export const mayHaveHappened = ({ status }: EffectRecord): boolean =>
+const mayHaveHappened = ({ status }: EffectRecord): boolean =>
   status === 'started' || status === 'committed' || status === 'unknown';
 
 export const isUndoable = (effect: EffectRecord): boolean =>
@@ -15,8 +15,17 @@ export const isFinal = (effect: EffectRecord): boolean =>
  * Whether an effect is left over after unwinding: its compensator is delayed, failed or blocked, or nothing
  * takes it back.
  */
-export const isResidue = (effect: EffectRecord): boolean =>
+const isResidue = (effect: EffectRecord): boolean =>
   effect.status === 'undo_delayed' ||
   effect.status === 'undo_failed' ||
   effect.status === 'blocked' ||
   isFinal(effect);
+
+/** A rewind leaves the effects before its floor alone. */
+export const isInRange = ({ rewind }: SagaState, index: number): boolean => index >= (rewind?.floor ?? 0);
+
+/** Whether an effect keeps the way back from its end. A rewind may accept what nothing takes back. */
+export const isLeftOver = (state: SagaState, effect: EffectRecord, index: number): boolean =>
+  isInRange(state, index) &&
+  isResidue(effect) &&
+  !(state.rewind?.acceptResidue === true && effect.kind === 'irreversible');

@@ -1,20 +1,62 @@
 /** Applies entries that take a saga back although nothing failed (fold.ts). */
 import type { SagaState } from '../model/state.ts';
 import { isFinal } from './effects.ts';
-import type { EntryOf } from './fold-parts.ts';
+import { type EntryOf, working } from './fold-parts.ts';
+import { CANCELLED } from './turning.ts';
+
+type SagaEntry<Status extends string> = EntryOf<'saga'> & { status: Status };
 
 /** What nothing takes back was accepted, so no person is asked about it again. */
-export const acceptResidue = (state: SagaState, from = 0): SagaState => ({
+const acceptResidue = (state: SagaState, from = 0): SagaState => ({
   ...state,
   effects: state.effects.map((effect, index) =>
     index >= from && isFinal(effect) ? { ...effect, status: 'skipped' as const } : effect,
   ),
 });
 
-export const applyUndoRequest = (
-  state: SagaState,
-  entry: EntryOf<'saga'> & { status: 'undo_requested' },
-): SagaState => {
+export const applyUndoRequest = (state: SagaState, entry: SagaEntry<'undo_requested'>): SagaState => {
   const asked = { ...state, undoRequested: true as const };
   return entry.acceptResidue === true ? acceptResidue(asked) : asked;
+};
+
+/**
+ * A pause ends here. The next decision sets a new wait from the deadlines if one is still needed. A rewind
+ * is given up: from then on everything is undone.
+ */
+export const applyCancel = (state: SagaState): SagaState => {
+  const { rewind: _, ...rest } = working(state);
+  const cancelled = { ...rest, cancelRequested: true };
+  return state.phase === 'undo' ? { ...cancelled, failure: CANCELLED.failure } : cancelled;
+};
+
+export const applyRewindRequest = (state: SagaState, entry: SagaEntry<'rewind_requested'>): SagaState => {
+  const { requestId, floor, cursor, acceptResidue: accepts, plan } = entry;
+  return {
+    ...working(state),
+    rewind: {
+      requestId,
+      floor,
+      cursor,
+      ...(accepts === true ? { acceptResidue: true } : {}),
+      ...(plan === undefined ? {} : { plan: { planHash: plan.planHash, stepCount: plan.stepCount } }),
+    },
+  };
+};
+
+/** Everything in its range is undone: the saga goes forward again, in the next epoch. */
+export const applyRewound = (state: SagaState, { epoch }: SagaEntry<'rewound'>): SagaState => {
+  const { rewind, approvedHash: _, ...rest } = state;
+  if (rewind === undefined) throw new RangeError('the ledger ends a rewind that was never asked for');
+  const { cursor, floor, plan } = rewind;
+  const { effects } = rewind.acceptResidue === true ? acceptResidue(state, floor) : state;
+  return {
+    ...working({ ...rest, phase: 'forward' }),
+    epoch,
+    cursor,
+    effects,
+    wait: null,
+    approvedStep: null,
+    failure: null,
+    ...(plan === undefined ? {} : { plans: [...(rest.plans ?? []), { epoch, from: cursor, ...plan }] }),
+  };
 };

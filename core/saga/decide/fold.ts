@@ -15,7 +15,7 @@ import {
   withOperation,
   working,
 } from './fold-parts.ts';
-import { applyUndoRequest } from './fold-rewind.ts';
+import { applyCancel, applyRewindRequest, applyRewound, applyUndoRequest } from './fold-rewind.ts';
 import { applyOperator, applyUndo } from './fold-undo.ts';
 
 export const initialState = (stepCount: number): SagaState => ({
@@ -151,8 +151,11 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'resumed':
       return { ...state, generation: entry.generation, resumes: state.resumes + 1 };
     case 'cancel_requested':
-      // A pause ends here. The next decision sets a new wait from the deadlines if one is still needed.
-      return { ...working(state), cancelRequested: true };
+      return applyCancel(state);
+    case 'rewind_requested':
+      return applyRewindRequest(state, entry);
+    case 'rewound':
+      return applyRewound(state, entry);
     case 'undo_requested':
       return applyUndoRequest(state, entry);
     case 'paused':

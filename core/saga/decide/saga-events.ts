@@ -39,6 +39,7 @@ export type SagaEvent =
   | { type: 'answer'; step: number; decision: 'approve' | 'reject'; note?: string }
   | { type: 'cancel'; evidence?: string }
   | { type: 'undo'; acceptResidue: boolean; evidence?: string }
+  | ({ type: 'rewind' } & Omit<Extract<Fact, { status: 'rewind_requested' }>, 'direction' | 'status'>)
   | { type: 'resume'; reason: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
   // Answers to what `decide` asked its caller to prepare:

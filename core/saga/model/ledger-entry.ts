@@ -83,6 +83,24 @@ export type Fact =
       acceptResidue?: true;
       evidence?: string;
     }
+  | {
+      direction: 'saga';
+      status: 'rewind_requested';
+      requestId: string;
+      requestHash: string;
+      /** Id of the last step that stays, or null when none does. */
+      after: string | null;
+      /** See `OpenRewind`. */
+      floor: number;
+      cursor: number;
+      /** What the saga, or the agent behind it, is told for the way on. */
+      guidance?: string;
+      acceptResidue?: true;
+      /** Another plan from `cursor` on, and the one that it replaces. */
+      plan?: { planHash: string; stepCount: number; replaces: string };
+    }
+  /** Forward again, in the next epoch. */
+  | { direction: 'saga'; status: 'rewound'; epoch: number }
   | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
   | { direction: 'saga'; status: 'unwinding'; failure: Failure }
   | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }

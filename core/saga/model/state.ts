@@ -76,6 +76,27 @@ export interface Operation {
   hurried?: true;
 }
 
+/** A rewind that was asked for and is not through (L6). */
+interface OpenRewind {
+  requestId: string;
+  /** Index into `effects`: those from here on are taken back. */
+  floor: number;
+  /** Index of the step at which the saga goes on. */
+  cursor: number;
+  /** What nothing takes back may stay. */
+  acceptResidue?: true;
+  /** The plan that it goes on with, when that is another one. */
+  plan?: { planHash: string; stepCount: number };
+}
+
+/** A plan that holds from step `from` on, since the rewind that began this epoch. */
+export interface ReplacedPlan {
+  epoch: number;
+  from: number;
+  planHash: string;
+  stepCount: number;
+}
+
 export interface SagaState {
   status: SagaStatus;
   phase: 'forward' | 'undo' | 'done';
@@ -85,6 +106,7 @@ export interface SagaState {
   generation: number;
   /** Executions started since the last progress. */
   resumes: number;
+  /** Of the plan that was pinned at the start. `stepCountOf` says how many there are now. */
   stepCount: number;
   /** Index of the next step to start. */
   cursor: number;
@@ -100,5 +122,8 @@ export interface SagaState {
   cancelRequested: boolean;
   /** An operator had it undone after it was completed. */
   undoRequested?: true;
+  rewind?: OpenRewind;
+  /** Plans that rewinds brought, oldest first. */
+  plans?: ReplacedPlan[];
   failure: Failure | null;
 }

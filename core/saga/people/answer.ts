@@ -7,6 +7,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { move } from '../run/move.ts';
+import { readingOf } from '../run/prepare.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -22,17 +23,31 @@ export const wake = async (
   if (waiting !== undefined) await engine.wake(waiting.token);
 };
 
-const lastAnswer = (entries: readonly LedgerEntry[], stepId: string) =>
+const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: number) =>
   entries.findLast(
-    (entry) => entry.direction === 'approval' && entry.step === stepId && entry.status !== 'requested',
+    (entry) =>
+      entry.direction === 'approval' &&
+      entry.step === stepId &&
+      entry.epoch === epoch &&
+      entry.status !== 'requested',
   );
+
+/** A question is asked again after a rewind, perhaps about other arguments. An older answer is not for it. */
+const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: AnswerInput): void => {
+  if (epoch === state.epoch) return;
+  throw new WalkbackError(
+    'AnswerConflict',
+    `Saga ${sagaId} was rewound since step ${stepId} was asked about (epoch ${epoch}, now ${state.epoch}). Look at it again, and answer with its epoch.`,
+    { details: { sagaId, epoch: state.epoch } },
+  );
+};
 
 /**
  * The recorded answer, when no one waits on this step. A repeated equal answer is accepted and told who
  * gave it first; a different one is refused.
  */
 const standing = (entries: readonly LedgerEntry[], request: AnswerInput): AnsweredSaga['answered'] => {
-  const answer = lastAnswer(entries, request.stepId);
+  const answer = lastAnswer(entries, request.stepId, request.epoch ?? 0);
   const { decision } = request;
   const wanted = decision === 'approve' ? 'approved' : 'declined';
   if (answer?.status === wanted) return { decision, by: answer.actor, at: answer.at };
@@ -61,10 +76,10 @@ export const createAnswer =
     const { store, clock } = dependencies;
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
+    requireEpoch(head, request);
+    const { state } = head;
     const waited =
-      head.state.wait === null
-        ? undefined
-        : await store.getPinnedStep(head.sagaId, head.planHash, head.state.wait.step);
+      state.wait === null ? undefined : await readingOf(store, head).step(state.wait.step, state);
     if (waited?.id !== request.stepId) {
       const answered = standing(await readLedger(store, request.sagaId), request);
       await wake(dependencies, request.sagaId);
@@ -72,6 +87,7 @@ export const createAnswer =
     }
     const note = request.note === undefined ? {} : { note: request.note };
     const event = (now: SagaHead) => {
+      requireEpoch(now, request);
       if (now.state.wait?.step !== waited.index) return undefined;
       if (clock.now().getTime() >= now.state.wait.untilMs) {
         throw new WalkbackError('ApprovalExpired', `The approval of step ${request.stepId} expired.`);

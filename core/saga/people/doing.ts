@@ -44,17 +44,17 @@ export const doingOf = (
   return { what: CALLS[state.operation.direction], until: iso(state.operation.deadlineMs), ...call };
 };
 
+/** The entries in which a person turns a saga back, by the name of the failure that it has then. */
+const TURNED_BY: Readonly<Record<string, LedgerEntry['status']>> = {
+  Cancelled: 'cancel_requested',
+  Undone: 'undo_requested',
+  Rewound: 'rewind_requested',
+  ApprovalDeclined: 'declined',
+};
+
 /** The person who made the saga turn back, and why, if it was a person. */
-const personIn = (entries: readonly LedgerEntry[]): { by?: string; reason?: string } => {
-  const turned = entries.findLastIndex((entry) => entry.direction === 'saga' && entry.status === 'unwinding');
-  const asked = entries
-    .slice(0, turned)
-    .findLast(
-      (entry) =>
-        (entry.direction === 'approval' && entry.status === 'declined') ||
-        (entry.direction === 'saga' &&
-          (entry.status === 'cancel_requested' || entry.status === 'undo_requested')),
-    );
+const personIn = (entries: readonly LedgerEntry[], name: string): { by?: string; reason?: string } => {
+  const asked = entries.findLast(({ status }) => status === TURNED_BY[name]);
   if (asked === undefined) return {};
   const reason = 'note' in asked ? asked.note : 'evidence' in asked ? asked.evidence : undefined;
   return { by: asked.actor, ...(reason === undefined ? {} : { reason: clip(reason, MAX_REASON) }) };
@@ -64,5 +64,5 @@ export const failedOf = (head: SagaHead, entries: readonly LedgerEntry[]): Obser
   const { failure } = head.state;
   if (failure === null) return undefined;
   const byPerson = failure.outcome === 'cancelled' || failure.error.name === 'ApprovalDeclined';
-  return { ...failure, ...(byPerson ? personIn(entries) : {}) };
+  return { ...failure, ...(byPerson ? personIn(entries, failure.error.name) : {}) };
 };

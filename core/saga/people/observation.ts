@@ -1,12 +1,13 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
 import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
-import { isResidue } from '../decide/effects.ts';
+import { isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import { clip } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { type Story, storiesOf } from './stories.ts';
+import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
 
 export const observed = ({ step, tool, externalRef, effect }: Story): ObservedStep => ({
   step,
@@ -71,6 +72,9 @@ const ADVICE: Record<SagaStatus, string> = {
 };
 
 const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: boolean): string => {
+  if (head.state.rewind !== undefined) {
+    return head.state.status === 'COMPENSATION_FAILED' ? REWIND_ADVICE.stopped : REWIND_ADVICE.undoing;
+  }
   if (head.state.status === 'COMPENSATED' && (left.length > 0 || partly)) {
     return 'The saga was undone except for what is listed as not compensated or as residue. Do not start it again before that is looked at.';
   }
@@ -89,7 +93,7 @@ const approvalOf = (
 ): Observation['awaiting'] => {
   const request = entries.findLast((entry) => entry.direction === 'approval' && entry.status === 'requested');
   if (request?.direction !== 'approval' || request.status !== 'requested') return undefined;
-  const { step, tool, version, prompt, argumentsHash } = request;
+  const { step, tool, version, prompt, argumentsHash, epoch } = request;
   const until = new Date(wait.untilMs).toISOString();
   const promptBy = head.definition === undefined ? 'agent' : 'template';
   return {
@@ -99,6 +103,7 @@ const approvalOf = (
     version,
     ...(request.arguments && { arguments: request.arguments }),
     ...(argumentsHash && { argumentsHash }),
+    ...(epoch > 0 && { epoch }),
     until,
     ...(prompt !== undefined && { prompt, promptBy }),
   };
@@ -143,14 +148,19 @@ export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observat
   const compensated = stories.filter(
     ({ effect }) => effect.status === 'undone' || effect.status === 'resolved',
   );
-  const left = stories.filter(({ effect }) => effect.status === 'skipped' || (unwound && isResidue(effect)));
+  const left = stories.filter(
+    ({ effect }, index) => effect.status === 'skipped' || (unwound && isLeftOver(head.state, effect, index)),
+  );
   const notCompensated = left.map(notCompensatedOf);
   const awaiting = awaitingOf(head, entries);
   const doing = doingOf(head, entries, stories);
   const failed = failedOf(head, entries);
   return {
+    ...guidanceOf(entries),
     sagaId: head.sagaId,
     status: head.state.status,
+    ...(head.state.epoch > 0 ? { epoch: head.state.epoch } : {}),
+    ...rewindOf(head, entries),
     ...(head.definition === undefined ? {} : { definition: head.definition }),
     requestedBy: head.requestedBy,
     createdAt: head.createdAt,

@@ -3,7 +3,9 @@ import type { OperatedSaga } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { MAX_FACTS } from '../decide/decide.ts';
-import { isResidue } from '../decide/effects.ts';
+import { isCancellable } from '../decide/decide-control.ts';
+import { isLeftOver } from '../decide/effects.ts';
+import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -29,12 +31,22 @@ const cancelEvent =
         `Saga ${head.sagaId} is completed; a finished saga is not cancelled. walkback saga undo takes it back.`,
       );
     }
-    if (head.state.phase !== 'forward' || head.state.cancelRequested) return undefined;
+    if (!isCancellable(head.state)) return undefined;
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
   };
 
+const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
+
+/** The effects that a request is about, by place. */
+interface Meant {
+  named: ReadonlySet<string> | undefined;
+  nowMs: number;
+  errors?: ReadonlyMap<string, string>;
+}
+
 /** Effects left for a person: failed or blocked compensators, and effects that nothing takes back. */
-const isLeft = (effect: EffectRecord): boolean => isResidue(effect) && effect.status !== 'undo_delayed';
+const isLeft = (state: SagaState, effect: EffectRecord, index: number): boolean =>
+  isLeftOver(state, effect, index) && effect.status !== 'undo_delayed';
 
 /**
  * Effects of a saga still being undone that a person may want retried now: delayed ones, and the one about
@@ -53,16 +65,13 @@ const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: numb
 const chosen = (
   { state }: SagaHead,
   { action, stepId }: OperateSagaInput,
-  {
-    named,
-    nowMs,
-    errors,
-  }: { named: PinnedStep | undefined; nowMs: number; errors?: ReadonlyMap<string, string> },
+  { named, nowMs, errors }: Meant,
 ): number[] => {
   const isMeant = (effect: EffectRecord, index: number): boolean => {
-    if (stepId !== undefined && effect.step !== named?.index) return false;
+    if (stepId !== undefined && named?.has(placeOf(effect.step, effect.epoch)) !== true) return false;
     if (errors !== undefined && errors.get(placeOf(effect.step, effect.epoch)) === undefined) return false;
-    if (state.phase === 'done') return action === 'retry' ? effect.status === 'undo_failed' : isLeft(effect);
+    if (state.phase === 'done')
+      return action === 'retry' ? effect.status === 'undo_failed' : isLeft(state, effect, index);
     if (action === 'retry') return isWaiting(state, index, nowMs);
     return effect.status === 'undo_delayed' && state.operation?.effect !== index;
   };
@@ -71,23 +80,25 @@ const chosen = (
 };
 
 /** This same action is already recorded, so repeating the request changes nothing. */
-const isDone = (
-  head: SagaHead,
-  action: OperateSagaInput['action'],
-  step: PinnedStep | undefined,
-): boolean => {
+const isDone = ({ state }: SagaHead, action: OperateSagaInput['action'], named: Meant['named']): boolean => {
   const done = action === 'resolve' ? 'resolved' : action === 'skip' ? 'skipped' : 'undone';
-  return (
-    step !== undefined &&
-    head.state.effects.some((effect) => effect.step === step.index && effect.status === done)
+  return state.effects.some(
+    ({ step, epoch, status }) => named?.has(placeOf(step, epoch)) === true && status === done,
   );
 };
 
-const findStep = async (store: SagaStore, head: SagaHead, stepId: string): Promise<PinnedStep> => {
-  for (const index of new Set(head.state.effects.map((effect) => effect.step))) {
-    const step = await store.getPinnedStep(head.sagaId, head.planHash, index);
-    if (step.id === stepId) return step;
+/** The places of the effects of a step: after a rewind there may be several. */
+const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Promise<Set<string>> => {
+  const places = new Set<string>();
+  const known = new Map<string, Promise<PinnedStep>>();
+  for (const { step, epoch } of head.state.effects) {
+    const planHash = planHashAt(head, head.state, step, epoch);
+    const key = `${planHash} ${step}`;
+    const pinned = known.get(key) ?? store.getPinnedStep(head.sagaId, planHash, step);
+    known.set(key, pinned);
+    if ((await pinned).id === stepId) places.add(placeOf(step, epoch));
   }
+  if (places.size > 0) return places;
   throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);
 };
 
@@ -116,22 +127,17 @@ const isHurried = ({ state }: SagaHead, { action }: OperateSagaInput, nowMs: num
     state.effects.some(({ status, undo }) => status === 'undo_delayed' && (undo?.untilMs ?? 0) <= nowMs));
 
 const operateEvent =
-  (
-    request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' },
-    about: { named: PinnedStep | undefined; nowMs: number; errors?: ReadonlyMap<string, string> },
-  ) =>
+  (request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' }, about: Meant) =>
   (head: SagaHead): SagaEvent | undefined => {
-    if (isDone(head, request.action, about.named)) return undefined;
     const workable = head.state.phase === 'undo' || head.state.status === 'COMPENSATION_FAILED';
     const effects = workable ? chosen(head, request, about) : [];
     if (effects.length === 0) {
+      if (isDone(head, request.action, about.named)) return undefined;
       return isHurried(head, request, about.nowMs) ? undefined : refuse(refusalOf(head, request));
     }
     const evidence = request.evidence === undefined ? {} : { evidence: request.evidence };
     return { type: 'operate', action: request.action, effects, ...evidence };
   };
-
-const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
 /** The steps whose last compensation ended in an error of this name, by place. */
 const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promise<Map<string, string>> => {
@@ -180,7 +186,7 @@ export const createOperate =
       return { sagaId, status: moved.head.state.status };
     }
     const about = {
-      named: stepId === undefined ? undefined : await findStep(store, head, stepId),
+      named: stepId === undefined ? undefined : await findPlaces(store, head, stepId),
       nowMs: clock.now().getTime(),
       ...(request.error === undefined ? {} : { errors: await findErrors(store, head, request.error) }),
     };

@@ -1,7 +1,9 @@
 import type { SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
+import type { SagaState } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
 
@@ -16,12 +18,18 @@ const ALL: readonly SagaStatus[] = [
 ];
 const DEFAULT_LIMIT = 50;
 
+/** A step that was rewound and not started again is not counted. */
+const startedSteps = ({ effects, epoch, cursor, phase }: SagaState): number =>
+  epoch === 0 || phase === 'undo'
+    ? new Set(effects.map(({ step }) => step)).size
+    : Math.max(cursor, ...effects.filter((one) => one.epoch === epoch).map(({ step }) => step + 1));
+
 const summary = (head: SagaHead): SagaSummary => ({
   sagaId: head.sagaId,
   status: head.state.status,
   definition: head.definition ?? null,
-  started: head.state.effects.length,
-  steps: head.state.stepCount,
+  started: startedSteps(head.state),
+  steps: stepCountOf(head.state),
   failure: head.state.failure === null ? null : head.state.failure.error.name,
   requestedBy: head.requestedBy,
   createdAt: head.createdAt,

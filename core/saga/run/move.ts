@@ -29,9 +29,10 @@ export interface Move {
 }
 
 /** The pinned step that is in flight or waited for. */
-const currentIndex = (state: SagaState): number | undefined => {
-  if (state.operation !== null) return state.effects[state.operation.effect]?.step;
-  return state.wait?.step;
+const currentStep = async (reading: Reading, state: SagaState): Promise<PinnedStep | undefined> => {
+  const effect = state.operation === null ? undefined : state.effects[state.operation.effect];
+  if (effect !== undefined) return reading.step(effect.step, state, effect.epoch);
+  return state.wait === null ? undefined : reading.step(state.wait.step, state);
 };
 
 const stepsOf = async (reading: Reading, event: SagaEvent) => {
@@ -39,7 +40,9 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   const effectSteps = new Map<number, PinnedStep>();
   for (const index of event.effects) {
     const effect = reading.head.state.effects[index];
-    if (effect !== undefined) effectSteps.set(index, await reading.step(effect.step));
+    if (effect !== undefined) {
+      effectSteps.set(index, await reading.step(effect.step, reading.head.state, effect.epoch));
+    }
   }
   return { effectSteps };
 };
@@ -60,11 +63,11 @@ const converse = async (
   let { state } = head;
   let told = event;
   for (;;) {
-    const index = currentIndex(state);
+    const step = await currentStep(reading, state);
     const around = {
       sagaId: head.sagaId,
       nowMs,
-      ...(index === undefined ? {} : { currentStep: await reading.step(index) }),
+      ...(step === undefined ? {} : { currentStep: step }),
       ...(await stepsOf(reading, told)),
     };
     const decision: Decision = decide(state, told, around, head.seq + facts.length);

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
+import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact } from '../model/ledger-entry.ts';
@@ -17,18 +18,21 @@ import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 export interface Reading {
   store: SagaStore;
   head: SagaHead;
-  step(index: number): Promise<PinnedStep>;
+  /** The step at this place of the plan, as it is (or was) in an epoch of this state. */
+  step(index: number, state: SagaState, epoch?: number): Promise<PinnedStep>;
 }
 
 /** Caches the reads of one move, since pinned steps never change. */
 export const readingOf = (store: SagaStore, head: SagaHead): Reading => {
-  const steps = new Map<number, Promise<PinnedStep>>();
+  const steps = new Map<string, Promise<PinnedStep>>();
   return {
     store,
     head,
-    step: (index) => {
-      const known = steps.get(index) ?? store.getPinnedStep(head.sagaId, head.planHash, index);
-      steps.set(index, known);
+    step: (index, state, epoch = state.epoch) => {
+      const planHash = planHashAt(head, state, index, epoch);
+      const key = `${planHash} ${index}`;
+      const known = steps.get(key) ?? store.getPinnedStep(head.sagaId, planHash, index);
+      steps.set(key, known);
       return known;
     },
   };
@@ -93,7 +97,7 @@ export const prepareStep = async (
   index: number,
   evaluate: Evaluate,
 ): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
-  const step = await reading.step(index);
+  const step = await reading.step(index, state);
   try {
     const resolved = await resolveArguments(
       step.arguments,
@@ -147,7 +151,8 @@ const blockerOf = async (
 ): Promise<string | undefined> => {
   for (const effect of state.effects.slice(target + 1)) {
     if (!STANDS.includes(effect.status)) continue;
-    if (await isOn(reading, effect, resource)) return (await reading.step(effect.step)).id;
+    if (await isOn(reading, effect, resource))
+      return (await reading.step(effect.step, state, effect.epoch)).id;
   }
   return undefined;
 };
@@ -159,7 +164,7 @@ export const prepareUndo = async (
 ): Promise<SagaEvent & { type: 'undo-prepared' }> => {
   const effect = state.effects[target];
   if (effect === undefined) throw new RangeError(`there is no effect ${target}`);
-  const step = await reading.step(effect.step);
+  const step = await reading.step(effect.step, state, effect.epoch);
   const prepared = { type: 'undo-prepared' as const, effect: target, step };
   if (step.resourceKey === undefined) return prepared;
   const resourceKey = await resourceOf(reading, effect.startSeq);

@@ -31,7 +31,7 @@ const requestFor = async (
     seq === null
       ? undefined
       : (fresh.find((entry) => entry.seq === seq) ?? (await dependencies.store.getEntry(head.sagaId, seq)));
-  const step = await readingOf(dependencies.store, head).step(effect.step);
+  const step = await readingOf(dependencies.store, head).step(effect.step, head.state, effect.epoch);
   const started = await entryAt(effect.startSeq);
   const ended = await entryAt(effect.endSeq);
   if (started?.direction !== 'forward' || started.status !== 'started' || started.arguments === undefined) {
@@ -79,7 +79,7 @@ export const render = async (
       return { ...common, action: 'INVOKE', operation: next.operation, timeoutSeconds, ...request };
     }
     case 'await': {
-      const step = await readingOf(dependencies.store, head).step(next.step);
+      const step = await readingOf(dependencies.store, head).step(next.step, head.state);
       return {
         ...common,
         action: 'AWAIT',

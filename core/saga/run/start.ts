@@ -38,7 +38,7 @@ export interface StartDependencies {
 const MAX_INPUT_BYTES = 64 * 1024;
 
 /** Reads every tool the plan names, so that checking is pure. */
-const toolsOf = async (store: SagaStore, plan: Plan) => {
+export const toolsOf = async (store: SagaStore, plan: Plan) => {
   const wanted = new Map(plan.steps.map((step) => [`${step.tool}@${step.version ?? ''}`, step]));
   const found = new Map<string, ToolManifest | undefined>();
   await Promise.all(

@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import type { RewindAnswer, RewindInput } from '../../contract/rewind.ts';
+import type { Answer, App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { readJson } from '../json-option.ts';
+import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { plannedRewind, rewindText } from '../view/rewind-view.ts';
+
+interface Options {
+  to?: string;
+  steps?: number;
+  guidance?: string;
+  plan?: string;
+  acceptResidue?: boolean;
+  request?: string;
+  timeout: number;
+  dryRun?: boolean;
+  yes?: boolean;
+  by?: string;
+}
+
+/** One call of the function waits this long; a longer wait is a row of them. */
+const WAIT_SECONDS = 20;
+
+const targetOf = ({ to, steps }: Options): RewindInput['to'] => {
+  if (to !== undefined && steps === undefined) return { stepId: to };
+  if (steps !== undefined && to === undefined) return { steps };
+  throw new CliError('InvalidInput', 'Give --to or --steps.', {
+    hint: '--to names the last step that stays, --steps says how many are taken back',
+  });
+};
+
+const inputOf = async (run: Run, sagaId: string, options: Options): Promise<RewindInput> => ({
+  sagaId,
+  to: targetOf(options),
+  requestId: options.request ?? freshId('rewind'),
+  by: operatorOf(run.terminal, options.by),
+  ...(options.guidance === undefined ? {} : { guidance: options.guidance }),
+  ...(options.plan === undefined ? {} : { plan: await readJson(options.plan, '--plan') }),
+  ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
+});
+
+/** Repeating the request answers how far it is. */
+const carryOut = async (run: Run, input: RewindInput, seconds: number): Promise<RewindAnswer> => {
+  const end = run.terminal.now().getTime() + seconds * 1000;
+  for (;;) {
+    const leftSeconds = Math.max(0, (end - run.terminal.now().getTime()) / 1000);
+    const waitSeconds = Math.min(WAIT_SECONDS, leftSeconds);
+    const answer = await run.invoke('walkback-rewind', { ...input, waitSeconds });
+    if (answer.status !== 'UNDOING' || leftSeconds === 0) return answer;
+  }
+};
+
+const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {
+  if (run.json && options.yes !== true && options.dryRun !== true) {
+    throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+  }
+  const input = await inputOf(run, sagaId, options);
+  if (options.dryRun === true || options.yes !== true) {
+    const planned = await run.progress('Planning the rewind', () =>
+      run.invoke('walkback-rewind', { ...input, dryRun: true }),
+    );
+    const text = plannedRewind(planned, run.paint);
+    if (options.dryRun === true) return { value: planned, text: () => text };
+    run.note(text);
+    if (!(await confirm(run.terminal, `Rewind saga ${sagaId}?`))) {
+      throw new CliError('NotConfirmed', 'Nothing was changed.');
+    }
+  }
+  run.underway({
+    message: `Interrupted while rewinding. The rewind may be asked for or not: request ${input.requestId}.`,
+    hint: `the same command with --request ${input.requestId} says how far it is`,
+  });
+  const answer = await run.progress('Rewinding', () => carryOut(run, input, options.timeout));
+  return { value: answer, text: () => rewindText(answer, run.paint, run.width) };
+};
+
+const EXAMPLES = `
+Examples:
+  walkback saga rewind s-1 --steps 2 --dry-run       what is taken back, and what nothing takes back
+  walkback saga rewind s-1 --to refund --guidance "Ask the customer first."
+  walkback saga rewind s-1 --to refund --plan @rest.json   goes on with other steps
+
+The last effects are undone, then the saga goes on. The same --request again says how
+far it is. When a compensator fails, saga retry, resolve or skip goes on with the rewind.`;
+
+export const addSagaRewind = (parent: Command, app: App): void => {
+  parent
+    .command('rewind')
+    .argument('<saga>', 'saga id', parseId)
+    .description('take back the last steps of a saga, and let it go on from there')
+    .option('--to <step>', 'the last step that stays')
+    .option('--steps <n>', 'how many of the last steps are taken back', parseWholeNumber(1, 1000))
+    .option('--guidance <text>', 'what it is told for the way on')
+    .option('--plan <json>', 'other steps to go on with: JSON or @FILE')
+    .option('--accept-residue', 'leave standing what nothing takes back')
+    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, 86_400), 600)
+    .option('--dry-run', 'show the plan only')
+    .option('-y, --yes', 'do not ask')
+    .option('--by <who>', 'who acts (default: you)')
+    .addHelpText('after', EXAMPLES)
+    .action((sagaId: string, options: Options, command: Command) =>
+      withConnection(app, command, (run) => act(run, sagaId, options)),
+    );
+};

@@ -1,0 +1,172 @@
+/**
+ * Rewinds one saga: its last effects are undone, and it goes forward again, in the next epoch and with
+ * guidance (L6). The request is recorded; the execution that drives the saga carries it out.
+ */
+import type { RewindAnswer, RewindInput, RewoundSaga } from '../../../contract/rewind.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { RACE, retrying } from '../../shared/retry.ts';
+import { isRewindable } from '../decide/decide-rewind.ts';
+import { readTrueLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { hashJson } from '../plan/json.ts';
+import type { AdvanceDependencies, Evaluate } from '../ports.ts';
+import { move } from '../run/move.ts';
+import { newTail } from '../run/new-tail.ts';
+import { wake } from './answer.ts';
+import { ensureDriven } from './ensure-driven.ts';
+import { observe } from './observation.ts';
+import { rewindTarget } from './rewind-target.ts';
+import { storiesOf } from './stories.ts';
+import { requireReturn, undoPlanOf } from './undo-plan.ts';
+
+export type RewindDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'> & {
+  evaluate: Evaluate;
+};
+
+type Request = LedgerEntry & { status: 'rewind_requested' };
+
+const POLL_MS = 250;
+
+const hashOf = ({ sagaId, to, scope = 'effects', guidance, plan, acceptResidue = false }: RewindInput) =>
+  hashJson({ sagaId, to, scope, guidance: guidance ?? null, plan: plan ?? null, acceptResidue });
+
+const requestIn = (entries: readonly ToldEntry[], requestId: string): Request | undefined => {
+  const asked = entries.find((entry) => entry.status === 'rewind_requested' && entry.requestId === requestId);
+  return asked?.status === 'rewind_requested' ? asked : undefined;
+};
+
+const statusOf = (
+  head: SagaHead,
+  entries: readonly ToldEntry[],
+  { requestId, seq }: Request,
+): RewindAnswer['status'] => {
+  if (head.state.rewind?.requestId === requestId) {
+    return head.state.status === 'COMPENSATION_FAILED' ? 'STOPPED' : 'UNDOING';
+  }
+  const end = entries.find(
+    (entry) => entry.seq > seq && (entry.status === 'rewound' || entry.status === 'cancel_requested'),
+  );
+  return end?.status === 'rewound' ? 'REWOUND' : 'CANCELLED';
+};
+
+const answerOf = (
+  requestId: string,
+  status: RewindAnswer['status'],
+  saga: RewoundSaga,
+  guidance: string | undefined,
+): RewindAnswer => ({ requestId, status, sagas: [saga], ...(guidance === undefined ? {} : { guidance }) });
+
+/** The present state of a rewind that is recorded. */
+const standing = (head: SagaHead, entries: readonly ToldEntry[], asked: Request): RewindAnswer => {
+  const status = statusOf(head, entries, asked);
+  const isThrough = status === 'REWOUND' || status === 'CANCELLED';
+  const stories = storiesOf(head, entries);
+  const saga = {
+    sagaId: head.sagaId,
+    status: head.state.status,
+    epoch: head.state.epoch,
+    after: asked.after,
+    plan: isThrough ? { undo: [], stands: [] } : undoPlanOf(stories, asked.floor),
+    ...(status === 'REWOUND' ? { observation: observe(head, entries) } : {}),
+  };
+  return answerOf(asked.requestId, status, saga, asked.guidance);
+};
+
+const requireRewindable = ({ sagaId, state }: SagaHead): void => {
+  if (isRewindable(state)) return;
+  const why =
+    state.rewind === undefined
+      ? `it is ${state.status}${state.cancelRequested ? ' and was cancelled' : ''}`
+      : `its rewind ${state.rewind.requestId} is not through`;
+  throw new WalkbackError(
+    'OperationRefused',
+    `Saga ${sagaId} cannot be rewound now: ${why}. A saga is rewound while it goes forward, or when it is completed.`,
+  );
+};
+
+/** The answer, or undefined when the saga moved meanwhile and everything must be read again. */
+const attempt = async (
+  dependencies: RewindDependencies,
+  request: RewindInput,
+): Promise<RewindAnswer | undefined> => {
+  const { store } = dependencies;
+  const { sagaId, requestId, to, guidance, acceptResidue = false, dryRun = false, by } = request;
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  const entries = await readTrueLedger(store, head);
+  const requestHash = hashOf(request);
+  const known = requestIn(entries, requestId);
+  if (known !== undefined) {
+    if (known.requestHash === requestHash) return standing(head, entries, known);
+    throw new WalkbackError(
+      'RequestConflict',
+      `Request "${requestId}" rewound saga ${sagaId} otherwise; repeat it unchanged, or choose another request id.`,
+    );
+  }
+  requireRewindable(head);
+  const stories = storiesOf(head, entries);
+  const target = rewindTarget(head, stories, to);
+  const plan = undoPlanOf(stories, target.floor);
+  requireReturn(sagaId, plan, acceptResidue || dryRun);
+  const tail =
+    request.plan === undefined ? undefined : await newTail(dependencies, head, target.cursor, request.plan);
+  if (dryRun) {
+    const { status, epoch } = head.state;
+    return answerOf(requestId, 'PLANNED', { sagaId, status, epoch, after: target.after, plan }, guidance);
+  }
+  if (tail !== undefined) await store.putPinned(tail.pinned);
+  const event = {
+    type: 'rewind' as const,
+    requestId,
+    requestHash,
+    ...target,
+    ...(guidance === undefined ? {} : { guidance }),
+    ...(acceptResidue ? { acceptResidue } : {}),
+    ...(tail === undefined ? {} : { plan: tail.plan }),
+  };
+  // What was planned is what is done: a saga that moved since is looked at again.
+  const same = (now: SagaHead) => (now.version === head.version ? event : undefined);
+  const moved = await move(dependencies, sagaId, same, by);
+  return moved.entries.length === 0
+    ? undefined
+    : standing(moved.head, [...entries, ...moved.entries], requestOf(moved.entries, requestId));
+};
+
+const requestOf = (entries: readonly LedgerEntry[], requestId: string): Request => {
+  const asked = requestIn(entries, requestId);
+  if (asked === undefined) throw new RangeError(`the move did not record rewind ${requestId}`);
+  return asked;
+};
+
+/**
+ * `dryRun` answers the plan and writes nothing. Repeating a request answers how far its rewind is. Throws
+ * `OperationRefused`, `StepNotFound`, `PlanRefused`, and `PointOfNoReturn` before anything is written.
+ */
+export const createRewindSaga =
+  (dependencies: RewindDependencies) =>
+  async (request: RewindInput): Promise<RewindAnswer> => {
+    const { sagaId, requestId, waitSeconds = 0, by, dryRun } = request;
+    const { store, clock } = dependencies;
+    const look = async () => {
+      const answer = await retrying(RACE, clock, () => attempt(dependencies, request));
+      if (answer !== undefined) return answer;
+      throw new WalkbackError(
+        'Throttled',
+        `Saga ${sagaId} moves all the time; the rewind ${requestId} was not recorded. Call again.`,
+        { retryable: true },
+      );
+    };
+    let answer = await look();
+    if (dryRun === true) return answer;
+    const head = await store.getHead(sagaId);
+    if (head !== undefined && answer.status === 'UNDOING') {
+      await wake(dependencies, sagaId);
+      await ensureDriven(dependencies, head, by);
+    }
+    for (let leftMs = waitSeconds * 1000; leftMs > 0 && answer.status === 'UNDOING'; leftMs -= POLL_MS) {
+      await clock.sleep(Math.min(leftMs, POLL_MS));
+      answer = await look();
+    }
+    return answer;
+  };
