@@ -1,6 +1,7 @@
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, plural, printableLine, truncate, visibleLength, widest } from '../terminal/text.ts';
+import { settledLines } from './checkpoint-view.ts';
 import type { Cell } from './graph.ts';
 import { NODE } from './graph.ts';
 import { buildTimeline, type Standing, type TimelineRow, type TimelineView } from './timeline-rows.ts';
@@ -95,6 +96,7 @@ export const timelineText = (
   const header = [
     `${paint.bold(session.sessionId)}  ${facts.join(' · ')}`,
     paint.dim(truncate(`${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}`, width)),
+    ...settledLines(session.settledRollback, paint),
     '',
   ];
   const rest =

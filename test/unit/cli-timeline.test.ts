@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { visibleLength } from '../../cli/terminal/text.ts';
-import { timelineLines } from '../../cli/view/timeline-print.ts';
+import { timelineLines, timelineText } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
-import type { TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
+import type { TimelineAnswer, TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
 const plain = createPaint(false);
@@ -38,6 +38,50 @@ const checkpoint = (seq: number, facts: Partial<TimelineCheckpoint> = {}): Timel
   createdAt: new Date(2026, 0, 2, 11, 0, seq).toISOString(),
   onHeadPath: true,
   ...facts,
+});
+
+test('walkback log tells how another call settled a rollback that nobody had finished', () => {
+  const at = NOW.toISOString();
+  const timeline: TimelineAnswer = {
+    session: {
+      sessionId: 's',
+      status: 'active',
+      epoch: 2,
+      seq: 1,
+      headSeq: 1,
+      headCheckpointId: 'cp-1',
+      sandboxId: 'sandbox',
+      projectsRoot: '/work',
+      template: null,
+      include: [],
+      exclude: [],
+      maxFileBytes: 1,
+      retentionDays: 30,
+      metadata: {},
+      tenant: null,
+      busy: null,
+      createdAt: at,
+      updatedAt: at,
+      expiresAt: 0,
+    },
+    messages: [],
+    checkpoints: [checkpoint(1)],
+  };
+  const settledRollback = {
+    requestId: 'r-1',
+    outcome: 'undone' as const,
+    targetCheckpointId: 'cp-1',
+    undoCheckpointId: null,
+    foundCheckpointId: null,
+    kept: [],
+    by: 'checkpoint call-2',
+    at,
+    message: 'Rollback "r-1" was put back.',
+  };
+  const text = (one: TimelineAnswer) => timelineText(one, { paint: plain, width: 80, now: NOW });
+  const settled = { ...timeline, session: { ...timeline.session, settledRollback } };
+  expect(text(settled)).toContain('\n! Rollback "r-1" was put back.\n');
+  expect(text(timeline)).not.toContain('put back');
 });
 
 describe('the rows of walkback log', () => {

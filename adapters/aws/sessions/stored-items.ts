@@ -180,13 +180,14 @@ const OF_SESSION = {
 } as const;
 
 /** The item as its model, without its key. `T` may be narrower than the schema where another module's type is nested in it. */
-const reader = <T>(schema: z.ZodType) =>
-  itemReader(OF_SESSION, (item): T => {
+const reader =
+  <T>(schema: z.ZodType) =>
+  (item: Stored): T => {
+    itemReader(OF_SESSION, (one) => schema.parse(one))(item);
     const { pk: _pk, sk: _sk, format: _format, ...model } = item;
-    schema.parse(item);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has seen it
     return model as T;
-  });
+  };
 
 export const readSession = reader<Session>(session);
 export const readLink = reader<ChainLink>(link);

@@ -4,14 +4,13 @@
  * the journal.
  */
 
-import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
-import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import { createDryCapture } from '../capture/capture.ts';
-import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
-import { createRecovery, requireFree } from '../session/abandoned.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
+import { createRecovery } from '../session/abandoned.ts';
 import {
   busyOf,
   findPlace,
@@ -23,49 +22,18 @@ import {
 } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
-import { findTarget, requireComplete } from '../timeline/targets.ts';
-import { createBundleSources } from './bundle-sources.ts';
-import { requestHash } from './request-hash.ts';
-import { restoreError } from './restore-errors.ts';
-import {
-  bringMissing,
-  planRestore,
-  requireUndoable,
-  restoreRequest,
-  statesToBring,
-  targetsOf,
-} from './restore-plan.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
-import { rollbackResult } from './rollback-result.ts';
+import { chooseTarget, createRollbackPreview, hashOf } from './rollback-preview.ts';
 import { createRollbackRun } from './rollback-run.ts';
 import { createTargetBundles } from './target-bundles.ts';
 
-const hashOf = (input: RollbackInput): string =>
-  requestHash({
-    messageId: input.messageId,
-    checkpointId: input.checkpointId,
-    sandboxId: input.sandboxId,
-    filesOnly: input.filesOnly ?? false,
-    allowPartial: input.allowPartial ?? false,
-  });
-
-const notFinished = ({ kind, requestId }: Busy): string =>
-  `${kind} "${requestId}" is not finished; it is settled before this rollback begins, so the plan may change`;
-
 export const createRollback = (deps: RollbackDeps) => {
-  const { store, sandboxes, repositories, clock } = deps;
+  const { store, sandboxes, clock } = deps;
   const run = createRollbackRun(deps);
   const settleAbandoned = createRecovery(deps);
-  const dryCapture = createDryCapture(deps);
-  const bundleSources = createBundleSources(deps);
+  const { plan, preview } = createRollbackPreview(deps);
   const damageOf = createTargetBundles(deps);
-
-  const chooseTarget = async (input: RollbackInput): Promise<Checkpoint> => {
-    const target = await findTarget(store, input.sessionId, input);
-    if (input.allowPartial !== true) await requireComplete(store, target);
-    return target;
-  };
 
   const begin = async (input: RollbackInput, place: Place, target: Checkpoint, invocation: Invocation) => {
     const { session, copy } = place;
@@ -93,93 +61,6 @@ export const createRollback = (deps: RollbackDeps) => {
     return store.beginRollback(journal, movePlace(place, { busy, epoch }, clock));
   };
 
-  /**
-   * Shows the effects of a rollback. Nothing is written into working files or tables, and the capture is
-   * not indexed.
-   */
-  const plan = async (
-    input: RollbackInput,
-    place: Place,
-    target: Checkpoint,
-    invocation: Invocation,
-  ): Promise<RollbackAnswer> => {
-    const { session } = place;
-    const [sandbox, head] = await Promise.all([
-      sandboxes.open(sandboxOf(place)),
-      findTarget(store, session.sessionId, {}, headSeqOf(place)),
-    ]);
-    const captured = await dryCapture(
-      {
-        session,
-        sandbox,
-        head,
-        toolExecutionId: `walkback-plan-${hashOf(input).slice(0, 24)}`,
-        messageId: head.messageId,
-        reason: 'rollback',
-        targets: targetsOf(target),
-      },
-      invocation,
-    );
-    requireUndoable(captured);
-    const now = captured.repositories;
-    const how = {
-      requestId: input.requestId,
-      filesOnly: input.filesOnly ?? false,
-      dryRun: true,
-      timeoutMs: commandTimeout(invocation, clock),
-    };
-    const tryRestore = async (wanted: readonly RepositoryState[]) => {
-      const sources = await bundleSources(session.sessionId, wanted);
-      const planned = planRestore({
-        target: target.repositories,
-        now,
-        undo: now,
-        skipped: target.skipped,
-        sources,
-      });
-      const request = restoreRequest(session, how, planned.repositories);
-      return { report: await repositories.restore(sandbox, request), warnings: planned.warnings };
-    };
-    const wanted = statesToBring(target.repositories, captured);
-    const { report, warnings: planWarnings } = await bringMissing(target.repositories, wanted, tryRestore);
-    if (report.outcome !== 'planned') throw restoreError(report);
-    const tree = await store.listTree(session.sessionId);
-    const warnings = [...planWarnings, ...report.warnings];
-    return rollbackResult({
-      status: 'PLANNED',
-      journal: { epoch: session.epoch },
-      target,
-      undo: head,
-      tree,
-      report,
-      warnings,
-    });
-  };
-
-  /**
-   * Answers a plan, whichever call holds the timeline. If another run left work half done, the plan looks
-   * at it as it is and does not finish it. The plan of a request that was begun shows the rest of its way.
-   */
-  const preview = async (
-    input: RollbackInput,
-    place: Place,
-    begun: RollbackJournal | undefined,
-    invocation: Invocation,
-  ): Promise<RollbackAnswer> => {
-    const { sessionId } = place.session;
-    const target =
-      begun === undefined
-        ? await chooseTarget(input)
-        : await findTarget(store, sessionId, {}, begun.targetSeq);
-    const busy = busyOf(place);
-    const holder = busy?.requestId === begun?.requestId ? undefined : busy;
-    if (holder !== undefined) requireFree(sessionId, holder, clock.now().getTime());
-    const planned = await plan(input, place, target, invocation);
-    return holder === undefined
-      ? planned
-      : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };
-  };
-
   /** An answer, or undefined when the timeline moved and everything must be read again. */
   const attempt = async (
     input: RollbackInput,
@@ -197,7 +78,7 @@ export const createRollback = (deps: RollbackDeps) => {
       const look = () => preview(input, place, journal, invocation);
       return withSandboxAdvice(place.session, look, sandboxOf(place));
     }
-    const target = await chooseTarget(input);
+    const target = await chooseTarget(store, input);
     if (busyOf(place) !== undefined) {
       await settleAbandoned(place, settledBy('rollback', requestId), invocation);
       return undefined;
