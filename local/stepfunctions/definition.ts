@@ -11,6 +11,7 @@
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import type { Takes } from './task-error.ts';
 
 /** Milliseconds in a signed 32-bit number, as whole seconds. */
 const LONGEST_SECONDS = 2_147_483;
@@ -18,12 +19,20 @@ const LONGEST_SECONDS = 2_147_483;
 /** Where a task's timeout travels through its `Parameters`. */
 export const TIMEOUT_MEMBER = 'walkbackTimeoutSeconds';
 
+interface Rule {
+  ErrorEquals: string[];
+}
+
 interface State {
   Type: string;
+  Retry?: Rule[] | undefined;
+  Catch?: Rule[] | undefined;
   Resource?: string | undefined;
   Parameters?: Record<string, unknown> | undefined;
   TimeoutSeconds?: number | undefined;
   TimeoutSecondsPath?: string | undefined;
+  HeartbeatSeconds?: unknown;
+  HeartbeatSecondsPath?: unknown;
   Branches?: Definition[] | undefined;
   Iterator?: Definition | undefined;
   ItemProcessor?: Definition | undefined;
@@ -34,12 +43,18 @@ interface Definition {
   States: Record<string, State>;
 }
 
+const rules = z.array(z.looseObject({ ErrorEquals: z.array(z.string()) })).optional();
+
 const stateSchema: z.ZodType<State> = z.looseObject({
   Type: z.string(),
+  Retry: rules,
+  Catch: rules,
   Resource: z.string().optional(),
   Parameters: z.record(z.string(), z.unknown()).optional(),
   TimeoutSeconds: z.number().optional(),
   TimeoutSecondsPath: z.string().optional(),
+  HeartbeatSeconds: z.unknown().optional(),
+  HeartbeatSecondsPath: z.unknown().optional(),
   get Branches() {
     return z.array(definitionSchema).optional();
   },
@@ -66,6 +81,12 @@ const substitute = (text: string, values: Readonly<Record<string, string>>): str
   });
 
 const adaptTask = (state: State): State => {
+  if (state.HeartbeatSeconds !== undefined || state.HeartbeatSecondsPath !== undefined) {
+    throw new WalkbackError(
+      'ConfigurationError',
+      'The embedded cloud does not watch heartbeats, so a task may not have HeartbeatSeconds. Use TimeoutSeconds.',
+    );
+  }
   const { TimeoutSecondsPath: path, ...rest } = state;
   if (path === undefined) return { ...rest, TimeoutSeconds: state.TimeoutSeconds ?? LONGEST_SECONDS };
   if (state.Parameters === undefined) return state;
@@ -97,21 +118,42 @@ const adapt = (definition: Definition): Definition => ({
 /** The tasks of a definition by state name, with the service they call. */
 export type TaskResources = ReadonlyMap<string, string>;
 
-/** Names of states are unique in the whole machine, also inside others. */
-const tasksOf = (definition: Definition): [string, string][] =>
+/** What takes data that are too large: `States.ALL` does not, and `States.TaskFailed` takes all but a time out. */
+const BY_NAME = ['States.DataLimitExceeded', 'States.TaskFailed'];
+const takesByName = (list: readonly Rule[] = []): boolean =>
+  list.some(({ ErrorEquals }) => ErrorEquals.some((name) => BY_NAME.includes(name)));
+
+/** All states by name. Names are unique in the whole machine, also inside others. */
+const statesOf = (definition: Definition): [string, State][] =>
   Object.entries(definition.States).flatMap(([name, state]) => [
-    ...(state.Resource === undefined ? [] : [[name, state.Resource] satisfies [string, string]]),
-    ...inside(state).flatMap(tasksOf),
+    [name, state] satisfies [string, State],
+    ...inside(state).flatMap(statesOf),
   ]);
 
-/** Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value. */
+/**
+ * Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value, or a task has
+ * what is not offered here.
+ */
 export const adaptDefinition = (
   text: string,
   substitutions: Readonly<Record<string, string>>,
-): { definition: StateMachineDefinition; tasks: TaskResources } => {
+): { definition: StateMachineDefinition; tasks: TaskResources; largeResults: ReadonlyMap<string, Takes> } => {
   const parsed = definitionSchema.parse(JSON.parse(substitute(text, substitutions)));
   const { QueryLanguage: _, ...made } = { QueryLanguage: undefined, ...adapt(parsed) };
   const unchecked: unknown = made;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine validates it on construction
-  return { definition: unchecked as StateMachineDefinition, tasks: new Map(tasksOf(parsed)) };
+  const engineDefinition = unchecked as StateMachineDefinition;
+  const states = statesOf(parsed);
+  return {
+    definition: engineDefinition,
+    tasks: new Map(
+      states.flatMap(([name, { Resource }]) => (Resource === undefined ? [] : [[name, Resource]])),
+    ),
+    largeResults: new Map(
+      states.map(([name, { Retry, Catch }]) => [
+        name,
+        { retry: takesByName(Retry), catch: takesByName(Catch) },
+      ]),
+    ),
+  };
 };

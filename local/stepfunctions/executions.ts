@@ -5,13 +5,13 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as eventsToArrive } from 'node:timers/promises';
-import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
+import { StateMachine } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { mayBeDropped } from '../in-background.ts';
 import { adaptDefinition, type TaskResources } from './definition.ts';
 import { createHistory, type EngineEvent, type HistoryEvent } from './history.ts';
 import { DATA_LIMIT_EXCEEDED, dataLimitCause, HISTORY_LIMIT, isOverDataLimit } from './limits.ts';
-import { TaskError } from './task-error.ts';
+import { NOTHING, type Takes, TaskError } from './task-error.ts';
 import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
 import { createTokens } from './tokens.ts';
 
@@ -50,10 +50,7 @@ interface StateMachineSource {
   substitutions: Readonly<Record<string, string>>;
 }
 
-interface Loaded {
-  definition: StateMachineDefinition;
-  tasks: TaskResources;
-}
+type Loaded = ReturnType<typeof adaptDefinition>;
 
 const loadJournal = async (file: string | undefined): Promise<Map<string, Execution>> => {
   const executions = new Map<string, Execution>();
@@ -151,20 +148,23 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   };
 
   /** A task of an execution that still runs when all its events so far were looked at. */
-  const handlerOf = (execution: Execution, state: string, resource: string) => {
-    const handle = taskHandler(state, resource, services, tokens);
+  const handlerOf = (execution: Execution, state: string, resource: string, largeResult: Takes) => {
+    const handle = taskHandler({ state, resource, largeResult }, services, tokens);
     const begin = async (input: unknown): Promise<unknown> => {
       await eventsToArrive();
       if (execution.status === 'RUNNING') return handle(input);
-      throw new TaskError('States.Runtime', 'The execution was ended.', { final: true });
+      throw new TaskError('States.Runtime', 'The execution was ended.', NOTHING);
     };
     // The engine calls it before it has looked at the task's timeout, and forgets it when that is no number.
     return (input: unknown): Promise<unknown> => mayBeDropped(begin(input));
   };
 
-  const run = (execution: Execution, { definition, tasks }: Loaded): void => {
+  const run = (execution: Execution, { definition, tasks, largeResults }: Loaded): void => {
     const handlers = Object.fromEntries(
-      [...tasks].map(([state, resource]) => [state, handlerOf(execution, state, resource)]),
+      [...tasks].map(([state, resource]) => [
+        state,
+        handlerOf(execution, state, resource, largeResults.get(state) ?? NOTHING),
+      ]),
     );
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },

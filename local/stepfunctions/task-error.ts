@@ -1,3 +1,12 @@
+/** Whether the Retry and the Catch of a state may take a failure, where they name it. */
+export interface Takes {
+  retry: boolean;
+  catch: boolean;
+}
+
+export const ANYTHING: Takes = { retry: true, catch: true };
+export const NOTHING: Takes = { retry: false, catch: false };
+
 /** A task's failure, with the name Retry and Catch match on. */
 export class TaskError extends Error {
   override readonly name: string;
@@ -5,10 +14,10 @@ export class TaskError extends Error {
   readonly isCatchable: boolean;
   readonly isRetryable: boolean;
 
-  constructor(name: string, message: string, { final = false } = {}) {
+  constructor(name: string, message: string, takes = ANYTHING) {
     super(message);
     this.name = name;
-    this.isCatchable = !final;
-    this.isRetryable = !final;
+    this.isCatchable = takes.catch;
+    this.isRetryable = takes.retry;
   }
 }

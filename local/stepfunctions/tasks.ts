@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { TIMEOUT_MEMBER } from './definition.ts';
 import { DATA_LIMIT_EXCEEDED, dataLimitCause, isOverDataLimit, MAX_CAUSE_LENGTH } from './limits.ts';
-import { TaskError } from './task-error.ts';
+import { NOTHING, type Takes, TaskError } from './task-error.ts';
 import type { Tokens } from './tokens.ts';
 
 /** The services tasks call. */
@@ -78,7 +78,8 @@ const perform = async (
       return invokeFunction(services, input);
     case 'lambda:invoke.waitForTaskToken': {
       const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
-      if (token === undefined) throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token');
+      if (token === undefined)
+        throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token', NOTHING);
       tokens.adopt(token, state);
       await invokeFunction(services, input);
       return tokens.wait(token);
@@ -93,24 +94,26 @@ const perform = async (
       return { MessageId: messageId };
     }
     default:
-      throw new TaskError('States.Runtime', `${resource} is not offered by the embedded cloud`);
+      throw new TaskError('States.Runtime', `${resource} is not offered by the embedded cloud`, NOTHING);
   }
 };
 
 /**
- * The handler of one Task state. A result that is too large is a failed task, which a Catch may take; parameters that
- * are too large end the execution, like any other data between states.
+ * The handler of one Task state. A result that is too large is a failed task, which a Retry or a Catch may take by name, but not
+ * by `States.ALL`. Parameters that are too large end the execution, like any other data between states.
  */
 export const taskHandler =
-  (state: string, resource: string, services: TaskServices, tokens: Tokens) =>
+  (
+    { state, resource, largeResult }: { state: string; resource: string; largeResult: Takes },
+    services: TaskServices,
+    tokens: Tokens,
+  ) =>
   async (raw: unknown): Promise<unknown> => {
     const input = withoutTimeout(raw);
-    if (isOverDataLimit(JSON.stringify(input))) {
-      const cause = dataLimitCause(state, 'provided parameters');
-      throw new TaskError(DATA_LIMIT_EXCEEDED, cause, { final: true });
-    }
+    if (isOverDataLimit(JSON.stringify(input)))
+      throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'provided parameters'), NOTHING);
     const result = await perform(state, resource, input, services, tokens);
     if (isOverDataLimit(JSON.stringify(result)))
-      throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'returned a result'));
+      throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'returned a result'), largeResult);
     return result;
   };

@@ -1,18 +1,30 @@
 /**
- * What fails in a state machine, and what the local engine makes of it, beside what AWS documents. Each row says the
- * sentence of the Step Functions guide (Handling errors in Step Functions workflows; Task, Map, Parallel and Choice state)
- * or of the Amazon States Language that it is from, in our words.
+ * What fails in a state machine, and what the local engine makes of it, beside what AWS documents. Each row says in our words
+ * what the documentation says, and on which page.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createExecutions, type Execution, type Executions } from '../../local/stepfunctions/executions.ts';
+import { failing } from '../support/fakes/failing.ts';
 
 /** What a call of the task answers: a result, an error of the function by name, a refused call, or nothing for so long. */
 type Outcome = { ok: unknown } | { error?: string } | { refused: string } | { afterMs: number };
 
+/** The pages of the Step Functions developer guide that the rows are from. */
+const GUIDE = 'https://docs.aws.amazon.com/step-functions/latest/dg/';
+const PAGES = {
+  errors: 'concepts-error-handling.html',
+  task: 'state-task.html',
+  choice: 'state-choice.html',
+  fail: 'state-fail.html',
+  parallel: 'state-parallel.html',
+};
+
 interface Row {
   name: string;
   documented: string;
+  /** The page that says so, when it is not `errors`. */
+  page?: keyof typeof PAGES;
   /** The states; the first is where it starts. `Done` and `Caught` are added. */
   states: Record<string, object>;
   more?: object;
@@ -118,6 +130,7 @@ const ROWS: Row[] = [
   },
   {
     name: 'the time limit from the input',
+    page: 'task',
     documented: 'TimeoutSecondsPath selects the limit from the input of the state.',
     states: task({
       TimeoutSecondsPath: '$.limit',
@@ -128,6 +141,7 @@ const ROWS: Row[] = [
   },
   {
     name: 'a time limit that is no number',
+    page: 'task',
     documented:
       'What a path selects must be a positive integer; else the state cannot run, and States.Runtime ends the execution, whatever Retry and Catch say. The task is not called.',
     states: task({
@@ -140,6 +154,7 @@ const ROWS: Row[] = [
   },
   {
     name: 'a time limit that is not there',
+    page: 'task',
     documented: 'A path that selects nothing is a States.Runtime error, which ends the execution.',
     states: task({ TimeoutSecondsPath: '$.none' }),
     outcomes: [{ ok: 1 }],
@@ -217,25 +232,36 @@ const ROWS: Row[] = [
   {
     name: 'a parameter that is not there',
     documented:
-      'A path in Parameters that selects nothing fails the execution: States.ParameterPathFailure or States.Runtime, and no task is called.',
-    states: { Call: { ...CALL, Parameters: { FunctionName: 'f', 'Payload.$': '$.none' }, Next: 'Done' } },
+      'A States.Runtime error cannot be retried and always ends the execution; States.ALL does not take it. No task is called.',
+    states: {
+      Call: {
+        ...CALL,
+        Parameters: { FunctionName: 'f', 'Payload.$': '$.none' },
+        Retry: [retry(['States.ALL'])],
+        Catch: [caught(['States.ALL'])],
+        Next: 'Done',
+      },
+    },
     outcomes: [{ ok: 1 }],
     expected: { status: 'FAILED', error: 'States.Runtime', calls: 0 },
   },
   {
     name: 'a Choice that fits nothing',
+    page: 'choice',
     documented: 'Without a Default, an input that no rule fits fails with States.NoChoiceMatched.',
     states: { Which: { Type: 'Choice', Choices: [{ Variable: '$.word', StringEquals: 'y', Next: 'Done' }] } },
     expected: { status: 'FAILED', error: 'States.NoChoiceMatched' },
   },
   {
     name: 'a Fail state',
+    page: 'fail',
     documented: 'It ends the execution as failed, with the Error and Cause it gives.',
     states: { End: { Type: 'Fail', Error: 'Ours', Cause: 'because' } },
     expected: { status: 'FAILED', error: 'Ours' },
   },
   {
     name: 'a branch of a Parallel fails',
+    page: 'parallel',
     documented:
       'When a branch fails, the Parallel state fails with its error, which a Catch of the Parallel takes.',
     states: {
@@ -251,6 +277,78 @@ const ROWS: Row[] = [
     },
     outcomes: [{ error: 'Boom' }],
     expected: { status: 'SUCCEEDED', output: { caught: true, why: { Error: 'Boom' } } },
+  },
+  {
+    name: 'a result over the limit, and a Retry and a Catch for all',
+    documented: 'States.DataLimitExceeded is terminal: States.ALL does not take it.',
+    states: task({ Retry: [retry(['States.ALL'])], Catch: [caught(['States.ALL'])] }),
+    outcomes: [{ ok: 'x'.repeat(300_000) }],
+    expected: { status: 'FAILED', error: 'States.DataLimitExceeded', calls: 1 },
+  },
+  {
+    name: 'a result over the limit, and a Catch that names it before one for all',
+    documented:
+      'The page says only that States.ALL does not take it. The machine names it, and if AWS ends the execution all the same, the sweep starts it again.',
+    states: task({ Catch: [caught(['States.DataLimitExceeded']), caught(['States.ALL'], { Next: 'Done' })] }),
+    outcomes: [{ ok: 'x'.repeat(300_000) }],
+    expected: { status: 'SUCCEEDED', calls: 1, output: { caught: true } },
+  },
+  {
+    name: 'a result over the limit, and a Retry for States.TaskFailed',
+    documented: 'In a Retry or Catch, States.TaskFailed is a wildcard for any error but States.Timeout.',
+    states: task({ Retry: [retry(['States.TaskFailed'], { MaxAttempts: 1 })] }),
+    outcomes: [{ ok: 'x'.repeat(300_000) }, { ok: 1 }],
+    expected: { status: 'SUCCEEDED', calls: 2 },
+  },
+  {
+    name: 'a task that cannot be run at all, and a Retry and a Catch for all',
+    documented:
+      'A States.Runtime error cannot be retried and always ends the execution; States.ALL does not take it.',
+    states: {
+      Call: {
+        ...CALL,
+        Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+        Retry: [retry(['States.ALL'])],
+        Catch: [caught(['States.ALL'])],
+        Next: 'Done',
+      },
+    },
+    expected: { status: 'FAILED', error: 'States.Runtime', calls: 0 },
+  },
+  {
+    name: 'a Retry for all but a time out',
+    documented: 'A retrier for States.Timeout with MaxAttempts 0, before one for States.ALL, excepts it.',
+    states: task({
+      TimeoutSeconds: 1,
+      Retry: [retry(['States.Timeout'], { MaxAttempts: 0 }), retry(['States.ALL'])],
+    }),
+    outcomes: [{ afterMs: 60_000 }],
+    expected: { status: 'FAILED', error: 'States.Timeout', calls: 1 },
+  },
+  {
+    name: 'a Catch for all, and a time out',
+    documented: 'States.ALL is a wildcard for any known error name; States.Timeout is one.',
+    states: task({ TimeoutSeconds: 1, Catch: [caught(['States.ALL'], { ResultPath: '$.why' })] }),
+    outcomes: [{ afterMs: 60_000 }],
+    expected: { status: 'SUCCEEDED', calls: 1, output: { why: { Error: 'States.Timeout' } } },
+  },
+  {
+    name: 'the scenario of the guide: errors A, B, C, B',
+    documented:
+      'One retrier counts both errors that it names: two retries, then one by the other, then the Catch.',
+    states: task({
+      Retry: [retry(['A', 'B'], { MaxAttempts: 2 }), retry(['C'])],
+      Catch: [caught(['States.ALL'], { ResultPath: '$.why' })],
+    }),
+    outcomes: [{ error: 'A' }, { error: 'B' }, { error: 'C' }, { error: 'B' }],
+    expected: { status: 'SUCCEEDED', calls: 4, output: { caught: true, why: { Error: 'B' } } },
+  },
+  {
+    name: 'a function that runs out of its own time',
+    documented: 'Newer runtimes report it as Sandbox.Timedout, which States.TaskFailed takes.',
+    states: task({ Retry: [retry(['States.TaskFailed'], { MaxAttempts: 1 })] }),
+    outcomes: [{ error: 'Sandbox.Timedout' }, { ok: 1 }],
+    expected: { status: 'SUCCEEDED', calls: 2 },
   },
   {
     name: 'an execution that takes too long',
@@ -321,11 +419,23 @@ afterAll(async () => {
   process.off('unhandledRejection', onUnhandled);
 });
 
-test.each(ROWS.map((row, index) => ({ ...row, index })))('$name', async ({ expected, index }) => {
+const CITED = ROWS.map((row, index) => ({ ...row, index, cited: `${GUIDE}${PAGES[row.page ?? 'errors']}` }));
+
+test.each(CITED)('$name ($cited)', async ({ expected, index }) => {
   const execution = await ended[index]?.promise;
   const { output, ...rest } = expected;
   expect({ ...execution, calls: calls[index] }).toMatchObject(rest);
   if (output !== undefined) expect(JSON.parse(execution?.output ?? '')).toMatchObject(output as object);
+});
+
+test('a heartbeat, which the engine does not watch, is refused and not ignored', async () => {
+  const definition = JSON.stringify({
+    StartAt: 'Call',
+    States: { Call: { ...CALL, HeartbeatSeconds: 5, End: true } },
+  });
+  const machines = [{ stateMachineArn: arnOf(0), definition, substitutions: {} }];
+  const services = { invoke: () => answer(0), publish: async () => ({ messageId: 'm' }) };
+  await failing(createExecutions({ machines, services }), 'ConfigurationError');
 });
 
 test('no promise of the engine is left without a handler', async () => {
