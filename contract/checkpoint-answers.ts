@@ -225,6 +225,19 @@ export const diffAnswer = () =>
   });
 export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
 
+/** An effect of a saga that no rollback takes back. */
+const standingEffect = () =>
+  z.object({
+    sagaId: z.string(),
+    status: z.string().describe("the saga's"),
+    messageId: z.string().nullable().describe('whose work the saga is; null: not said when it was started'),
+    step: z.string(),
+    tool: z.string(),
+    externalRef: z.string().nullable(),
+    reversible: z.boolean().describe('false when nothing takes it back'),
+  });
+export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;
+
 export const rollbackAnswer = () =>
   z.object({
     status: z.enum(['APPLIED', 'PLANNED']),
@@ -246,6 +259,10 @@ export const rollbackAnswer = () =>
     ),
     discardedMessageIds: z.array(z.string()),
     trimAfterMessageId: z.string().nullable().describe('cut the conversation after this message'),
+    effects: z
+      .array(standingEffect())
+      .optional()
+      .describe('effects of sagas that came after the target, and stand: files go back, effects do not'),
     warnings: z.array(z.string()),
     settledRollback: settledHere(),
   });

@@ -47,7 +47,14 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: rollbackAnswer,
     callers: ['agent-backend'],
     timeoutSeconds: LONGEST_SECONDS,
-    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+    // It names the effects of sagas that it leaves standing.
+    grants: {
+      sessions: CAPTURE,
+      bucket: 'capture',
+      sandbox: true,
+      sagas: ['GetItem', 'Query'],
+      ledger: ['Query'],
+    },
   },
   rehydrate: {
     description: 'Rebuilds a checkpoint in a fresh sandbox',

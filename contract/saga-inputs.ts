@@ -27,7 +27,12 @@ export const startSagaInput = () =>
     // Checked by the plan's own rules, which name step and rule.
     plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
     input: jsonValue.describe('what expressions of the plan read'),
-    sessionId: id.optional(),
+    sessionId: id.optional().describe('the session it belongs to'),
+    messageId: id
+      .optional()
+      .describe(
+        'the message of that session whose work it is: a rollback to an earlier one names its effects',
+      ),
     requestedBy: who,
   });
 

@@ -9,7 +9,7 @@ import { resolveTarget } from '../reference.ts';
 import { placeOf } from '../sandboxes.ts';
 import { resolveSession } from '../session.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { printableLine } from '../terminal/text.ts';
+import { plural, printableLine } from '../terminal/text.ts';
 import { appliedRollback, plannedRollback } from '../view/rollback-view.ts';
 
 interface Options {
@@ -96,8 +96,10 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
     if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
     if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
     run.note(text);
+    const standing = plan.effects?.length ?? 0;
+    const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
     const question = async () =>
-      `Roll back all repositories in ${await placeIn(run, sessionId, options.sandbox)}?`;
+      `Roll back all repositories in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
     if (!(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }

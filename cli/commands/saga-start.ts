@@ -12,6 +12,7 @@ interface Options {
   input?: string;
   id?: string;
   session?: string;
+  message?: string;
   by?: string;
 }
 
@@ -29,6 +30,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
     .option('-i, --input <json>', "the saga's input: JSON or @FILE", '{}')
     .option('--id <id>', 'saga id; starting the same again is no second saga', parseId)
     .option('-s, --session <id>', 'session the saga belongs to', parseId)
+    .option('-m, --message <id>', 'message of the session whose work it is', parseId)
     .option('--by <who>', 'who asks (default: you)')
     .action((template: string | undefined, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
@@ -46,6 +48,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
             requestedBy: operatorOf(run.terminal, options.by),
             ...(options.id === undefined ? {} : { sagaId: options.id }),
             ...(options.session === undefined ? {} : { sessionId: options.session }),
+            ...(options.message === undefined ? {} : { messageId: options.message }),
           }),
         );
         const { paint } = run;

@@ -52,6 +52,20 @@ const messageLines = (result: RollbackAnswer, verb: string): string[] =>
         `  ${verb} ${plural(result.discardedMessageIds.length, 'message')}: ${listSome(result.discardedMessageIds, 6)}`,
       ];
 
+const MOST_EFFECTS = 10;
+
+/** What sagas did after the target, which no rollback takes back. */
+const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint, width: number): string[] => {
+  const lines = effects.slice(0, MOST_EFFECTS).map(({ sagaId, step, tool, externalRef, reversible }) => {
+    const reference = externalRef === null ? '' : `  ${externalRef}`;
+    const note = reversible ? '' : '  nothing takes it back';
+    const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
+    return `  ${paint.red('✖')} ${truncate(text, width - 4)}`;
+  });
+  const more = effects.length - lines.length;
+  return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
+};
+
 const warningLines = (result: RollbackAnswer, paint: Paint): string[] =>
   result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
 
@@ -61,6 +75,7 @@ export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, 
     `${paint.bold('Plan')}: back to ${paint.yellow(to)} ${paint.dim(plan.checkpointId)}`,
     ...repositoryLines(plan.repositories, paint, width),
     ...messageLines(plan, 'leaves behind'),
+    ...effectLines(plan, paint, width),
     ...warningLines(plan, paint),
   ].join('\n')}\n`;
 
@@ -75,6 +90,7 @@ export const appliedRollback = (
     `${paint.green('✔')} Back at ${paint.yellow(to)} ${paint.dim(result.checkpointId)} in ${count}, epoch ${result.epoch}.`,
     ...repositoryLines(result.repositories, paint, width),
     ...messageLines(result, 'left behind'),
+    ...effectLines(result, paint, width),
     ...(result.trimAfterMessageId === null
       ? []
       : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),

@@ -33,6 +33,12 @@ export interface SagaOutline {
   waitUntilMs: number | null;
 }
 
+/** A saga in the list of its session. */
+export interface SessionSaga {
+  sagaId: string;
+  createdAt: string;
+}
+
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
@@ -51,6 +57,8 @@ export interface SagaStore {
     expectedVersion: number,
     entries: readonly LedgerEntry[],
   ): Promise<WriteOutcome<SagaHead>>;
+  /** The sagas that were started for a session, oldest first. */
+  listBySession(sessionId: string): Promise<SessionSaga[]>;
   getEntry(sagaId: string, seq: number): Promise<LedgerEntry | undefined>;
   /** Oldest first, the whole ledger of one saga. */
   listEntries(sagaId: string): Promise<LedgerEntry[]>;

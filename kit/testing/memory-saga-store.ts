@@ -97,6 +97,11 @@ export const memorySagaStore = () => {
         ...(next < all.length ? { next } : {}),
       };
     },
+    listBySession: async (sessionId) =>
+      [...heads.values()]
+        .filter((head) => head.sessionId === sessionId)
+        .map(({ sagaId, createdAt }) => ({ sagaId, createdAt }))
+        .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt)),
     listByStatus: async (...asked) => {
       const { items, ...rest } = inStatus(...asked);
       const outlines = items.map(({ sagaId, statusSince, state }) => ({

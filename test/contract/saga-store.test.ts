@@ -378,3 +378,24 @@ test('an attempt is claimed once, also by two at once, and the next attempt by i
   expect(await claim(2)).toBe(true);
   expect(await tombstones.isBuried('k:claimed')).toBe(false);
 });
+
+test('a session finds its sagas in the order of their start, whichever store keeps them', async () => {
+  const memory = memorySagaStore().store;
+  for (const store of [dynamo, memory]) {
+    const head = await startedHead(store, 'of-nobody');
+    const of = (sagaId: string, sessionId: string, createdAt: string) => ({
+      ...head,
+      sagaId,
+      sessionId,
+      createdAt,
+    });
+    await store.createSaga(of('second', 'session', '2026-01-02T00:00:00.000Z'), []);
+    await store.createSaga(of('first', 'session', '2026-01-01T00:00:00.000Z'), []);
+    await store.createSaga(of('other', 'session2', '2026-01-01T00:00:00.000Z'), []);
+    expect(await store.listBySession('session')).toEqual([
+      { sagaId: 'first', createdAt: '2026-01-01T00:00:00.000Z' },
+      { sagaId: 'second', createdAt: '2026-01-02T00:00:00.000Z' },
+    ]);
+    expect(await store.listBySession('nobody')).toEqual([]);
+  }
+});

@@ -6,7 +6,7 @@ import { FUNCTIONS } from '../../cdk/functions.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
-import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { asArray, statementsOf } from '../support/template.ts';
 import { createRepositories, edit, openWorld, shell } from '../support/world.ts';
 
@@ -71,7 +71,7 @@ const grantsOf = (functionName: string): Set<Permission> => {
   );
 };
 
-const workSessions = async ({ cloud }: SagaCloud): Promise<void> => {
+const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
   const loseShadows = () =>
     Promise.all(
@@ -85,6 +85,16 @@ const workSessions = async ({ cloud }: SagaCloud): Promise<void> => {
   await world.checkpoint('second');
   await loseShadows();
   edit(world.root, 3, world.paths);
+  addOrder(server, 'late');
+  await cloud.invoke('start-saga', {
+    sagaId: 'late',
+    definition: { name: 'refund' },
+    input: { orderId: 'late' },
+    sessionId: world.sessionId,
+    messageId: 'second',
+    requestedBy: 'agent-7',
+  });
+  await cloud.invoke('describe-saga', { sagaId: 'late', waitSeconds: 40 });
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.
   createRepositories(world.root, ['added']);

@@ -8,7 +8,7 @@ import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
 import type { SagaState } from '../../../core/saga/model/state.ts';
-import type { SagaOutline, WakeToken } from '../../../core/saga/ports.ts';
+import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
 import { SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
@@ -23,6 +23,7 @@ import {
   storedHead,
   storedInput,
   storedOutline,
+  storedSessionSaga,
   storedState,
   storedToken,
   storedVersion,
@@ -45,6 +46,7 @@ export const stepsKey = (sagaId: string, planHash: string, chunk: number): Key =
   sk: `STEPS#${planHash.slice(0, 16)}#${digits(chunk, 4)}`,
 });
 export const entryKey = (sagaId: string, seq: number): Key => ({ pk: ledgerKey(sagaId), sk: digits(seq, 8) });
+export const sessionSagasKey = (sessionId: string): string => `SESSION#${sessionId}`;
 export const versionKey = (kind: 'TOOL' | 'DEFINITION', name: string, version: string): Key => ({
   pk: `${kind}#${name}`,
   sk: `V#${version}`,
@@ -181,3 +183,14 @@ const versionReader = <Entry>(schema: z.ZodType<Entry>) =>
   itemReader(ofCatalog, (item) => checked(schema, JSON.parse(storedVersion.parse(item).entry)));
 export const readTool = versionReader(manifest);
 export const readDefinition = versionReader(definition);
+
+/** Where a session finds its sagas, in the order of their start. Written with the head, and never changed. */
+export const sessionSagaItems = ({ sagaId, sessionId, createdAt }: SagaHead): Item[] =>
+  sessionId === undefined
+    ? []
+    : [{ pk: sessionSagasKey(sessionId), sk: `${createdAt}#${sagaId}`, sagaId, createdAt }];
+
+export const readSessionSaga = itemReader(ofSaga, (item): SessionSaga => {
+  const { sagaId, createdAt } = storedSessionSaga.parse(item);
+  return { sagaId, createdAt };
+});

@@ -31,8 +31,11 @@ import {
   readHead,
   readInput,
   readOutline,
+  readSessionSaga,
   readToken,
   readTool,
+  sessionSagaItems,
+  sessionSagasKey,
   stepItems,
   stepsKey,
   tokenKey,
@@ -105,8 +108,14 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     checkFormat(item, SAGA_FORMAT);
     return readHead(item);
   };
-  const commit = async (head: SagaHead, condition: Write['condition'], entries: readonly LedgerEntry[]) => {
+  const commit = async (
+    head: SagaHead,
+    condition: Write['condition'],
+    entries: readonly LedgerEntry[],
+    also: readonly Write[] = [],
+  ) => {
     const writes = [
+      ...also,
       { tableName: sagasTable, item: headItem(head), condition },
       ...entries.map((entry) => ({ tableName: ledgerTable, item: entryItem(entry), condition: isNew })),
     ];
@@ -145,7 +154,14 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       if (step === undefined) throw missing(sagaId);
       return step;
     },
-    createSaga: (head, entries) => commit(head, isNew, entries),
+    createSaga: (head, entries) =>
+      commit(
+        head,
+        isNew,
+        entries,
+        sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),
+      ),
+    listBySession: async (sessionId) => (await sagas.query(sessionSagasKey(sessionId))).map(readSessionSaga),
     append: (head, expectedVersion, entries) => commit(head, hasVersion(expectedVersion), entries),
     getEntry: async (sagaId, seq) => {
       const item = await ledger.get(entryKey(sagaId, seq));

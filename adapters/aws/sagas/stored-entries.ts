@@ -55,6 +55,7 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     definition: text.optional(),
     requestHash: text.optional(),
     sessionId: text.optional(),
+    messageId: text.optional(),
   }),
   'saga resumed': z.looseObject({ generation: count, reason: text }),
   'saga cancel_requested': z.looseObject({ evidence: text.optional() }),

@@ -90,6 +90,7 @@ export const storedHead = z.strictObject({
   inputHash: hash,
   definition: text.optional(),
   sessionId: text.optional(),
+  messageId: text.optional(),
   requestedBy: text,
   historyEvents: count,
   createdAt: time,
@@ -106,6 +107,8 @@ export const storedOutline = z.looseObject({
 
 export const storedInput = z.strictObject({ pk: text, sk: text, input: text });
 export const storedChunk = z.strictObject({ pk: text, sk: text, steps: text, proof: z.array(text) });
+
+export const storedSessionSaga = z.looseObject({ sagaId: text, createdAt: time });
 
 export const storedToken = z.looseObject({
   sagaId: text,

@@ -89,6 +89,7 @@ export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntr
     // An older release did not write these two into the ledger.
     ['requestHash', first.requestHash === undefined || head.requestHash === first.requestHash],
     ['sessionId', first.requestHash === undefined || head.sessionId === first.sessionId],
+    ['messageId', head.messageId === first.messageId],
     ['requestedBy', head.requestedBy === first.actor],
     ['createdAt', head.createdAt === first.at],
     ['updatedAt', head.updatedAt === last.at],

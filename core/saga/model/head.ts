@@ -29,6 +29,8 @@ export interface SagaHead {
   inputHash: string;
   definition?: string;
   sessionId?: string;
+  /** The message of the session whose work it is. */
+  messageId?: string;
   requestedBy: string;
   /** Events in the history of the current execution, estimated. */
   historyEvents: number;

@@ -73,6 +73,7 @@ export type Fact =
        */
       requestHash?: string;
       sessionId?: string;
+      messageId?: string;
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
   | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }

@@ -21,6 +21,7 @@ export interface StartRequest {
   plan?: unknown;
   input: Json;
   sessionId?: string;
+  messageId?: string;
   requestedBy: string;
 }
 
@@ -77,6 +78,7 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
   const known = {
     ...(definition === undefined ? {} : { definition }),
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+    ...(request.messageId === undefined ? {} : { messageId: request.messageId }),
   };
   const fact: Fact = {
     direction: 'saga',
@@ -131,6 +133,9 @@ export const createStartSaga =
       const head = adopt(known, requestHash);
       if (head.seq === 1) await engine.start(head.sagaId, 1);
       return { sagaId: head.sagaId, status: head.state.status, warnings: [] };
+    }
+    if (request.messageId !== undefined && request.sessionId === undefined) {
+      throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
     }
     if (Buffer.byteLength(canonicalJson(request.input)) > MAX_INPUT_BYTES) {
       throw new WalkbackError(

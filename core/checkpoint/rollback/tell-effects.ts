@@ -1,0 +1,45 @@
+/** Adds to a rollback's answer the effects of sagas that it leaves standing (L7). It only reads. */
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
+import type { SessionEffects } from '../ports/effects.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { isAfterTarget } from '../timeline/after-target.ts';
+import { findTarget } from '../timeline/targets.ts';
+
+const MAX_EFFECTS = 100;
+
+type Rollback = (input: RollbackInput, invocation: Invocation) => Promise<RollbackAnswer>;
+
+/**
+ * They are those that stand now, also in the answer to a request that was done before. A rollback never
+ * fails because of them: when they cannot be read, a warning says so.
+ */
+export const tellingEffects =
+  (rollback: Rollback, { store, effects }: { store: SessionStore; effects: SessionEffects }): Rollback =>
+  async (input, invocation) => {
+    const answer = await rollback(input, invocation);
+    const { sessionId, sandboxId } = input;
+    // A review copy is beside the session, and nothing that it does took effect elsewhere.
+    if (sandboxId !== undefined) return answer;
+    try {
+      const [target, tree] = await Promise.all([
+        findTarget(store, sessionId, { checkpointId: answer.checkpointId }),
+        store.listTree(sessionId),
+      ]);
+      const standing = await effects(sessionId, isAfterTarget(tree, target));
+      if (standing.length === 0) return answer;
+      const count = standing.length === 1 ? '1 effect' : `${standing.length} effects`;
+      const warning = `${count} of sagas after the target stand: a rollback takes back files only`;
+      return {
+        ...answer,
+        effects: standing.slice(0, MAX_EFFECTS),
+        warnings: [...answer.warnings, warning],
+      };
+    } catch (error) {
+      if (!isWalkbackError(error)) throw error;
+      const warning = `which effects of sagas stand could not be read: ${error.name}: ${error.message}`;
+      return { ...answer, warnings: [...answer.warnings, warning] };
+    }
+  };

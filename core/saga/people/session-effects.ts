@@ -1,0 +1,56 @@
+/** The effects of a session's sagas that stand, whoever wants to know (L7). It only reads. */
+import type { StandingEffect } from '../../../contract/checkpoint-answers.ts';
+import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { EffectRecord, EffectStatus } from '../model/state.ts';
+import type { SagaStore } from '../ports.ts';
+import { storiesOf } from './stories.ts';
+
+const SAGAS_AT_ONCE = 8;
+
+const TAKEN_BACK: readonly EffectStatus[] = ['rejected', 'undone', 'resolved'];
+
+const stands = ({ kind, status }: EffectRecord): boolean => kind !== 'read' && !TAKEN_BACK.includes(status);
+
+export const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
+  messageId: messageId ?? null,
+  createdAt,
+});
+
+type Store = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
+
+const effectsOf = async (store: Store, head: SagaHead): Promise<StandingEffect[]> => {
+  if (!head.state.effects.some(stands)) return [];
+  const stories = storiesOf(head, await readLedger(store, head.sagaId, head.seq));
+  return stories
+    .filter(({ effect }) => stands(effect))
+    .map(({ step, tool, externalRef, effect }) => ({
+      sagaId: head.sagaId,
+      status: head.state.status,
+      messageId: head.messageId ?? null,
+      step,
+      tool,
+      externalRef,
+      reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
+    }));
+};
+
+/** The sagas of a session that `isMeant` takes, in the order of their start. */
+export const sessionSagas = async (
+  store: Pick<SagaStore, 'getHead' | 'listBySession'>,
+  sessionId: string,
+  isMeant: (saga: PlacedSaga) => boolean,
+): Promise<SagaHead[]> => {
+  const listed = await store.listBySession(sessionId);
+  const heads = await mapAtOnce(listed, SAGAS_AT_ONCE, ({ sagaId }) => store.getHead(sagaId));
+  return heads.filter((head) => head !== undefined).filter((head) => isMeant(placeOf(head)));
+};
+
+export const createSessionEffects =
+  (store: Store): SessionEffects =>
+  async (sessionId, isMeant) => {
+    const heads = await sessionSagas(store, sessionId, isMeant);
+    return (await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, head))).flat();
+  };

@@ -1,0 +1,116 @@
+/** A rollback names the effects of sagas that it leaves standing (L7). */
+import { describe, expect, test } from 'vitest';
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
+import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
+import { runCommand } from '../support/recording-app.ts';
+import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+
+const node = (seq: number, parentSeq: number | null, messageId: string | null) => ({
+  seq,
+  parentSeq,
+  messageId,
+  messageOrder: messageId === null ? null : Number(messageId.slice(1)),
+  checkpointId: `cp-${seq}`,
+  complete: true,
+  reason: 'manual',
+  detached: false,
+});
+
+describe('which sagas came after a checkpoint', () => {
+  // m1 and m2 follow each other; a rollback to m1 left m2 behind, and m3 came.
+  const tree = [node(1, null, null), node(2, 1, 'm1'), node(3, 2, 'm2'), node(4, 2, 'm1'), node(5, 4, 'm3')];
+  const target = { seq: 4, createdAt: '2026-01-02T00:00:00.000Z' };
+  const isAfter = isAfterTarget(tree, target);
+  const earlier = '2026-01-01T00:00:00.000Z';
+  const later = '2026-01-03T00:00:00.000Z';
+
+  test.each([
+    ['a message that the target holds', { messageId: 'm1', createdAt: later }, false],
+    ['a later message', { messageId: 'm3', createdAt: earlier }, true],
+    ['a message of a way that was left', { messageId: 'm2', createdAt: earlier }, true],
+    ['a message without a checkpoint, later', { messageId: 'm9', createdAt: later }, true],
+    ['a message without a checkpoint, earlier', { messageId: 'm9', createdAt: earlier }, false],
+    ['no message, later', { messageId: null, createdAt: later }, true],
+    ['no message, earlier', { messageId: null, createdAt: earlier }, false],
+  ])('one of %s', (_, saga, expected) => {
+    expect(isAfter(saga)).toBe(expected);
+  });
+});
+
+test('the effects of a session that stand: not what was read or undone, and of no other session', async () => {
+  const saga = await scriptedSaga({
+    tools: [
+      scriptedTool('look', 'read'),
+      scriptedTool('pay', 'compensatable'),
+      scriptedTool('mail', 'irreversible'),
+    ],
+    answer: () => committed(),
+  });
+  const plan = (...names: string[]) => ({ steps: names.map((tool) => ({ id: tool, tool, arguments: {} })) });
+  const start = (sagaId: string, sessionId: string, names: string[]) =>
+    saga.machine.start({
+      sagaId,
+      plan: plan(...names),
+      input: {},
+      sessionId,
+      messageId: 'm1',
+      requestedBy: 'me',
+    });
+  await start('one', 'session', ['look', 'pay', 'mail']);
+  await start('two', 'session', ['pay']);
+  await start('elsewhere', 'other', ['pay']);
+  await saga.machine.settle();
+  await saga.machine.operate({ sagaId: 'two', action: 'undo', by: 'ada' });
+  await saga.machine.settle();
+  const effects = createSessionEffects(saga.store);
+  const seen: unknown[] = [];
+  const standing = await effects('session', (place) => seen.push(place) > 0);
+  expect(seen).toMatchObject([{ messageId: 'm1' }, { messageId: 'm1' }]);
+  const common = { sagaId: 'one', status: 'COMPLETED', messageId: 'm1', externalRef: null };
+  expect(standing).toEqual([
+    { ...common, step: 'pay', tool: 'pay', reversible: true },
+    { ...common, step: 'mail', tool: 'mail', reversible: false },
+  ]);
+  expect(await effects('session', () => false)).toEqual([]);
+  expect(await effects('nobody', () => true)).toEqual([]);
+  await expect(
+    saga.machine.start({ sagaId: SAGA, plan: plan('pay'), input: {}, messageId: 'm1', requestedBy: 'me' }),
+  ).rejects.toMatchObject({ name: 'InvalidInput', message: expect.stringContaining('messageId') });
+});
+
+test('the command names them in the plan and in its question', async () => {
+  const planned: RollbackAnswer = {
+    status: 'PLANNED',
+    checkpointId: 'cp-00000001-12345678',
+    epoch: 1,
+    undoCheckpointId: null,
+    repositories: [],
+    discardedMessageIds: ['m2'],
+    trimAfterMessageId: 'm1',
+    effects: [
+      {
+        sagaId: 'r1',
+        status: 'COMPLETED',
+        messageId: 'm2',
+        step: 'confirm',
+        tool: 'mail',
+        externalRef: 'mail-7',
+        reversible: false,
+      },
+    ],
+    warnings: [],
+  };
+  const timeline = { session: { sandboxId: 'sb', projectsRoot: '/work' }, checkpoints: [], messages: [] };
+  const answers = {
+    'walkback-rollback': planned,
+    'walkback-timeline': timeline,
+    'walkback-list-sessions': { sessions: [{ sessionId: 's', status: 'active', createdAt: '' }] },
+  };
+  const { stderr, failure } = await runCommand(['rollback', '-s', 's', '--to', 'cp-00000001-12345678'], {
+    answers,
+    typed: 'no\n',
+  });
+  expect(failure).toMatchObject({ name: 'NotConfirmed' });
+  expect(stderr).toContain('stands: confirm (mail) of saga r1  mail-7  nothing takes it back');
+});
