@@ -101,6 +101,12 @@ const bindLook = (fn: WalkbackFunction, functionArn: string): void => {
   NagSuppressions.addResourceSuppressions(fn.role, [anyVersionOfOneFunction], true);
 };
 
+/** Lets a function call a tool, also a pinned version or alias of it. */
+const bindCall = (fn: WalkbackFunction, functionArn: string): void => {
+  fn.allow(['lambda:InvokeFunction'], [functionArn, `${functionArn}:*`]);
+  NagSuppressions.addResourceSuppressions(fn.role, [anyVersionOfOneFunction], true);
+};
+
 export class Walkback extends Construct {
   readonly tables: Tables;
   readonly bundles: BundleBucket;
@@ -115,6 +121,8 @@ export class Walkback extends Construct {
   readonly #namePrefix: string;
   readonly #securityGroups: ISecurityGroup[] | undefined;
   readonly #catalogKeepers: readonly WalkbackFunction[];
+  /** They call tools as the machine does. */
+  readonly #toolCallers: readonly WalkbackFunction[];
 
   constructor(scope: Construct, id: string, props: WalkbackProps) {
     super(scope, id);
@@ -177,16 +185,19 @@ export class Walkback extends Construct {
     });
     this.anchors.writeByClock(named('anchor-ledger'), deadLetters.Sweeper);
     this.#catalogKeepers = functions.filter(({ row }) => row.grants.looksAtTools).map(({ fn }) => fn);
+    this.#toolCallers = functions.filter(({ row }) => row.grants.callsTools).map(({ fn }) => fn);
     for (const { row, fn } of functions) {
       if (row.tool === true) this.addTool(fn.fn);
       // Nobody looks at this one: it serves every deadline.
       if (row.grants.httpTool === true) {
-        this.sagaMachine.bindTool(fn.fn.functionArn);
+        this.#letCall(fn.fn.functionArn);
         this.tables.bindTombstones(fn.fn);
       }
     }
     for (const name of props.toolFunctions ?? []) this.#nameTool(arnOf('lambda', `function:${name}`));
-    named('advance-saga').fn.addEnvironment('WALKBACK_HTTP_TOOL_FUNCTION', `${this.#namePrefix}-http-tool`);
+    for (const { fn } of [named('advance-saga'), ...this.#toolCallers]) {
+      fn.addEnvironment('WALKBACK_HTTP_TOOL_FUNCTION', `${this.#namePrefix}-http-tool`);
+    }
     this.policies = new AccessPolicies(this, 'Access', {
       namePrefix: this.#namePrefix,
       tables: this.tables,
@@ -219,8 +230,14 @@ export class Walkback extends Construct {
 
   /** Sagas may call it, and the catalog is checked against it. */
   #nameTool(functionArn: string): void {
-    this.sagaMachine.bindTool(functionArn);
+    this.#letCall(functionArn);
     for (const fn of this.#catalogKeepers) bindLook(fn, functionArn);
+  }
+
+  /** The machine, and the functions that call tools in its place. */
+  #letCall(functionArn: string): void {
+    this.sagaMachine.bindTool(functionArn);
+    for (const fn of this.#toolCallers) bindCall(fn, functionArn);
   }
 
   #functionDefaults(): FunctionDefaults {

@@ -93,6 +93,13 @@ const SAGA_ERRORS = {
   ApprovalExpired: refusal('conflict', 'it is too late to answer: start the saga again'),
   ApprovalDeclined: refusal('conflict', 'a person said no, and what was done is undone'),
   ArgumentsChanged: refusal('conflict', 'what was approved is not what would be done now: start again'),
+  SagaNotInteractive: refusal('conflict', 'it has a plan: walkback saga show says where it stands'),
+  SagaClosed: refusal('conflict', 'start another saga'),
+  SagaUnwinding: refusal('conflict', 'wait until it is undone, then start another saga'),
+  StepInProgress: laterMaybe(
+    refusal('conflict', 'submit the step before again to wait for it, then this one'),
+  ),
+  StepConflict: refusal('conflict', 'repeat the first request unchanged, or choose another step id'),
   OperationRefused: refusal('conflict', 'walkback saga show says where the saga stands'),
   PointOfNoReturn: refusal(
     'conflict',
@@ -112,6 +119,7 @@ const TOOL_ERRORS = {
   Fenced: refusal('conflict', 'the step is compensated already: start another saga'),
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
+  IdleTimeout: refusal('conflict', 'no step came in time, and what was done is undone'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
   Rewound: refusal('conflict', 'the saga was rewound: walkback saga show says what it goes on with'),
   Undone: refusal('conflict', 'an operator had the finished saga undone'),

@@ -29,6 +29,8 @@ interface Grants {
   anchors?: 'write' | 'read';
   /** Reads the timeouts of the functions that serve tools. */
   looksAtTools?: true;
+  /** Calls tools as the machine does. */
+  callsTools?: true;
   /** Calls tools over HTTP: sagas may call it, and it may read the secret that signs calls. */
   httpTool?: true;
 }

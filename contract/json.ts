@@ -54,7 +54,7 @@ export const isJson = (value: unknown): value is Json => jsonProblem(value) === 
 /** Any JSON value. Refuses other values, and JSON that we do not accept (`jsonProblem`). */
 export const jsonValue: z.ZodType<Json> = z.custom<Json>(isJson, { error });
 
-const isJsonObject = (value: unknown): value is JsonObject =>
+export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && jsonProblem(value) === undefined;
 
 export const jsonObject: z.ZodType<JsonObject> = z.custom<JsonObject>(isJsonObject, { error });

@@ -19,7 +19,7 @@ export type SagaStatus = (typeof SAGA_STATUSES)[number];
 const status = z.enum(SAGA_STATUSES);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
-const movedSaga = () => z.object({ sagaId: z.string(), status });
+export const movedSaga = () => z.object({ sagaId: z.string(), status });
 
 /** What an undo or a rewind takes back, and what it cannot. */
 export const undoPlan = () =>
@@ -163,9 +163,46 @@ export const observation = () =>
       })
       .optional(),
     awaiting: awaitedApproval().optional(),
+    interactive: z
+      .object({
+        what: z.enum(['next-step', 'step', 'closed']).describe('waits for a step, works on one, or is over'),
+        step: z.string().optional().describe('the one that was submitted last'),
+        until: z.string().optional().describe('how long it waits for the next step'),
+        asked: z.boolean().optional().describe('no step came in time, and people were asked'),
+        onIdle: z.enum(['unwind', 'ask']),
+      })
+      .optional()
+      .describe('of a saga whose steps are submitted one by one'),
+    rejected: z
+      .array(z.object({ step: z.string(), tool: z.string(), error: namedError().optional() }))
+      .optional()
+      .describe('of an interactive saga: the last steps of which nothing happened'),
     advice: z.string(),
   });
 export type Observation = z.infer<ReturnType<typeof observation>>;
+
+const stepAnswer = () =>
+  z.object({
+    stepId: z.string(),
+    status: z
+      .enum(['committed', 'rejected', 'undone', 'awaiting', 'running', 'failed'])
+      .describe(
+        'rejected: nothing happened. undone: it may have happened and was taken back. awaiting: a person approves it first. ' +
+          'running: not settled yet, submit it again to wait. failed: a person has to look',
+      ),
+    result: jsonValue.optional(),
+    externalRef: z.string().optional(),
+    error: namedError().optional(),
+  });
+export type StepAnswer = z.infer<ReturnType<typeof stepAnswer>>;
+
+export const steppedSaga = () =>
+  z.object({
+    step: stepAnswer(),
+    warnings: z.array(z.string()).describe('what unwinding would leave'),
+    saga: observation().optional(),
+  });
+export type SteppedSaga = z.infer<ReturnType<typeof steppedSaga>>;
 
 /** A ledger entry as the columns people query (docs/sagas.md, Data). */
 const ledgerRow = () =>

@@ -15,13 +15,16 @@ import {
   catalogAnswer,
   catalogStored,
   ledgerAnswer,
+  movedSaga,
   observation,
   operatedSaga,
   sagasAnswer,
   startedSaga,
+  steppedSaga,
 } from './saga-answers.ts';
 import {
   answerInput,
+  closeSagaInput,
   describeSagaInput,
   listCatalogInput,
   listSagasInput,
@@ -29,6 +32,7 @@ import {
   putCatalogInput,
   queryLedgerInput,
   startSagaInput,
+  submitStepInput,
 } from './saga-inputs.ts';
 
 /**
@@ -51,6 +55,32 @@ export const SAGA_FUNCTIONS = {
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       ledger: ['PutItem'],
       engine: ['StartExecution'],
+    },
+  },
+  'submit-step': {
+    description: 'Takes a step of an interactive saga and drives it',
+    input: submitStepInput,
+    answer: steppedSaga,
+    callers: ['agent-backend'],
+    // It calls the tool itself, and tools may take long.
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: {
+      sagas: ['GetItem', 'PutItem'],
+      ledger: ['PutItem', 'Query'],
+      engine: ['StartExecution'],
+      callsTools: true,
+    },
+  },
+  'close-saga': {
+    description: 'Ends an interactive saga: all of it stands, or is taken back',
+    input: closeSagaInput,
+    answer: movedSaga,
+    callers: ['agent-backend'],
+    timeoutSeconds: 60,
+    grants: {
+      sagas: ['GetItem', 'PutItem'],
+      ledger: ['PutItem'],
+      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },
   },
   'describe-saga': {

@@ -3,7 +3,7 @@
  */
 import * as z from 'zod';
 import { id } from './fields.ts';
-import { jsonValue } from './json.ts';
+import { jsonObject, jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
 export const stepId = z.string().min(1).max(64);
@@ -17,6 +17,30 @@ export const acceptResidue = z
   .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
 const cursor = z.string().max(2000).optional().describe('of the answer before');
 
+const interactive = () =>
+  z.strictObject({
+    idleTimeoutSeconds: z
+      .int()
+      .min(60)
+      .max(30 * 86_400)
+      .optional()
+      .describe('how long it waits for a step; default 3600'),
+    onIdle: z
+      .enum(['unwind', 'ask'])
+      .describe('then: take everything back, or alert people and wait (AWAITING)'),
+    approvalTimeoutSeconds: z
+      .int()
+      .min(60)
+      .max(365 * 86_400)
+      .optional()
+      .describe('how long people have to approve an irreversible step; default a day'),
+    allowIrreversible: z
+      .array(z.string().min(1).max(48))
+      .max(20)
+      .optional()
+      .describe('irreversible tools that need no approval'),
+  });
+
 export const startSagaInput = () =>
   z.strictObject({
     sagaId: id.optional().describe('the same id again, with the same request, starts nothing new'),
@@ -26,7 +50,10 @@ export const startSagaInput = () =>
       .describe('a template of the catalog; the newest version unless one is named'),
     // Checked by the plan's own rules, which name step and rule.
     plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
-    input: jsonValue.describe('what expressions of the plan read'),
+    interactive: interactive()
+      .optional()
+      .describe('instead of a plan: its steps are submitted one by one, with submit-step'),
+    input: jsonValue.optional().describe('what expressions of the plan read; a plan needs it'),
     sessionId: id.optional().describe('the session it belongs to'),
     messageId: id
       .optional()
@@ -35,6 +62,34 @@ export const startSagaInput = () =>
       ),
     requestedBy: who,
   });
+
+const waitSeconds = z.number().min(0).max(600).optional();
+
+export const submitStepInput = () =>
+  z.strictObject({
+    sagaId: id,
+    stepId: id.describe(
+      'of the step in this saga; the same id again, with the same request, is the same step',
+    ),
+    tool: z.string().min(1).max(48),
+    version: z.string().max(32).optional().describe('the newest unless given'),
+    arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    sessionId: id.optional().describe('the session that submits it'),
+    messageId: id.optional().describe('the message that it belongs to'),
+    waitSeconds: waitSeconds.describe(
+      'waits so long for the end of the step; default 60. A tool that may take longer is called by the machine',
+    ),
+    observe: z.boolean().optional().describe('false: without the observation, which reads the whole ledger'),
+  });
+export type SubmitStepInput = z.infer<ReturnType<typeof submitStepInput>>;
+
+export const closeSagaInput = () =>
+  z.strictObject({
+    sagaId: id,
+    outcome: z.enum(['complete', 'unwind']).describe('all of it stands, or all of it is taken back'),
+    reason: words.optional().describe('goes into the ledger'),
+  });
+export type CloseSagaInput = z.infer<ReturnType<typeof closeSagaInput>>;
 
 export const describeSagaInput = () =>
   z.strictObject({

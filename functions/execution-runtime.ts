@@ -1,9 +1,10 @@
 /** The part of the composition root that wires the evaluator of expressions and the link to executions. */
 import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
+import type { DriveDependencies } from '../core/saga/interactive/drive.ts';
 import type { AdvanceDependencies, Evaluate } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
-import { sagaPorts } from './saga-runtime.ts';
+import { sagaPorts, toolInvoker } from './saga-runtime.ts';
 
 export const evaluator = (): Evaluate => createEvaluator();
 
@@ -12,4 +13,10 @@ export const advancePorts = (runtime: Runtime): AdvanceDependencies => ({
   evaluate: evaluator(),
   executionLink,
   httpToolFunction: required(runtime.env, 'WALKBACK_HTTP_TOOL_FUNCTION'),
+});
+
+/** For functions that drive a saga themselves. */
+export const drivePorts = (runtime: Runtime): DriveDependencies => ({
+  ...advancePorts(runtime),
+  tools: toolInvoker(),
 });

@@ -4,8 +4,9 @@ import { createSagaEngine } from '../adapters/aws/sagas/saga-engine.ts';
 import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../adapters/aws/sagas/saga-tombstones.ts';
 import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
+import { createToolInvoker } from '../adapters/aws/sagas/tool-invoker.ts';
 import type { LedgerAudit } from '../core/saga/ledger/audit.ts';
-import type { SagaEngine, SagaStore, Tombstones, ToolFunctions } from '../core/saga/ports.ts';
+import type { SagaEngine, SagaStore, Tombstones, ToolFunctions, ToolInvoker } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
@@ -25,6 +26,8 @@ export const sagaEngine = ({ env }: Runtime): SagaEngine =>
 
 export const sagaTombstones = ({ env }: Runtime): Tombstones =>
   createTombstones({ sagasTable: required(env, 'WALKBACK_SAGAS_TABLE') });
+
+export const toolInvoker = (): ToolInvoker => createToolInvoker();
 
 export const toolFunctions = (): ToolFunctions => createToolFunctions();
 

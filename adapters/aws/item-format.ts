@@ -10,11 +10,13 @@ export const SAGA_FORMAT = 3;
 
 /**
  * The oldest format that a head can have, so that an older release goes on with the heads that it
- * understands. 2: a compensator was put aside, to be tried again. 3: it was taken back although nothing
- * failed.
+ * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
+ * that an execution runs from its beginning to its end.
  */
-export const sagaFormatOf = ({ effects, undoRequested, rewind, epoch }: SagaState): number => {
-  if (undoRequested === true || rewind !== undefined || epoch > 0) return 3;
+export const sagaFormatOf = (state: SagaState): number => {
+  const { effects, undoRequested, rewind, epoch, interactive, inline } = state;
+  const isLive = interactive !== undefined || inline !== undefined;
+  if (undoRequested === true || rewind !== undefined || epoch > 0 || isLive) return 3;
   return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
 };
 

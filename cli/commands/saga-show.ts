@@ -20,7 +20,8 @@ const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observa
       sagaId,
       waitSeconds: Math.min(WAIT_SECONDS, leftSeconds),
     });
-    if (hasEnded(seen) || seen.awaiting !== undefined || leftSeconds === 0) return seen;
+    const isIdle = seen.interactive?.what === 'next-step';
+    if (hasEnded(seen) || isIdle || seen.awaiting !== undefined || leftSeconds === 0) return seen;
   }
 };
 

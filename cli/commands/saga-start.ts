@@ -3,12 +3,16 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
-import { parseId } from '../options.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { statusWord } from '../view/saga-views.ts';
 
 interface Options {
   plan?: string;
+  interactive?: boolean;
+  idle?: number;
+  onIdle?: 'unwind' | 'ask';
+  allow?: string[];
   input?: string;
   id?: string;
   session?: string;
@@ -21,12 +25,36 @@ const definitionOf = (text: string): { name: string; version?: string } => {
   return version === undefined ? { name } : { name, version };
 };
 
+/** What is to run: a template, a plan, or steps as they come. */
+const planOf = async (template: string | undefined, options: Options) => {
+  const { plan, interactive = false, idle, onIdle = 'unwind', allow } = options;
+  const given = [template !== undefined, plan !== undefined, interactive].filter(Boolean).length;
+  if (given !== 1) throw new CliError('InvalidInput', 'Give a template, --plan or --interactive.');
+  if (template !== undefined) return { definition: definitionOf(template) };
+  if (plan !== undefined) return { plan: await readJson(plan, '--plan') };
+  return {
+    interactive: {
+      onIdle,
+      ...(idle === undefined ? {} : { idleTimeoutSeconds: idle }),
+      ...(allow === undefined ? {} : { allowIrreversible: allow }),
+    },
+  };
+};
+
 export const addSagaStart = (parent: Command, app: App): void => {
   parent
     .command('start')
     .argument('[template]', 'template of the catalog, NAME or NAME@VERSION')
     .description('start a saga from a template, or from a plan of your own')
     .addOption(new Option('--plan <json>', 'a one-off plan instead of a template: JSON or @FILE'))
+    .option('--interactive', 'without a plan: steps are submitted one by one (saga submit)')
+    .option('--idle <seconds>', 'interactive: wait this long for a step', parseWholeNumber(60, 30 * 86_400))
+    .addOption(
+      new Option('--on-idle <what>', 'interactive: then take everything back, or ask people')
+        .choices(['unwind', 'ask'])
+        .default('unwind'),
+    )
+    .option('--allow <tool...>', 'interactive: irreversible tools that need no approval')
     .option('-i, --input <json>', "the saga's input: JSON or @FILE", '{}')
     .option('--id <id>', 'saga id; starting the same again is no second saga', parseId)
     .option('-s, --session <id>', 'session the saga belongs to', parseId)
@@ -34,13 +62,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
     .option('--by <who>', 'who asks (default: you)')
     .action((template: string | undefined, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
-        if ((template === undefined) === (options.plan === undefined)) {
-          throw new CliError('InvalidInput', 'Give a template or --plan.');
-        }
-        const what =
-          template === undefined
-            ? { plan: await readJson(options.plan ?? '', '--plan') }
-            : { definition: definitionOf(template) };
+        const what = await planOf(template, options);
         const answer = await run.progress('Starting the saga', async () =>
           run.invoke('walkback-start-saga', {
             ...what,

@@ -103,6 +103,13 @@ const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, 
 const keyText = ({ externalRef, idempotencyKey }: Observation['notCompensated'][number]): string[] =>
   externalRef !== null || idempotencyKey === undefined ? [] : [`its key at the provider: ${idempotencyKey}`];
 
+/** Whose turn it is in a saga whose steps are submitted one by one. */
+const interactiveText = ({ what, step, until, asked }: NonNullable<Observation['interactive']>): string => {
+  if (what === 'closed') return 'its steps were submitted one by one';
+  if (what === 'step') return `works on ${step ?? 'a step'}`;
+  return asked === true ? 'no step came in time; waits' : `waits for its next step until ${until ?? '?'}`;
+};
+
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const left = new Set(seen.notCompensated.map(({ step }) => step));
@@ -130,6 +137,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
           ...block(`waits for approval of ${awaiting.step} until ${awaiting.until}`, width, paint.yellow),
           ...approvalLines(awaiting, paint, width),
         ]),
+    ...(seen.interactive === undefined ? [] : block(interactiveText(seen.interactive), width, paint.cyan)),
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),
@@ -140,6 +148,10 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       effect(paint.red('✖'), one, paint),
       ...about(one.reason),
       ...keyText(one).flatMap(about),
+    ]),
+    ...(seen.rejected ?? []).flatMap(({ step, tool, error }) => [
+      `  ${paint.yellow('–')} ${printableLine(step)} ${paint.dim(printableLine(tool))}  rejected, nothing happened`,
+      ...(error === undefined ? [] : about(`${error.name}: ${error.message}`)),
     ]),
     ...about(seen.advice),
   ];

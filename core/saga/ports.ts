@@ -7,10 +7,12 @@ import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock } from '../shared/surroundings.ts';
 import type { SagaHead } from './model/head.ts';
+import type { SubmittedStep } from './model/interactive.ts';
 import type { LedgerEntry } from './model/ledger-entry.ts';
 import type { PinnedSaga, PinnedStep, SagaDefinition } from './model/plan.ts';
 import type { ToolManifest } from './model/tool.ts';
 import type { Expression } from './plan/evaluate.ts';
+import type { InvokePayload } from './tools/tool-protocol.ts';
 
 /** The execution to wake when an awaited answer comes. */
 export interface WakeToken {
@@ -39,6 +41,11 @@ export interface SessionSaga {
   createdAt: string;
 }
 
+/** Written in the transaction of a move. */
+export interface Beside {
+  submitted?: SubmittedStep;
+}
+
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
@@ -49,13 +56,19 @@ export interface SagaStore {
   putPinned(pinned: PinnedSaga): Promise<void>;
   getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
+  /** A step that was submitted under this id, checked against what it was pinned under. */
+  getSubmittedStep(sagaId: string, stepId: string): Promise<SubmittedStep | undefined>;
   /** One transaction: head and first entries, both create-only. */
   createSaga(head: SagaHead, entries: readonly LedgerEntry[]): Promise<WriteOutcome<SagaHead>>;
-  /** One transaction (S9): the head moves from `expectedVersion`, every entry is create-only. */
+  /**
+   * One transaction (S9): the head moves from `expectedVersion`, every entry is create-only, and so is
+   * everything beside them.
+   */
   append(
     head: SagaHead,
     expectedVersion: number,
     entries: readonly LedgerEntry[],
+    beside?: Beside,
   ): Promise<WriteOutcome<SagaHead>>;
   /** The sagas that were started for a session, oldest first. */
   listBySession(sessionId: string): Promise<SessionSaga[]>;
@@ -97,6 +110,14 @@ export interface SagaEngine {
   look(sagaId: string, generation: number): Promise<'running' | 'ended' | 'missing'>;
   /** False when no execution waits on this token any more. */
   wake(token: string): Promise<boolean>;
+}
+
+/** As Step Functions gives it to the next state: the answer of the function, or the error of the call. */
+export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
+
+/** Calls the function of a tool without a machine. Never throws: an answer that is lost is an error too. */
+export interface ToolInvoker {
+  invoke(functionName: string, payload: InvokePayload, timeoutMs: number): Promise<Invoked>;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Failure points around one operation of one step: at the store and at the engine. */
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
-import type { SagaStore } from '../../core/saga/ports.ts';
-import { Crash, type Invoked } from './saga-machine.ts';
+import type { Invoked, SagaStore } from '../../core/saga/ports.ts';
+import { Crash } from './saga-machine.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export type Invoke = (payload: ToolRequest) => Promise<Invoked>;
@@ -33,10 +33,10 @@ const onAppend = (matches: (entry: LedgerEntry) => boolean, when: 'before' | 'af
   return {
     storing: (store) => ({
       ...store,
-      append: async (head, version, entries) => {
+      append: async (head, version, entries, beside) => {
         const hit = entries.some(matches) && fires();
         if (hit && when === 'before') throw new Crash('before the write');
-        const outcome = await store.append(head, version, entries);
+        const outcome = await store.append(head, version, entries, beside);
         if (hit) throw new Crash('after the write');
         return outcome;
       },

@@ -2,6 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
+import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
@@ -14,13 +15,15 @@ export const memorySagaStore = () => {
   const inputs = new Map<string, Json>();
   const ledger = new Map<string, LedgerEntry[]>();
   const tokens = new Map<string, WakeToken>();
+  const submitted = new Map<string, SubmittedStep>();
   const tools: ToolManifest[] = [];
   const definitions: SagaDefinition[] = [];
   const writes = { transactions: 0, entries: 0 };
 
-  const put = (head: SagaHead, entries: readonly LedgerEntry[]) => {
+  const put = (head: SagaHead, entries: readonly LedgerEntry[], others = 1) => {
     // DynamoDB's limit of one transaction.
-    if (entries.length + 1 > 100) throw new Error(`${entries.length + 1} items in one transaction`);
+    const items = entries.length + others;
+    if (items > 100) throw new Error(`${items} items in one transaction`);
     const mine = ledger.get(head.sagaId) ?? [];
     for (const entry of entries) {
       if (mine[entry.seq] !== undefined) throw new Error(`entry ${entry.seq} is written already`);
@@ -77,14 +80,17 @@ export const memorySagaStore = () => {
       put(head, entries);
       return { written: true };
     },
-    append: async (head, expectedVersion, entries) => {
+    getSubmittedStep: async (sagaId, stepId) => structuredClone(submitted.get(`${sagaId} ${stepId}`)),
+    append: async (head, expectedVersion, entries, beside = {}) => {
       const existing = heads.get(head.sagaId);
-      if (existing?.version !== expectedVersion) {
+      const place = `${head.sagaId} ${beside.submitted?.stepId}`;
+      if (existing?.version !== expectedVersion || submitted.has(place)) {
         return existing === undefined
           ? { written: false }
           : { written: false, existing: structuredClone(existing) };
       }
-      put(head, entries);
+      put(head, entries, beside.submitted === undefined ? 1 : 2);
+      if (beside.submitted !== undefined) submitted.set(place, structuredClone(beside.submitted));
       return { written: true };
     },
     getEntry: async (sagaId, seq) => structuredClone(ledger.get(sagaId)?.[seq]),

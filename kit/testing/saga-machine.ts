@@ -4,12 +4,15 @@
  * definition does the same.
  */
 import type { Json } from '../../contract/json.ts';
+import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import { createCloseSaga } from '../../core/saga/interactive/close.ts';
+import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
-import type { Evaluate, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import type { Evaluate, Invoked, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
@@ -17,8 +20,6 @@ import { createSweep } from '../../core/saga/run/sweep.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { VirtualClock } from './virtual-clock.ts';
-
-export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
 
 /** The execution is gone, as when its machine dies. */
 export class Crash extends Error {
@@ -50,6 +51,8 @@ const evaluateHere: Evaluate = (expressions, scope) =>
       return value;
     }),
   );
+
+const FUNCTION_MS = 900_000;
 
 const MAX_TRANSITIONS = 20_000;
 
@@ -88,6 +91,14 @@ export const sagaMachine = (options: MachineOptions) => {
     ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
   });
   const announce = createAnnounceAwait({ store, engine });
+  const submit = createSubmitStep({
+    store,
+    engine,
+    clock,
+    evaluate,
+    tools: { invoke: (functionName, payload) => options.invoke(functionName, payload) },
+    ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
+  });
   const sweep = createSweep({ store, engine, clock, log });
 
   const advance = async (state: {
@@ -174,6 +185,9 @@ export const sagaMachine = (options: MachineOptions) => {
     /** Runs one execution from its beginning, as a redrive or a second engine would. */
     execute,
     start: createStartSaga({ store, engine, clock, evaluate }),
+    /** As a function that has a quarter of an hour. */
+    submit: (request: SubmitStepInput) => submit(request, { deadlineMs: clock.nowMs() + FUNCTION_MS }),
+    close: createCloseSaga({ store, engine, clock }),
     answer: createAnswer({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),
     rewind: createRewindSaga({ store, engine, clock, evaluate }),

@@ -8,6 +8,7 @@ import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { Plan } from '../../core/saga/model/plan.ts';
+import { approvalStep } from '../../core/saga/model/state.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
@@ -105,7 +106,7 @@ const run = async ({ plan, tools, sagaId, fault, isUndone, options }: Run) => {
     invoke: (_, payload) => invoke(payload),
     onAwait: async ({ sagaId: waiting }) => {
       const head = await memory.store.getHead(waiting);
-      const step = plan.steps[head?.state.wait?.step ?? -1];
+      const step = plan.steps[approvalStep(head?.state.wait ?? null) ?? -1];
       if (step === undefined) return false;
       await machine.answer({ sagaId: waiting, stepId: step.id, decision: 'approve', by: 'testSaga' });
       return true;

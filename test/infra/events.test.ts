@@ -73,9 +73,9 @@ test('a compensation that is delayed is told once, as its schema says', async ()
     },
     storing: (store) => ({
       ...store,
-      append: async (after, version, entries) => {
+      append: async (after, version, entries, beside) => {
         const before = await store.getHead(after.sagaId);
-        const outcome = await store.append(after, version, entries);
+        const outcome = await store.append(after, version, entries, beside);
         await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
         return outcome;
       },

@@ -33,6 +33,10 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:SendTaskSuccess':
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
+  'close-saga': {
+    'states:SendTaskSuccess':
+      'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',
+  },
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
@@ -132,6 +136,16 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   await client.observe('cancelled');
   await cloud.invoke('operate-saga', { sagaId: 'cancelled', action: 'cancel', by: 'ada' });
   await client.observe('cancelled');
+
+  // Driven by the function, then by the machine, because the tool may take longer than the caller waits.
+  const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
+  const live = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7' };
+  await cloud.invoke('start-saga', { sagaId: 'live', ...live });
+  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'one', ...ticket });
+  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket, waitSeconds: 1 });
+  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket });
+  await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
+  await client.observe('live');
 
   faults.refuseMail = true;
   faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');

@@ -126,7 +126,16 @@ describe('the ledger', () => {
     const writers = FUNCTIONS.filter(({ grants }) => grants.ledger?.includes('PutItem')).map(
       ({ name }) => name,
     );
-    expect(writers).toEqual(['start-saga', 'answer', 'operate-saga', 'rewind', 'advance-saga', 'sweep']);
+    expect(writers).toEqual([
+      'start-saga',
+      'submit-step',
+      'close-saga',
+      'answer',
+      'operate-saga',
+      'rewind',
+      'advance-saga',
+      'sweep',
+    ]);
     for (const { name } of FUNCTIONS) {
       const role = template.Resources[logicalIdOf(template, `walkback-${name}`)]?.Properties['Role'];
       const [roleId] = (role as { 'Fn::GetAtt': string[] })['Fn::GetAtt'];
@@ -357,6 +366,20 @@ describe('permissions', () => {
         tool === true || grants.httpTool === true || ['advance-saga', 'announce-await'].includes(name);
       expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
     }
+  });
+
+  test('let only the machine and the functions that drive steps themselves call a tool', () => {
+    const tool = `"${logicalIdOf(template, 'walkback-http-tool')}"`;
+    const callers = FUNCTIONS.map(({ name }) => name).filter((name) =>
+      JSON.stringify(
+        statementsOf(template, `walkback-${name}`).filter(({ Action }) =>
+          asArray(Action).includes('lambda:InvokeFunction'),
+        ),
+      ).includes(tool),
+    );
+    expect(callers).toEqual(
+      FUNCTIONS.filter(({ grants }) => grants.callsTools === true).map(({ name }) => name),
+    );
   });
 
   test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer neither rolls back nor ends a session', () => {

@@ -15,6 +15,7 @@ interface Input {
 
 /** Operations that are authorised under another name than their own. */
 const ACTIONS: Record<string, string> = {
+  'lambda:Invoke': 'lambda:InvokeFunction',
   's3:HeadObject': 's3:GetObject',
   's3:DeleteObjects': 's3:DeleteObject',
   's3:ListObjectVersions': 's3:ListBucketVersions',

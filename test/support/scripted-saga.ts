@@ -4,14 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
+import type { AskedPolicy } from '../../core/saga/interactive/policy.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { PlanStep } from '../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { observe } from '../../core/saga/people/observation.ts';
-import type { SagaStore } from '../../core/saga/ports.ts';
+import type { Invoked, SagaStore } from '../../core/saga/ports.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
-import { type Invoked, type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
 import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
 
 /** As deployed: in a process of its own, one for all machines of a file. */
@@ -75,6 +76,8 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     ...(onAwait === undefined ? {} : { onAwait }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
+  const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>
+    machine.start({ sagaId: SAGA, interactive, requestedBy: 'me' });
   const begin = () => machine.start({ sagaId: SAGA, plan: { steps }, input: {}, requestedBy: 'me' });
   const seen = async () => {
     const head = await memory.store.getHead(SAGA);
@@ -92,5 +95,5 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
         differingHeadFields(head, entries).length === 0,
     };
   };
-  return { clock, store: memory.store, machine, requests, begin, seen };
+  return { clock, store: memory.store, machine, requests, begin, beginInteractive, seen };
 };

@@ -7,7 +7,7 @@ import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/sa
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../core/saga/model/plan.ts';
-import type { SagaState } from '../../core/saga/model/state.ts';
+import { approvalStep, type SagaState } from '../../core/saga/model/state.ts';
 import type { CompensationRetry, EffectKind } from '../../core/saga/model/tool.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
@@ -124,7 +124,8 @@ export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) =>
   const invoked: { key: string; direction: string; attempt: number }[] = [];
 
   const tell = (event: SagaEvent) => {
-    const index = state.operation === null ? state.wait?.step : state.effects[state.operation.effect]?.step;
+    const index =
+      state.operation === null ? approvalStep(state.wait) : state.effects[state.operation.effect]?.step;
     const currentStep = index === undefined ? undefined : steps[index];
     const around: Surroundings = {
       sagaId: 's',
@@ -189,6 +190,9 @@ export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) =>
         nowMs = Math.max(nowMs + 1, next.untilMs);
         next = tell({ type: 'continue' });
         break;
+      case 'idle':
+      case 'hand-over':
+        throw new Error('only interactive sagas do this');
       case 'none':
         next = tell({ type: 'continue' });
         break;

@@ -124,13 +124,13 @@ describe('one writer (S9)', () => {
         let raced = false;
         return {
           ...store,
-          append: async (head, version, entries) => {
+          append: async (head, version, entries, beside) => {
             if (raced || !entries.some((entry) => entry.status === 'committed'))
-              return store.append(head, version, entries);
+              return store.append(head, version, entries, beside);
             raced = true;
             // Somebody else writes exactly this first.
-            await store.append(head, version, entries);
-            return store.append(head, version, entries);
+            await store.append(head, version, entries, beside);
+            return store.append(head, version, entries, beside);
           },
         };
       },

@@ -82,11 +82,53 @@ describe('walkback saga', () => {
       'walkback-start-saga',
       { sagaId: 'r1', definition: { name: 'refund', version: '2' }, input: { a: 1 }, requestedBy: 'ada' },
     ],
+    [
+      ['start', '--interactive', '--idle', '600', '--on-idle', 'ask', '--allow', 'mail', '--id', 'r1'],
+      'walkback-start-saga',
+      {
+        sagaId: 'r1',
+        interactive: { onIdle: 'ask', idleTimeoutSeconds: 600, allowIrreversible: ['mail'] },
+        input: {},
+        requestedBy: 'ada',
+      },
+    ],
+    [
+      ['close', 'r1', '--outcome', 'unwind', '--reason', 'why'],
+      'walkback-close-saga',
+      { sagaId: 'r1', outcome: 'unwind', reason: 'why' },
+    ],
   ])('%j', async (argv, name, input) => {
     const answers = { [name]: { ...moved, warnings: [] } };
     const { calls, failure } = await runCommand(['saga', ...argv], { answers, env });
     expect(failure).toBeUndefined();
     expect(calls).toEqual([{ name, input }]);
+  });
+
+  test('submit sends one step and shows what became of it', async () => {
+    const step = { stepId: 'one', status: 'rejected', error: { name: 'Refused', message: 'no such order' } };
+    const warnings = ['1 irreversible step stands: if this saga is unwound, that stays.'];
+    const { calls, stdout, stderr, failure } = await runCommand(
+      ['saga', 'submit', 'r1', 'one', '--tool', 'pay@2', '--arguments', '{"amount":4}', '--message', 'm-1'],
+      { answers: { 'walkback-submit-step': { step, warnings } }, env },
+    );
+    expect(failure).toBeUndefined();
+    const input = { sagaId: 'r1', stepId: 'one', tool: 'pay', version: '2', arguments: { amount: 4 } };
+    expect(calls).toEqual([
+      {
+        name: 'walkback-submit-step',
+        input: { ...input, waitSeconds: 60, observe: false, messageId: 'm-1' },
+      },
+    ]);
+    expect(stdout).toContain('rejected, nothing happened');
+    expect(stdout).toContain('Refused: no such order');
+    expect(stderr).toContain('1 irreversible step stands');
+  });
+
+  test('submit refuses arguments that are no object, before it calls anything', async () => {
+    const argv = ['saga', 'submit', 'r1', 'one', '--tool', 'pay', '--arguments', '[1]'];
+    const { calls, failure } = await runCommand(argv, { env });
+    expect(failure).toMatchObject({ name: 'InvalidInput' });
+    expect(calls).toEqual([]);
   });
 
   test('undo shows what is taken back and what stands, and asks before it does anything', async () => {

@@ -1,7 +1,7 @@
 /** What people and the sweeper do while a compensator is delayed, in simulated time (S7, S11). */
 import { describe, expect, test } from 'vitest';
+import type { Invoked } from '../../core/saga/ports.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
-import type { Invoked } from '../../kit/testing/saga-machine.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, unwinding } from '../support/outage-saga.ts';
 import { rejected, SAGA } from '../support/scripted-saga.ts';
 

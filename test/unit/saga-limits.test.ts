@@ -5,10 +5,10 @@ import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../suppor
 /** The store of DynamoDB: at most 100 items in one transaction, the head among them. */
 const transactionsOf = (sizes: number[]) => (store: SagaStore) => ({
   ...store,
-  append: async (...[head, version, entries]: Parameters<SagaStore['append']>) => {
+  append: async (...[head, version, entries, beside]: Parameters<SagaStore['append']>) => {
     sizes.push(entries.length + 1);
     if (entries.length + 1 > 100) throw new RangeError('more than 100 items in one transaction');
-    return store.append(head, version, entries);
+    return store.append(head, version, entries, beside);
   },
 });
 

@@ -1,6 +1,6 @@
 /** Providers that are away for a while: what a saga does meanwhile, in simulated time (S2, S5, S7). */
 import { describe, expect, test } from 'vitest';
-import type { Invoked } from '../../kit/testing/saga-machine.ts';
+import type { Invoked } from '../../core/saga/ports.ts';
 import {
   BEFORE,
   DEFAULTS,

@@ -19,10 +19,10 @@ const brokenSaga = async () => {
     answer: () => committed(),
     storing: (store): SagaStore => ({
       ...store,
-      append: async (head, version, entries) => {
+      append: async (head, version, entries, beside) => {
         const [first] = entries;
         if (broken.now && first?.actor === 'engine') throw new Crash('a bad release');
-        return store.append(head, version, entries);
+        return store.append(head, version, entries, beside);
       },
     }),
   });

@@ -31,6 +31,7 @@ import {
   waitUntilOf,
 } from './saga-items.ts';
 import { storedChunk, storedHead, storedInput } from './stored-sagas.ts';
+import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
 /** Stricter than for reading: nothing beside it, and no format that a later release brought. */
 const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT).optional() });
@@ -144,18 +145,47 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     return sound ? undefined : `${which} are not what was pinned`;
   };
 
+  const chunkProblems = async (head: SagaHead): Promise<(string | undefined)[]> => {
+    const problems: (string | undefined)[] = [];
+    for (const plan of pinnedPlans(head)) {
+      for (let at = 0; at * STEPS_PER_CHUNK < plan.stepCount; at += 1) {
+        problems.push(await chunkProblem(head.sagaId, plan, at));
+      }
+    }
+    return problems;
+  };
+
+  /** Of an interactive saga: the ledger says which steps were submitted, and under which hash. */
+  const submittedProblems = async ({ sagaId }: SagaHead): Promise<string[]> => {
+    const problems: string[] = [];
+    for (const item of await ledger.query(ledgerKey(sagaId))) {
+      const entry = orUndefined(() => readEntry(item));
+      if (entry?.direction !== 'step' || entry.status !== 'submitted') continue;
+      const stored = await sagas.get(submittedKey(sagaId, entry.step));
+      const submitted = stored && orUndefined(() => readSubmitted(stored));
+      const derived = submitted && submittedItem(sagaId, submitted);
+      const sound =
+        submitted?.planHash === entry.planHash &&
+        submitted.requestHash === entry.requestHash &&
+        submitted.seq === entry.seq &&
+        derived !== undefined &&
+        differing(derived, stored ?? {}).length === 0;
+      if (!sound) problems.push(`the submitted step ${entry.step} is not what was pinned, or is gone`);
+    }
+    return problems;
+  };
+
   return {
     head: async (sagaId) => {
       const item = await sagas.get(headKey(sagaId));
       return item === undefined ? { wrong: [] } : auditHeadItem(item);
     },
     pins: async (head) => {
-      const problems = [await inputProblem(head)];
-      for (const plan of pinnedPlans(head)) {
-        for (let at = 0; at * STEPS_PER_CHUNK < plan.stepCount; at += 1) {
-          problems.push(await chunkProblem(head.sagaId, plan, at));
-        }
-      }
+      const isInteractive = head.state.interactive !== undefined;
+      const problems = [
+        await inputProblem(head),
+        ...(await (isInteractive ? submittedProblems(head) : chunkProblems(head))),
+      ];
       return problems.filter((problem) => problem !== undefined);
     },
     entries: async (sagaId, after, limit) => {

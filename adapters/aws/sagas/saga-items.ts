@@ -87,7 +87,7 @@ export const headItem = (head: SagaHead): Item => {
 const CAUSE = 'It was changed since, or a newer release wrote it.';
 const advice = ({ pk }: Stored): string =>
   `${CAUSE} An operator runs \`walkback ledger verify ${String(pk).replace(/^SAGA#/, '')}\`.`;
-const ofSaga = { table: 'Sagas', error: 'LedgerBroken', advice } as const;
+export const ofSaga = { table: 'Sagas', error: 'LedgerBroken', advice } as const;
 const ofLedger = { table: 'Ledger', error: 'LedgerBroken', advice } as const;
 const ofCatalog = {
   table: 'Sagas',

@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import { hashJson } from '../../../core/saga/plan/json.ts';
-import type { SagaStore, WakeToken } from '../../../core/saga/ports.ts';
+import type { Beside, SagaStore, WakeToken } from '../../../core/saga/ports.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { mapAtOnce } from '../../../core/shared/at-once.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
@@ -41,6 +41,7 @@ import {
   tokenKey,
   versionKey,
 } from './saga-items.ts';
+import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
 /** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
 const HEADS_AT_ONCE = 16;
@@ -125,6 +126,11 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return { written, ...(existing === undefined ? {} : { existing }) };
   };
 
+  const besideWrites = ({ sagaId }: SagaHead, { submitted }: Beside = {}): Write[] =>
+    submitted === undefined
+      ? []
+      : [{ tableName: sagasTable, item: submittedItem(sagaId, submitted), condition: isNew }];
+
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
     const by = { index: 'gsi_status', attribute: 'status', value: status };
     const { items, ...rest } = await sagas.index(by, limit, cursor);
@@ -162,7 +168,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
         sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),
       ),
     listBySession: async (sessionId) => (await sagas.query(sessionSagasKey(sessionId))).map(readSessionSaga),
-    append: (head, expectedVersion, entries) => commit(head, hasVersion(expectedVersion), entries),
+    getSubmittedStep: async (sagaId, stepId) => {
+      const item = await sagas.get(submittedKey(sagaId, stepId));
+      return item === undefined ? undefined : readSubmitted(item);
+    },
+    append: (head, expectedVersion, entries, beside) =>
+      commit(head, hasVersion(expectedVersion), entries, besideWrites(head, beside)),
     getEntry: async (sagaId, seq) => {
       const item = await ledger.get(entryKey(sagaId, seq));
       return item === undefined ? undefined : readEntry(item);

@@ -33,6 +33,13 @@ export const failure = z.looseObject({
   outcome: z.enum(['rejected', 'unknown', 'cancelled']),
 });
 
+export const interactive = z.looseObject({
+  idleTimeoutSeconds: z.number(),
+  onIdle: z.enum(['unwind', 'ask']),
+  approvalTimeoutSeconds: z.number(),
+  allowIrreversible: z.array(text).optional(),
+});
+
 const plain = z.looseObject({});
 const step = z.looseObject({ stepIndex: count, step: text, tool: text, version: text, epoch: count });
 const attempt = step.extend({ attempt: count, idempotencyKey: text });
@@ -56,6 +63,8 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     requestHash: text.optional(),
     sessionId: text.optional(),
     messageId: text.optional(),
+    interactive: interactive.optional(),
+    inline: z.literal(true).optional(),
   }),
   'saga resumed': z.looseObject({ generation: count, reason: text }),
   'saga cancel_requested': z.looseObject({ evidence: text.optional() }),
@@ -76,7 +85,18 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   'saga rewound': z.looseObject({ epoch: count }),
   'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
   'saga unwinding': z.looseObject({ failure }),
-  'saga completed': plain,
+  'saga completed': z.looseObject({ reason: text.optional() }),
+  'saga idle': z.looseObject({ untilMs: z.number() }),
+  'saga step_settled': z.looseObject({ effect: count }),
+  'step submitted': step.extend({
+    planHash: text,
+    requestHash: text,
+    generation: count,
+    sessionId: text.optional(),
+    messageId: text.optional(),
+  }),
+  'step refused': step.extend({ error: namedError }),
+  'step unwinding': step.extend({ effect: count, error: namedError }),
   'saga compensated': plain,
   'saga compensation_failed': plain,
   'approval requested': step.extend({
@@ -95,6 +115,7 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     arguments: jsonObject.optional(),
     resourceKey: text.optional(),
     keyExpiresMs: z.number().optional(),
+    planHash: text.optional(),
   }),
   'forward committed': committed,
   'forward rejected': attempt.extend({ error: namedError, final: z.boolean(), ...refused }),

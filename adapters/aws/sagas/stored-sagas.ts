@@ -7,7 +7,7 @@ import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
 import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { SagaState } from '../../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
-import { EFFECT_KINDS, failure, jsonObject, namedError } from './stored-entries.ts';
+import { EFFECT_KINDS, failure, interactive, jsonObject, namedError } from './stored-entries.ts';
 
 const count = z.int().min(0);
 const text = z.string();
@@ -44,6 +44,15 @@ const rewind = z.looseObject({
   acceptResidue: z.literal(true).optional(),
   plan: plan.optional(),
 });
+const wait = z.discriminatedUnion('kind', [
+  z.looseObject({
+    kind: z.literal('approval'),
+    step: count,
+    untilMs: z.number(),
+    argumentsHash: text.optional(),
+  }),
+  z.looseObject({ kind: z.literal('next-step'), untilMs: z.number(), asked: z.literal(true).optional() }),
+]);
 
 /** The state as JSON. The effects are packed beside it. */
 export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject({
@@ -55,14 +64,7 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   stepCount: count,
   cursor: count,
   operation: operation.nullable(),
-  wait: z
-    .looseObject({
-      kind: z.literal('approval'),
-      step: count,
-      untilMs: z.number(),
-      argumentsHash: text.optional(),
-    })
-    .nullable(),
+  wait: wait.nullable(),
   pauseUntilMs: z.number().nullable(),
   approvedStep: count.nullable(),
   approvedHash: text.optional(),
@@ -71,6 +73,10 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   rewind: rewind.optional(),
   plans: z.array(replacedPlan).optional(),
   failure: failure.nullable(),
+  interactive: interactive.optional(),
+  submitted: z.looseObject({ index: count, step: text, planHash: text }).optional(),
+  inline: z.literal(true).optional(),
+  undoFrom: count.optional(),
 });
 
 /** We never write any other attribute. One such is `expiresAt`, which would make the table delete the head. */
@@ -115,6 +121,17 @@ export const storedToken = z.looseObject({
   generation: count,
   step: count,
   token: text,
+});
+
+export const storedSubmitted = z.strictObject({
+  pk: text,
+  sk: text,
+  stepId: text,
+  index: count,
+  seq: count,
+  requestHash: hash,
+  planHash: hash,
+  step: text,
 });
 
 /** An entry of the catalog, as JSON. */
@@ -162,6 +179,7 @@ export const pinnedSteps: z.ZodType<PinnedStep[]> = z.array(
     uses: z.array(count),
     inputSchemaHash: text.optional(),
     approval: approval.optional(),
+    literal: z.literal(true).optional(),
   }),
 );
 

@@ -2,7 +2,7 @@
 
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { unwinding } from './decide-forward.ts';
+import { refusedFacts } from './decide-interactive.ts';
 import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';
 import { CANCELLED } from './turning.ts';
@@ -19,7 +19,7 @@ export const answerFacts = (
   event: SagaEvent & { type: 'answer' },
   around: Surroundings,
 ): Fact[] => {
-  if (state.wait?.step !== event.step) return [];
+  if (state.wait?.kind !== 'approval' || state.wait.step !== event.step) return [];
   const step = currentStep(around);
   const note = event.note === undefined ? {} : { note: event.note };
   const place = stepFact(step, state.epoch);
@@ -27,13 +27,16 @@ export const answerFacts = (
   const error = { name: 'ApprovalDeclined', message: `The approval of step ${step.id} was declined.` };
   return [
     { direction: 'approval', status: 'declined', ...place, ...note },
-    unwinding(step, error, 'rejected'),
+    ...refusedFacts(state, step, error),
   ];
 };
 
-/** A rewind may be cancelled also on its way back, and when that failed: then everything is undone. */
-export const isCancellable = ({ phase, rewind, cancelRequested }: SagaState): boolean =>
-  !cancelRequested && (phase === 'forward' || rewind !== undefined);
+/**
+ * A rewind, and a step that is taken back alone, may be cancelled also on the way back, and when that failed:
+ * then everything is undone.
+ */
+export const isCancellable = ({ phase, rewind, undoFrom, cancelRequested }: SagaState): boolean =>
+  !cancelRequested && (phase === 'forward' || rewind !== undefined || undoFrom !== undefined);
 
 /**
  * Records a cancel command in the ledger (S11). A wait or a pause ends at once; after a pause, the saga
@@ -46,7 +49,10 @@ export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel
     status: 'cancel_requested',
     ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
   };
-  if (state.phase === 'done') return [requested, CANCELLED, resumed(state, 'cancelled')];
+  // Nothing drives a saga that ended or waits for its next step.
+  if (state.phase === 'done' || state.wait?.kind === 'next-step') {
+    return [requested, CANCELLED, resumed(state, 'cancelled')];
+  }
   if (state.wait !== null) return [requested, CANCELLED];
   return state.status === 'PAUSED' ? [requested, resumed(state, 'cancelled')] : [requested];
 };

@@ -1,10 +1,11 @@
 /** The way forward: starts the next step, or settles the one in doubt (S1, S2, S3, S6). */
 
-import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
+import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
-import type { Operation, SagaState } from '../model/state.ts';
+import type { Operation, SagaState, Wait } from '../model/state.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
+import { failedFacts, progressNextStep, refusedFacts } from './decide-interactive.ts';
 import { attemptFact, currentStep, operationId, pauseStep, stepFact } from './facts.ts';
 import { stepCountOf } from './plan-in-force.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
@@ -14,12 +15,6 @@ const LOST: SagaError = {
   name: 'OutcomeUnknown',
   message: 'The call was started and its answer is not known.',
 };
-
-export const unwinding = (step: PinnedStep, error: SagaError, outcome: Failure['outcome']): Fact => ({
-  direction: 'saga',
-  status: 'unwinding',
-  failure: { step: step.id, tool: step.tool, error, outcome },
-});
 
 /**
  * An operation is in flight, and the engine asks what to do. An execution asks only before it has invoked,
@@ -78,7 +73,7 @@ const settleDoubt = (
   const turn = turningFact(state);
   if (turn !== undefined) return { facts: [turn] };
   if (!mayRepeat(step, operation, around.nowMs)) {
-    return { facts: [unwinding(step, operation.error ?? LOST, 'unknown')] };
+    return { facts: failedFacts(state, step, operation.error ?? LOST, 'unknown') };
   }
   const resumeMs = operation.deadlineMs + backoffMs(step.retry, operation.attempt);
   if (around.nowMs < resumeMs) return pauseStep(resumeMs, 'before the next attempt');
@@ -108,8 +103,6 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
   }
 };
 
-type Wait = NonNullable<SagaState['wait']>;
-
 const progressApproval = (
   state: SagaState,
   wait: Extract<Wait, { kind: 'approval' }>,
@@ -124,7 +117,7 @@ const progressApproval = (
   return {
     facts: [
       { direction: 'approval', status: 'expired', ...stepFact(step, state.epoch) },
-      unwinding(step, error, 'rejected'),
+      ...refusedFacts(state, step, error),
     ],
   };
 };
@@ -134,6 +127,8 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
   switch (wait.kind) {
     case 'approval':
       return progressApproval(state, wait, around);
+    case 'next-step':
+      return progressNextStep(state, wait, around);
   }
 };
 
@@ -161,7 +156,7 @@ export const startStep = (
     state.wait === null &&
     state.cursor === step.index;
   if (!due) return [];
-  if (event.type === 'unprepared') return [unwinding(step, event.error, 'rejected')];
+  if (event.type === 'unprepared') return refusedFacts(state, step, event.error);
   if (step.approval !== undefined && state.approvedStep !== step.index) {
     return [
       {
@@ -177,7 +172,7 @@ export const startStep = (
   }
   if (state.approvedHash !== undefined && state.approvedHash !== event.argumentsHash) {
     const message = `The arguments of step ${step.id} are not the ones that were approved.`;
-    return [unwinding(step, { name: 'ArgumentsChanged', message }, 'rejected')];
+    return refusedFacts(state, step, { name: 'ArgumentsChanged', message });
   }
   return [
     {
@@ -192,6 +187,7 @@ export const startStep = (
       ...(step.idempotencyWindowSeconds > 0
         ? { keyExpiresMs: around.nowMs + step.idempotencyWindowSeconds * 1000 }
         : {}),
+      ...(state.submitted?.index === step.index ? { planHash: state.submitted.planHash } : {}),
     },
   ];
 };

@@ -8,6 +8,7 @@ import type { PinnedStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
+import { failedFacts, rejectedFacts } from './decide-interactive.ts';
 import { type Attempt, attemptFact, currentStep, operationId } from './facts.ts';
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
@@ -21,6 +22,7 @@ const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
 
 /** It took effect. If the answer breaks the tool's contract, the saga unwinds it. */
 const committedFacts = (
+  state: SagaState,
   direction: 'forward' | 'probe',
   step: PinnedStep,
   attempt: Attempt,
@@ -36,8 +38,7 @@ const committedFacts = (
     ...(error === undefined ? {} : { error }),
   };
   if (error === undefined) return [committed];
-  const failure = { step: step.id, tool: step.tool, error, outcome: 'rejected' as const };
-  return [committed, { direction: 'saga', status: 'unwinding', failure }];
+  return [committed, ...failedFacts(state, step, error, 'rejected')];
 };
 
 const forwardFacts = (
@@ -50,7 +51,7 @@ const forwardFacts = (
 ): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts('forward', step, attempt, outcome);
+      return committedFacts(state, 'forward', step, attempt, outcome);
     case 'rejected': {
       const spent = spentAttempts(operation, around.nowMs, outcome);
       const again = outcome.retryable && spent < step.retry.maxAttempts && turningFact(state) === undefined;
@@ -66,8 +67,8 @@ const forwardFacts = (
         const pauseMs = pauseAfterMs(step.retry, operation, outcome);
         return [rejected, ...pause(around, pauseMs, 'before the next attempt')];
       }
-      const failure = { step: step.id, tool: step.tool, error: outcome.error, outcome: 'rejected' as const };
-      return [rejected, { direction: 'saga', status: 'unwinding', failure }];
+      const ends = operation.doubted ? failedFacts : rejectedFacts;
+      return [rejected, ...ends(state, step, outcome.error, 'rejected')];
     }
     case 'unknown':
       return [
@@ -97,6 +98,7 @@ const forwardFacts = (
 };
 
 const probeFacts = (
+  state: SagaState,
   operation: Operation,
   step: PinnedStep,
   attempt: Attempt,
@@ -105,7 +107,7 @@ const probeFacts = (
 ): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts('probe', step, attempt, outcome);
+      return committedFacts(state, 'probe', step, attempt, outcome);
     case 'absent':
       return [{ direction: 'probe', status: 'absent', ...attempt }];
     case 'rejected':
@@ -179,7 +181,7 @@ export const outcomeFacts = (
     case 'forward':
       return forwardFacts(state, operation, step, attempt, event.outcome, around);
     case 'probe':
-      return probeFacts(operation, step, attempt, event.outcome, around);
+      return probeFacts(state, operation, step, attempt, event.outcome, around);
     case 'undo':
       return undoFacts(state, operation, step, attempt, event.outcome, around);
   }

@@ -37,6 +37,7 @@ export const rewindFacts = (state: SagaState, event: SagaEvent & { type: 'rewind
   const { type: _, ...asked } = event;
   const requested: Fact = { direction: 'saga', status: 'rewind_requested', ...asked };
   if (state.phase === 'done') return [requested, REWINDING, resumed(state, 'rewound')];
+  if (state.wait?.kind === 'next-step') return [requested, REWINDING, resumed(state, 'rewound')];
   if (state.wait !== null) return [requested, REWINDING];
   return state.status === 'PAUSED' ? [requested, resumed(state, 'rewound')] : [requested];
 };

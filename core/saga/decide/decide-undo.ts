@@ -40,6 +40,9 @@ const nextDelayedMs = (state: SagaState): number | undefined => {
 const undoneFact = (state: SagaState): Fact => {
   const isLeft = state.effects.some((effect, index) => isLeftOver(state, effect, index));
   if (isLeft) return { direction: 'saga', status: 'compensation_failed' };
+  if (state.undoFrom !== undefined) {
+    return { direction: 'saga', status: 'step_settled', effect: state.undoFrom };
+  }
   return state.rewind === undefined
     ? { direction: 'saga', status: 'compensated' }
     : { direction: 'saga', status: 'rewound', epoch: state.epoch + 1 };

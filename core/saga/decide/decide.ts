@@ -10,6 +10,7 @@ import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { progressForward, startStep } from './decide-forward.ts';
+import { closeFacts, leavesInline, submitFacts } from './decide-interactive.ts';
 import { outcomeFacts } from './decide-outcome.ts';
 import { rewindFacts, undoFacts } from './decide-rewind.ts';
 import { progressUndo, startUndo } from './decide-undo.ts';
@@ -54,6 +55,10 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return rewindFacts(state, event);
     case 'resume':
       return resumeFacts(state, event);
+    case 'submit':
+      return submitFacts(state, event);
+    case 'close':
+      return closeFacts(state, event);
     case 'operate':
       return operateFacts(state, event, around);
     case 'prepared':
@@ -70,7 +75,15 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
 /**
  * Commands of people and the sweeper are only recorded. The execution that drives the saga acts on them.
  */
-const OUTSIDE: readonly SagaEvent['type'][] = ['answer', 'cancel', 'undo', 'rewind', 'resume', 'operate'];
+const OUTSIDE: readonly SagaEvent['type'][] = [
+  'answer',
+  'cancel',
+  'close',
+  'undo',
+  'rewind',
+  'resume',
+  'operate',
+];
 
 const isFromOutside = ({ type }: SagaEvent): boolean => OUTSIDE.includes(type);
 
@@ -81,6 +94,7 @@ const progress = (state: SagaState, around: Surroundings): Step => {
         state.status === 'COMPENSATION_FAILED' ? { next: 'escalate' } : { next: 'end', status: state.status },
     };
   }
+  if (around.inline === true && leavesInline(state)) return { next: { next: 'hand-over' } };
   if (state.pauseUntilMs !== null && around.nowMs < state.pauseUntilMs) {
     return { next: { next: 'pause', untilMs: state.pauseUntilMs } };
   }

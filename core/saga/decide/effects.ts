@@ -21,8 +21,9 @@ const isResidue = (effect: EffectRecord): boolean =>
   effect.status === 'blocked' ||
   isFinal(effect);
 
-/** A rewind leaves the effects before its floor alone. */
-export const isInRange = ({ rewind }: SagaState, index: number): boolean => index >= (rewind?.floor ?? 0);
+/** A rewind leaves the effects before its floor alone, and so does a step that is taken back alone. */
+export const isInRange = ({ rewind, undoFrom = 0 }: SagaState, index: number): boolean =>
+  index >= (rewind?.floor ?? undoFrom);
 
 /** Whether an effect keeps the way back from its end. A rewind may accept what nothing takes back. */
 export const isLeftOver = (state: SagaState, effect: EffectRecord, index: number): boolean =>

@@ -1,6 +1,7 @@
 /** Applies entries that take a saga back although nothing failed (fold.ts). */
 import type { SagaState } from '../model/state.ts';
 import { isFinal } from './effects.ts';
+import { afterStep } from './fold-interactive.ts';
 import { type EntryOf, working } from './fold-parts.ts';
 import { CANCELLED } from './turning.ts';
 
@@ -20,11 +21,11 @@ export const applyUndoRequest = (state: SagaState, entry: SagaEntry<'undo_reques
 };
 
 /**
- * A pause ends here. The next decision sets a new wait from the deadlines if one is still needed. A rewind
- * is given up: from then on everything is undone.
+ * A pause ends here. The next decision sets a new wait from the deadlines if one is still needed. A rewind,
+ * or the way back of one step, is given up: from then on everything is undone.
  */
 export const applyCancel = (state: SagaState): SagaState => {
-  const { rewind: _, ...rest } = working(state);
+  const { rewind: _, undoFrom: __, ...rest } = working(state);
   const cancelled = { ...rest, cancelRequested: true };
   return state.phase === 'undo' ? { ...cancelled, failure: CANCELLED.failure } : cancelled;
 };
@@ -44,12 +45,12 @@ export const applyRewindRequest = (state: SagaState, entry: SagaEntry<'rewind_re
 };
 
 /** Everything in its range is undone: the saga goes forward again, in the next epoch. */
-export const applyRewound = (state: SagaState, { epoch }: SagaEntry<'rewound'>): SagaState => {
+export const applyRewound = (state: SagaState, { epoch, at }: SagaEntry<'rewound'>): SagaState => {
   const { rewind, approvedHash: _, ...rest } = state;
   if (rewind === undefined) throw new RangeError('the ledger ends a rewind that was never asked for');
   const { cursor, floor, plan } = rewind;
   const { effects } = rewind.acceptResidue === true ? acceptResidue(state, floor) : state;
-  return {
+  const rewound: SagaState = {
     ...working({ ...rest, phase: 'forward' }),
     epoch,
     cursor,
@@ -59,4 +60,6 @@ export const applyRewound = (state: SagaState, { epoch }: SagaEntry<'rewound'>):
     failure: null,
     ...(plan === undefined ? {} : { plans: [...(rest.plans ?? []), { epoch, from: cursor, ...plan }] }),
   };
+  // The places of submitted steps only grow, so that the next one has a place of its own.
+  return afterStep(rewound, state.stepCount - 1, at);
 };

@@ -5,6 +5,7 @@
  */
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
+import { afterStep, applyIdle, applySettled, applyStep } from './fold-interactive.ts';
 import {
   carried,
   countCall,
@@ -75,7 +76,7 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
 const commit = (state: SagaState, entry: EntryOf<'forward' | 'probe'>): SagaState => {
   const { effect } = operationOf(state);
   const moved = withEffect(state, effect, { status: 'committed', endSeq: entry.seq });
-  return { ...moved, operation: null, cursor: entry.stepIndex + 1 };
+  return afterStep({ ...moved, operation: null, cursor: entry.stepIndex + 1 }, entry.stepIndex, entry.at);
 };
 
 const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState => {
@@ -88,7 +89,9 @@ const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState =>
       if (!entry.final) return countCall(state, entry, 'unreached', { stage: 'retry', error: entry.error });
       const { effect, doubted } = operationOf(state);
       const settled = withEffect(state, effect, { status: doubted ? 'unknown' : 'rejected' });
-      return { ...settled, operation: null };
+      return doubted
+        ? { ...settled, operation: null }
+        : afterStep({ ...settled, operation: null }, entry.stepIndex, entry.at);
     }
     case 'unknown':
       return countCall(state, { at: entry.at }, 'unreached', {
@@ -134,8 +137,9 @@ const unwind = (state: SagaState, entry: EntryOf<'saga'> & { status: 'unwinding'
   if (open !== null) {
     next = withEffect(state, open.effect, { status: open.doubted ? 'unknown' : 'rejected' });
   }
+  const { undoFrom: _, ...rest } = next;
   return {
-    ...next,
+    ...rest,
     phase: 'undo',
     status: 'COMPENSATING',
     operation: null,
@@ -144,12 +148,24 @@ const unwind = (state: SagaState, entry: EntryOf<'saga'> & { status: 'unwinding'
   };
 };
 
+const begin = (entry: EntryOf<'saga'> & { status: 'started' }): SagaState => {
+  const { interactive } = entry;
+  const state = initialState(entry.stepCount);
+  const driven = entry.inline === true ? { ...state, inline: true as const } : state;
+  return interactive === undefined ? driven : afterStep({ ...driven, interactive }, -1, entry.at);
+};
+
+const resume = (state: SagaState, generation: number): SagaState => {
+  const { inline: _, ...driven } = state;
+  return { ...driven, generation, resumes: state.resumes + 1 };
+};
+
 const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
   switch (entry.status) {
     case 'started':
-      return initialState(entry.stepCount);
+      return begin(entry);
     case 'resumed':
-      return { ...state, generation: entry.generation, resumes: state.resumes + 1 };
+      return resume(state, entry.generation);
     case 'cancel_requested':
       return applyCancel(state);
     case 'rewind_requested':
@@ -163,11 +179,15 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'unwinding':
       return unwind(working(state), entry);
     case 'completed':
-      return { ...working(state), phase: 'done', status: 'COMPLETED' };
+      return { ...working(state), phase: 'done', status: 'COMPLETED', wait: null };
     case 'compensated':
       return { ...working(state), phase: 'done', status: 'COMPENSATED' };
     case 'compensation_failed':
       return { ...working(state), phase: 'done', status: 'COMPENSATION_FAILED' };
+    case 'step_settled':
+      return applySettled(state, entry.effect, entry.at);
+    case 'idle':
+      return applyIdle(state, entry.untilMs);
   }
 };
 
@@ -179,7 +199,7 @@ const applyApproval = (state: SagaState, entry: EntryOf<'approval'>): SagaState 
   }
   const answered = { ...working(state), wait: null };
   if (entry.status !== 'approved') return answered;
-  const approvedHash = state.wait?.argumentsHash;
+  const approvedHash = state.wait?.kind === 'approval' ? state.wait.argumentsHash : undefined;
   return { ...answered, approvedStep: entry.stepIndex, ...(approvedHash && { approvedHash }) };
 };
 
@@ -193,6 +213,8 @@ export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {
       return applyForward(working(state), entry);
     case 'probe':
       return applyProbe(working(state), entry);
+    case 'step':
+      return applyStep(state, entry);
     case 'undo':
       return applyUndo(working(state), entry);
     case 'operator':

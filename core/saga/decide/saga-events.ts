@@ -41,6 +41,18 @@ export type SagaEvent =
   | { type: 'undo'; acceptResidue: boolean; evidence?: string }
   | ({ type: 'rewind' } & Omit<Extract<Fact, { status: 'rewind_requested' }>, 'direction' | 'status'>)
   | { type: 'resume'; reason: string }
+  /** A step of an interactive saga, pinned with the index that comes next. */
+  | {
+      type: 'submit';
+      step: PinnedStep;
+      stepId: string;
+      planHash: string;
+      requestHash: string;
+      sessionId?: string;
+      messageId?: string;
+    }
+  /** An interactive saga ends, and all of it stands. */
+  | { type: 'close'; reason?: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
   // Answers to what `decide` asked its caller to prepare:
   | { type: 'prepared'; step: PinnedStep; arguments: JsonObject; argumentsHash: string; resourceKey?: string }
@@ -56,6 +68,10 @@ export type Next =
   | { next: 'pause'; untilMs: number }
   /** Nothing for the caller to do: the execution that drives the saga will see it. */
   | { next: 'none' }
+  /** An interactive saga waits for the next step. No execution is needed until then. */
+  | { next: 'idle' }
+  /** The function that drives the saga stops here, and the machine takes over. */
+  | { next: 'hand-over' }
   | { next: 'escalate' }
   | { next: 'end'; status: SagaStatus };
 
@@ -66,6 +82,8 @@ export interface Surroundings {
   currentStep?: PinnedStep;
   /** Pinned steps of the effects an operator's action names. */
   effectSteps?: ReadonlyMap<number, PinnedStep>;
+  /** A function drives the saga and makes one call of each step. */
+  inline?: true;
 }
 
 export interface Decision {

@@ -44,11 +44,11 @@ const follow = (entries: readonly LedgerEntry[]): Followed => {
     for (; entries[next]?.at === at && entries[next]?.actor === actor; next += 1) {
       const entry = entries[next];
       if (entry === undefined) break;
-      const { status } = state;
+      const last = state;
       state = apply(state, entry);
-      turned ||= !isSameTurn(status, state.status);
+      turned ||= !isSameTurn(last, state);
     }
-    const changed = moments === 0 || !isSameTurn(before.status, state.status);
+    const changed = moments === 0 || !isSameTurn(before, state);
     if (changed) since = new Set([at]);
     else if (turned) since.add(at);
   }

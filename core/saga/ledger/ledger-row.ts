@@ -6,9 +6,9 @@ import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { canonicalJson } from '../plan/json.ts';
 
-/** Only outcomes are in the index by day. The start of a call adds nothing to its outcome. */
+/** Only outcomes are in the index by day. The start of a call, or of a step, adds nothing to its outcome. */
 export const isOutcome = (entry: LedgerEntry): boolean =>
-  entry.status !== 'started' || entry.direction === 'saga';
+  (entry.status !== 'started' || entry.direction === 'saga') && entry.status !== 'submitted';
 
 /** Column order of tables and CSV. */
 export const LEDGER_COLUMNS = [

@@ -7,11 +7,17 @@ export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAIL
 /** Statuses in which an execution drives the saga. Such a saga moves by itself, or something is wrong. */
 export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
 
-const isMoving = (status: SagaStatus): boolean => MOVING_STATUSES.includes(status);
+type Turn = Pick<SagaState, 'status' | 'wait'>;
 
-/** Whether both are moving statuses; then `statusSince` stays. */
-export const isSameTurn = (before: SagaStatus, after: SagaStatus): boolean =>
-  before === after || (isMoving(before) && isMoving(after));
+/** An interactive saga that waits for its next step is as long in its turn as it waits. */
+const isIdle = ({ wait }: Turn): boolean => wait?.kind === 'next-step';
+
+const isMoving = (state: Turn): boolean => MOVING_STATUSES.includes(state.status) && !isIdle(state);
+
+/** Whether both move, or both have the same status; then `statusSince` stays. */
+export const isSameTurn = (before: Turn, after: Turn): boolean =>
+  (before.status === after.status && isIdle(before) === isIdle(after)) ||
+  (isMoving(before) && isMoving(after));
 
 /** One item per saga: the folded state, and the tip of the chain. */
 export interface SagaHead {

@@ -1,5 +1,6 @@
 /** What happened: the facts of a saga, and their entries in the ledger. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { InteractivePolicy } from './interactive.ts';
 import type { EffectKind } from './tool.ts';
 
 export interface SagaError {
@@ -55,6 +56,29 @@ export interface UndoProgress {
   untilMs: number;
 }
 
+/** What happens only in interactive sagas. */
+type InteractiveFact =
+  /** A step was accepted. It is pinned under `planHash` as a plan of one step. */
+  | ({
+      direction: 'step';
+      status: 'submitted';
+      planHash: string;
+      /** Hash of tool, version and arguments as they were asked for. */
+      requestHash: string;
+      /** Whoever submits drives, as a generation of its own. */
+      generation: number;
+      sessionId?: string;
+      messageId?: string;
+    } & StepFact)
+  /** It was never started: a person declined it, or its arguments do not do. */
+  | ({ direction: 'step'; status: 'refused'; error: SagaError } & StepFact)
+  /** It may have happened and does not stand: its effect alone is taken back. */
+  | ({ direction: 'step'; status: 'unwinding'; effect: number; error: SagaError } & StepFact)
+  /** Nothing is left of the effect that was taken back alone, and the saga waits for the next step. */
+  | { direction: 'saga'; status: 'step_settled'; effect: number }
+  /** No step came in time, and people are asked. */
+  | { direction: 'saga'; status: 'idle'; untilMs: number };
+
 /**
  * One recorded event of a saga. `direction` and `status` name it in the ledger; the other members depend on
  * them.
@@ -74,6 +98,10 @@ export type Fact =
       requestHash?: string;
       sessionId?: string;
       messageId?: string;
+      /** Its steps are submitted one by one; there is no plan. */
+      interactive?: InteractivePolicy;
+      /** A function drives it, and no execution was started. */
+      inline?: true;
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
   | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
@@ -104,7 +132,9 @@ export type Fact =
   | { direction: 'saga'; status: 'rewound'; epoch: number }
   | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
   | { direction: 'saga'; status: 'unwinding'; failure: Failure }
-  | { direction: 'saga'; status: 'completed' | 'compensated' | 'compensation_failed' }
+  | { direction: 'saga'; status: 'completed'; reason?: string }
+  | { direction: 'saga'; status: 'compensated' | 'compensation_failed' }
+  | InteractiveFact
   | ({
       direction: 'approval';
       status: 'requested';
@@ -126,6 +156,8 @@ export type Fact =
       resourceKey?: string;
       /** When the provider forgets the key; absent for a provider that never knew it. */
       keyExpiresMs?: number;
+      /** First attempt of a submitted step: what it is pinned under. */
+      planHash?: string;
     } & AttemptFact)
   | ({ direction: 'forward' } & CommittedFact)
   | ({ direction: 'probe' } & CommittedFact)

@@ -49,6 +49,8 @@ export interface PinnedStep extends ToolPolicy {
    */
   inputSchemaHash?: string;
   approval?: Approval;
+  /** The arguments are data as they are, and nothing in them is an expression. */
+  literal?: true;
 }
 
 /**

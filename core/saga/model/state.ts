@@ -1,5 +1,6 @@
 /** The state of a saga, folded from its facts. */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { InteractivePolicy } from './interactive.ts';
 import type { Failure, SagaError, UndoProgress } from './ledger-entry.ts';
 import type { EffectKind } from './tool.ts';
 
@@ -96,6 +97,14 @@ export interface ReplacedPlan {
   planHash: string;
   stepCount: number;
 }
+export type Wait =
+  | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
+  /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
+  | { kind: 'next-step'; untilMs: number; asked?: true };
+
+/** Index of the step that waits for an approval. */
+export const approvalStep = (wait: Wait | null): number | undefined =>
+  wait?.kind === 'approval' ? wait.step : undefined;
 
 export interface SagaState {
   status: SagaStatus;
@@ -112,8 +121,8 @@ export interface SagaState {
   cursor: number;
   effects: EffectRecord[];
   operation: Operation | null;
-  /** The reason why the saga waits. Later kinds: `next-step`, `children`. */
-  wait: { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string } | null;
+  /** The reason why the saga waits. */
+  wait: Wait | null;
   pauseUntilMs: number | null;
   /** The gate of this step is open. */
   approvedStep: number | null;
@@ -126,4 +135,12 @@ export interface SagaState {
   /** Plans that rewinds brought, oldest first. */
   plans?: ReplacedPlan[];
   failure: Failure | null;
+  /** Present when its steps are submitted one by one. */
+  interactive?: InteractivePolicy;
+  /** The step that was submitted last. */
+  submitted?: { index: number; step: string; planHash: string };
+  /** A function drives this generation. There is no execution of it. */
+  inline?: true;
+  /** Only effects from this index on are taken back; then the saga waits for the next step. */
+  undoFrom?: number;
 }

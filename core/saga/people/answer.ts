@@ -5,6 +5,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { approvalStep } from '../model/state.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/prepare.ts';
@@ -78,8 +79,8 @@ export const createAnswer =
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
     requireEpoch(head, request);
     const { state } = head;
-    const waited =
-      state.wait === null ? undefined : await readingOf(store, head).step(state.wait.step, state);
+    const index = approvalStep(state.wait);
+    const waited = index === undefined ? undefined : await readingOf(store, head).step(index, state);
     if (waited?.id !== request.stepId) {
       const answered = standing(await readLedger(store, request.sagaId), request);
       await wake(dependencies, request.sagaId);
@@ -88,7 +89,7 @@ export const createAnswer =
     const note = request.note === undefined ? {} : { note: request.note };
     const event = (now: SagaHead) => {
       requireEpoch(now, request);
-      if (now.state.wait?.step !== waited.index) return undefined;
+      if (now.state.wait?.kind !== 'approval' || now.state.wait.step !== waited.index) return undefined;
       if (clock.now().getTime() >= now.state.wait.untilMs) {
         throw new WalkbackError('ApprovalExpired', `The approval of step ${request.stepId} expired.`);
       }
@@ -111,6 +112,6 @@ export const createAnnounceAwait =
     const before = await store.getHead(token.sagaId);
     if (before?.state.generation === token.generation) await store.putToken(token);
     const head = await store.getHead(token.sagaId);
-    const waits = head?.state.generation === token.generation && head.state.wait?.step === token.step;
+    const waits = head?.state.generation === token.generation && approvalStep(head.state.wait) === token.step;
     if (!waits) await engine.wake(token.token);
   };

@@ -9,8 +9,8 @@ import { observe } from './observation.ts';
 const POLL_MS = 250;
 
 /** Nothing more happens by itself: there is a result, or a person is needed. */
-const isSettled = ({ state: { status } }: SagaHead): boolean =>
-  status === 'AWAITING' || TERMINAL_STATUSES.some((one) => one === status);
+const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
+  status === 'AWAITING' || wait?.kind === 'next-step' || TERMINAL_STATUSES.some((one) => one === status);
 
 /**
  * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the

@@ -1,4 +1,5 @@
 import type { SagaHead } from '../model/head.ts';
+import { lookAtDriver } from '../run/look-at-driver.ts';
 import { type ReviveDependencies, revive } from '../run/revive.ts';
 
 /**
@@ -11,6 +12,6 @@ export const ensureDriven = async (
   by: string,
 ): Promise<void> => {
   if (head.state.phase === 'done') return;
-  const seen = await dependencies.engine.look(head.sagaId, head.state.generation);
+  const seen = await lookAtDriver(dependencies, head);
   if (seen !== 'running') await revive(dependencies, head, seen, by);
 };

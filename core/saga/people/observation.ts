@@ -6,6 +6,7 @@ import { clip } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
+import { idleAdvice, interactiveOf } from './observe-interactive.ts';
 import { type Story, storiesOf } from './stories.ts';
 import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
 
@@ -81,7 +82,7 @@ const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: b
   if (head.state.undoRequested === true && head.state.status !== 'COMPENSATION_FAILED') {
     return 'An operator has the finished saga undone. Do not start it again unless you are told to.';
   }
-  return ADVICE[head.state.status];
+  return idleAdvice(head.state) ?? ADVICE[head.state.status];
 };
 
 type Wait = NonNullable<SagaHead['state']['wait']>;
@@ -117,6 +118,8 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
       return undefined;
     case 'approval':
       return approvalOf(head, wait, entries);
+    case 'next-step':
+      return undefined;
   }
 };
 
@@ -176,6 +179,7 @@ export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observat
     results: resultsOf(stories),
     ...(failed === undefined ? {} : { failed }),
     ...(awaiting === undefined ? {} : { awaiting }),
+    ...interactiveOf(head, stories, entries),
     advice: adviceOf(
       head,
       notCompensated,

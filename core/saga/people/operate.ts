@@ -5,14 +5,13 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { MAX_FACTS } from '../decide/decide.ts';
 import { isCancellable } from '../decide/decide-control.ts';
 import { isLeftOver } from '../decide/effects.ts';
-import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
-import type { PinnedStep } from '../model/plan.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
+import { readingOf } from '../run/prepare.ts';
 import { wake } from './answer.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
@@ -90,13 +89,10 @@ const isDone = ({ state }: SagaHead, action: OperateSagaInput['action'], named: 
 /** The places of the effects of a step: after a rewind there may be several. */
 const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Promise<Set<string>> => {
   const places = new Set<string>();
-  const known = new Map<string, Promise<PinnedStep>>();
+  const reading = readingOf(store, head);
   for (const { step, epoch } of head.state.effects) {
-    const planHash = planHashAt(head, head.state, step, epoch);
-    const key = `${planHash} ${step}`;
-    const pinned = known.get(key) ?? store.getPinnedStep(head.sagaId, planHash, step);
-    known.set(key, pinned);
-    if ((await pinned).id === stepId) places.add(placeOf(step, epoch));
+    const { id } = await reading.step(step, head.state, epoch);
+    if (id === stepId) places.add(placeOf(step, epoch));
   }
   if (places.size > 0) return places;
   throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);

@@ -36,13 +36,13 @@ interface KnownInput {
   evaluate: Evaluate;
 }
 
-const MAX_ARGUMENT_BYTES = 32 * 1024;
+export const MAX_ARGUMENT_BYTES = 32 * 1024;
 
 /**
  * Limit of a step with its policies, as it is pinned. Even eight steps of this size fit into an item of 400
  * KB.
  */
-const MAX_STEP_BYTES = 48 * 1024;
+export const MAX_STEP_BYTES = 48 * 1024;
 
 interface Placed {
   step: PlanStep;
@@ -144,7 +144,8 @@ const resolveKnown = async (
   return resolveArguments(blanked, { input, steps: {} }, evaluate);
 };
 
-const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): PinnedStep => ({
+/** A step with the policies of its tool, as the saga runs it. */
+export const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): PinnedStep => ({
   index,
   id: step.id,
   tool: tool.name,

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
-import type { OperationId, SagaEvent } from '../decide/saga-events.ts';
+import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import { readAnswer, readEngineError } from '../tools/tool-protocol.ts';
 
@@ -38,16 +38,17 @@ export type EngineState = Common &
 const engineError = z.object({ Error: z.string(), Cause: z.string().optional() });
 const engineResult = z.object({ Payload: z.unknown().optional() });
 
+/** What the engine, or a function in its place, says of a call of a tool. */
+export const outcomeOf = (invoked: unknown): Outcome => {
+  const failed = engineError.safeParse(invoked);
+  if (failed.success) return readEngineError(failed.data.Error, failed.data.Cause ?? '');
+  const answered = engineResult.safeParse(invoked);
+  return readAnswer(answered.success ? answered.data.Payload : undefined);
+};
+
 /** The event in the machine's input. */
 export const eventOf = (state: AdvanceInput['state']): SagaEvent => {
   if (state.action === undefined) return { type: 'begin' };
   if (state.action !== 'INVOKE' || state.operation === undefined) return { type: 'continue' };
-  const failed = engineError.safeParse(state.outcome);
-  if (failed.success) {
-    const outcome = readEngineError(failed.data.Error, failed.data.Cause ?? '');
-    return { type: 'outcome', operation: state.operation, outcome };
-  }
-  const answered = engineResult.safeParse(state.outcome);
-  const outcome = readAnswer(answered.success ? answered.data.Payload : undefined);
-  return { type: 'outcome', operation: state.operation, outcome };
+  return { type: 'outcome', operation: state.operation, outcome: outcomeOf(state.outcome) };
 };

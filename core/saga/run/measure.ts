@@ -40,7 +40,10 @@ export const createMeasureSagas =
       } while (cursor !== undefined);
       return outlines;
     };
-    const moving = (await Promise.all(MOVING_STATUSES.map(all))).flat();
+    // One that runs and has a time to wait until waits for its next step.
+    const running = (await all('RUNNING')).filter(({ waitUntilMs }) => (waitUntilMs ?? 0) <= nowMs);
+    const others = await Promise.all(MOVING_STATUSES.filter((status) => status !== 'RUNNING').map(all));
+    const moving = [...running, ...others.flat()];
     const [awaiting, failed] = await Promise.all([all('AWAITING'), all('COMPENSATION_FAILED')]);
     const ages = moving.map(({ statusSince }) => (nowMs - Date.parse(statusSince)) / 1000);
     return {

@@ -10,9 +10,10 @@ import { chain } from '../ledger/hash-chain.ts';
 import { isSameTurn, type SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
-import type { SagaState } from '../model/state.ts';
-import type { AdvanceDependencies, Evaluate } from '../ports.ts';
+import { approvalStep, type SagaState } from '../model/state.ts';
+import type { AdvanceDependencies, Beside, Evaluate } from '../ports.ts';
 import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
+import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
 /** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
 export const MAX_HISTORY_EVENTS = 20_000;
@@ -25,14 +26,26 @@ const MAX_RACES = 10;
 export interface Move {
   head: SagaHead;
   entries: LedgerEntry[];
-  next: Next | { next: 'continued' };
+  next: Next | Continued;
+}
+
+/** The saga goes on in a new execution. */
+interface Continued {
+  next: 'continued';
+  reason: string;
+}
+
+/** For a function that drives a saga: its calls must be over by then. */
+export interface Inline {
+  untilMs: number;
 }
 
 /** The pinned step that is in flight or waited for. */
 const currentStep = async (reading: Reading, state: SagaState): Promise<PinnedStep | undefined> => {
   const effect = state.operation === null ? undefined : state.effects[state.operation.effect];
   if (effect !== undefined) return reading.step(effect.step, state, effect.epoch);
-  return state.wait === null ? undefined : reading.step(state.wait.step, state);
+  const waiting = approvalStep(state.wait);
+  return waiting === undefined ? undefined : reading.step(waiting, state);
 };
 
 const stepsOf = async (reading: Reading, event: SagaEvent) => {
@@ -47,6 +60,10 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
+/** When the answer of a call that begins now is there, or lost. */
+const endOfCall = (step: PinnedStep, nowMs: number): number =>
+  nowMs + (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000;
+
 /**
  * Runs `decide` until it has an action for the engine, and prepares the data that it asks for. Nothing is
  * written.
@@ -55,8 +72,7 @@ const converse = async (
   reading: Reading,
   event: SagaEvent,
   nowMs: number,
-  mayStart: boolean,
-  evaluate: Evaluate,
+  { mayStart, inline, evaluate }: { mayStart: boolean; inline?: Inline; evaluate: Evaluate },
 ): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
   const { head } = reading;
   const facts: Fact[] = [];
@@ -69,58 +85,82 @@ const converse = async (
       nowMs,
       ...(step === undefined ? {} : { currentStep: step }),
       ...(await stepsOf(reading, told)),
+      ...(inline === undefined ? {} : { inline: true as const }),
     };
     const decision: Decision = decide(state, told, around, head.seq + facts.length);
     state = applyFacts(state, decision.facts, { sagaId: head.sagaId, seq: head.seq + facts.length, nowMs });
     facts.push(...decision.facts);
     const { next } = decision;
+    if (next.next === 'hand-over') {
+      return { facts, state, next: { next: 'continued', reason: 'one call did not settle it' } };
+    }
     if (next.next !== 'prepare' && next.next !== 'prepare-undo') return { facts, state, next };
-    if (!mayStart) return { facts, state, next: { next: 'continued' } };
+    if (!mayStart) return { facts, state, next: { next: 'continued', reason: 'history' } };
     if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
     told =
       next.next === 'prepare'
         ? await prepareStep(reading, state, facts, next.step, evaluate)
         : await prepareUndo(reading, state, next.effect);
+    if (told.type === 'prepared' && inline !== undefined && endOfCall(told.step, nowMs) > inline.untilMs) {
+      return { facts, state, next: { next: 'continued', reason: 'its call may take longer' } };
+    }
   }
 };
 
 /** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
 const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
 
+type Asked = SagaEvent | undefined;
+
+/** A submitted step is stored with its entry, or not at all. */
+const besideOf = (event: SagaEvent, entries: readonly LedgerEntry[]): Beside | undefined => {
+  const entry = entries.find(({ direction, status }) => direction === 'step' && status === 'submitted');
+  if (event.type !== 'submit' || entry === undefined) return undefined;
+  const { stepId, requestHash, planHash, step } = event;
+  return { submitted: { stepId, index: step.index, seq: entry.seq, requestHash, planHash, step } };
+};
+
 /**
  * Applies one event to a saga. When another writer was faster, the event is decided again on the new state
  * (S9). `next` is the present next action, whoever wrote it.
  */
 export const move = async (
-  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & { evaluate?: Evaluate },
+  dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & {
+    evaluate?: Evaluate;
+    inline?: Inline;
+  },
   sagaId: string,
-  event: SagaEvent | ((head: SagaHead) => SagaEvent | undefined),
+  event: SagaEvent | ((head: SagaHead) => Asked | Promise<Asked>),
   actor: string,
 ): Promise<Move> => {
-  const { store, clock, evaluate = evaluatesNothing } = dependencies;
+  const { store, clock, inline, evaluate = evaluatesNothing } = dependencies;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
       throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}; check the id, or start it.`);
     }
-    const told = typeof event === 'function' ? event(head) : event;
+    const told = typeof event === 'function' ? await event(head) : event;
     if (told === undefined) return { head, entries: [], next: { next: 'none' } };
     const now = clock.now();
     const limit = dependencies.maxHistoryEvents ?? MAX_HISTORY_EVENTS;
-    const reading = readingOf(store, head);
-    const decided = await converse(reading, told, now.getTime(), head.historyEvents < limit, evaluate);
+    const reading = readingOf(store, head, told.type === 'submit' ? told.step : undefined);
+    const decided = await converse(reading, told, now.getTime(), {
+      mayStart: inline !== undefined || head.historyEvents < limit,
+      evaluate,
+      ...(inline === undefined ? {} : { inline }),
+    });
     const facts = [...decided.facts];
     if (decided.next.next === 'continued') {
       facts.push({
         direction: 'saga',
         status: 'resumed',
-        generation: head.state.generation + 1,
-        reason: 'history',
+        generation: decided.state.generation + 1,
+        reason: decided.next.reason,
       });
     }
     if (facts.length === 0) return { head, entries: [], next: decided.next };
     const { entries, moved } = advanceHead(head, facts, now, actor);
-    const outcome = await store.append(moved, head.version, entries);
+    const outcome = await store.append(moved, head.version, entries, besideOf(told, entries));
     if (outcome.written) return { head: moved, entries, next: decided.next };
   }
   throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {
@@ -144,9 +184,9 @@ const advanceHead = (
     ...tip,
     version: head.version + 1,
     state,
-    historyEvents: newExecution ? 0 : head.historyEvents + EVENTS_PER_ROUND,
+    historyEvents: newExecution || state.inline === true ? 0 : head.historyEvents + EVENTS_PER_ROUND,
     updatedAt: at,
-    statusSince: isSameTurn(head.state.status, state.status) ? head.statusSince : at,
+    statusSince: isSameTurn(head.state, state) ? head.statusSince : at,
   };
   return { entries, moved };
 };

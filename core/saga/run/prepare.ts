@@ -2,7 +2,6 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
-import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact } from '../model/ledger-entry.ts';
@@ -13,6 +12,7 @@ import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
+import { stepOfSaga } from './step-of-saga.ts';
 
 /** A saga as it stood when the move began, with its pinned steps. */
 export interface Reading {
@@ -22,16 +22,16 @@ export interface Reading {
   step(index: number, state: SagaState, epoch?: number): Promise<PinnedStep>;
 }
 
-/** Caches the reads of one move, since pinned steps never change. */
-export const readingOf = (store: SagaStore, head: SagaHead): Reading => {
+/** Caches the reads of one move, since pinned steps never change. `fresh`: pinned by this very move. */
+export const readingOf = (store: SagaStore, head: SagaHead, fresh?: PinnedStep): Reading => {
   const steps = new Map<string, Promise<PinnedStep>>();
   return {
     store,
     head,
-    step: (index, state, epoch = state.epoch) => {
-      const planHash = planHashAt(head, state, index, epoch);
-      const key = `${planHash} ${index}`;
-      const known = steps.get(key) ?? store.getPinnedStep(head.sagaId, planHash, index);
+    step: async (index, state, epoch = state.epoch) => {
+      if (fresh?.index === index) return fresh;
+      const key = `${epoch} ${index}`;
+      const known = steps.get(key) ?? stepOfSaga(store, head, { state, index, epoch });
       steps.set(key, known);
       return known;
     },
@@ -99,11 +99,10 @@ export const prepareStep = async (
 ): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
   const step = await reading.step(index, state);
   try {
-    const resolved = await resolveArguments(
-      step.arguments,
-      await scopeOf(reading, state, fresh, step),
-      evaluate,
-    );
+    const resolved =
+      step.literal === true
+        ? step.arguments
+        : await resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step), evaluate);
     const message = await argumentProblem(reading, step, resolved);
     if (message !== undefined) {
       return { type: 'unprepared', step, error: { name: 'InvalidArguments', message } };

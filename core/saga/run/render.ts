@@ -18,8 +18,9 @@ type Common = { sagaId: string; generation: number };
 
 const OPERATIONS = { forward: 'execute', probe: 'probe', undo: 'compensate' } as const;
 
-const requestFor = async (
-  dependencies: AdvanceDependencies,
+/** The call of a function that an operation needs. */
+export const requestFor = async (
+  dependencies: Pick<AdvanceDependencies, 'store' | 'httpToolFunction'>,
   head: SagaHead,
   fresh: readonly LedgerEntry[],
   operation: OperationId,
@@ -97,9 +98,12 @@ export const render = async (
       const link = dependencies.executionLink(executionArn);
       return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
     }
+    case 'idle':
+      return { ...common, action: 'END', status: head.state.status };
     case 'end':
       return { ...common, action: 'END', status: next.status };
     case 'none':
+    case 'hand-over':
     case 'prepare':
     case 'prepare-undo':
       throw new RangeError(`${next.next} is not for the engine`);

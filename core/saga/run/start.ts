@@ -3,9 +3,11 @@ import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { initialState } from '../decide/fold.ts';
+import { fold } from '../decide/fold.ts';
+import { type AskedPolicy, requirePolicy } from '../interactive/policy.ts';
 import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
+import type { InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
 import type { PinnedStep, Plan, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
@@ -19,7 +21,10 @@ export interface StartRequest {
   sagaId: string;
   definition?: { name: string; version?: string };
   plan?: unknown;
-  input: Json;
+  /** Instead of a plan: its steps are submitted one by one. */
+  interactive?: AskedPolicy;
+  /** May be left out of an interactive saga. */
+  input?: Json;
   sessionId?: string;
   messageId?: string;
   requestedBy: string;
@@ -50,12 +55,20 @@ export const toolsOf = async (store: SagaStore, plan: Plan) => {
   return (name: string, version?: string) => found.get(`${name}@${version ?? ''}`);
 };
 
-const planOf = async (
-  store: SagaStore,
-  request: StartRequest,
-): Promise<{ plan: Plan; definition?: SagaDefinition }> => {
-  if ((request.definition === undefined) === (request.plan === undefined)) {
-    throw new WalkbackError('InvalidInput', 'Give either a definition or a plan.');
+interface Started {
+  plan: Plan;
+  definition?: SagaDefinition;
+  policy?: InteractivePolicy;
+}
+
+const planOf = async (store: SagaStore, request: Checked): Promise<Started> => {
+  const { interactive } = request;
+  const given = [request.definition, request.plan, interactive].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new WalkbackError('InvalidInput', 'Give one of definition, plan and interactive.');
+  }
+  if (interactive !== undefined) {
+    return { plan: { steps: [] }, policy: await requirePolicy(store, interactive) };
   }
   if (request.definition === undefined) return { plan: parsePlan(request.plan) };
   const { name, version } = request.definition;
@@ -71,10 +84,15 @@ const planOf = async (
   return { plan: definition.plan, definition };
 };
 
-const headOf = (request: StartRequest, steps: PinnedStep[], definition: string | undefined, at: string) => {
+const headOf = (
+  request: Checked,
+  steps: PinnedStep[],
+  about: { definition: string | undefined; policy: InteractivePolicy | undefined; requestHash: string },
+  at: string,
+) => {
+  const { definition, policy, requestHash } = about;
   const { planHash } = pinSteps(steps);
   const inputHash = hashJson(request.input);
-  const requestHash = hashJson(request);
   const known = {
     ...(definition === undefined ? {} : { definition }),
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
@@ -88,6 +106,7 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
     stepCount: steps.length,
     requestHash,
     ...known,
+    ...(policy === undefined ? {} : { interactive: policy, inline: true }),
   };
   const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], {
     at,
@@ -97,7 +116,7 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
     sagaId: request.sagaId,
     ...tip,
     version: 1,
-    state: initialState(steps.length),
+    state: fold(entries),
     requestHash,
     planHash,
     inputHash,
@@ -109,6 +128,14 @@ const headOf = (request: StartRequest, steps: PinnedStep[], definition: string |
     statusSince: at,
   };
   return { head, entries };
+};
+
+type Checked = StartRequest & { input: Json };
+
+const withInput = (request: StartRequest): Checked => {
+  const { input = request.interactive === undefined ? undefined : {} } = request;
+  if (input === undefined) throw new WalkbackError('InvalidInput', 'input: what the plan reads is missing.');
+  return { ...request, input };
 };
 
 const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
@@ -131,28 +158,34 @@ export const createStartSaga =
     const known = await store.getHead(request.sagaId);
     if (known !== undefined) {
       const head = adopt(known, requestHash);
-      if (head.seq === 1) await engine.start(head.sagaId, 1);
+      if (head.seq === 1 && head.state.inline === undefined) await engine.start(head.sagaId, 1);
       return { sagaId: head.sagaId, status: head.state.status, warnings: [] };
     }
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
     }
-    if (Buffer.byteLength(canonicalJson(request.input)) > MAX_INPUT_BYTES) {
+    const checked = withInput(request);
+    if (Buffer.byteLength(canonicalJson(checked.input)) > MAX_INPUT_BYTES) {
       throw new WalkbackError(
         'InvalidInput',
         `input: takes more than ${MAX_INPUT_BYTES} bytes; pass a reference instead.`,
       );
     }
-    const { plan, definition } = await planOf(store, request);
-    const steps = await requirePlan(plan, await toolsOf(store, plan), { input: request.input, evaluate });
+    const { plan, definition, policy } = await planOf(store, checked);
+    const steps = await requirePlan(plan, await toolsOf(store, plan), { input: checked.input, evaluate });
     const now = clock.now();
     const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
-    const { head, entries } = headOf(request, steps, name, now.toISOString());
+    const { head, entries } = headOf(
+      checked,
+      steps,
+      { definition: name, policy, requestHash },
+      now.toISOString(),
+    );
     const { planHash, inputHash } = head;
-    await store.putPinned({ sagaId: request.sagaId, planHash, inputHash, input: request.input, steps });
+    await store.putPinned({ sagaId: request.sagaId, planHash, inputHash, input: checked.input, steps });
     const outcome = await store.createSaga(head, entries);
     const current = outcome.written ? head : adopt(outcome.existing ?? head, requestHash);
-    await engine.start(current.sagaId, 1);
+    if (current.state.inline === undefined) await engine.start(current.sagaId, 1);
     const overdue = definition !== undefined && daysToReview(definition, now) < 0;
     const warnings = overdue ? [`Template ${name} is past its review date ${definition.reviewBy}.`] : [];
     return { sagaId: current.sagaId, status: current.state.status, warnings };

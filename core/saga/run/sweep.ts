@@ -6,6 +6,7 @@ import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaOutline } from '../ports.ts';
+import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
 const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
@@ -67,9 +68,9 @@ const sweepOne = async (
   report: SweepReport,
   asked: boolean,
 ): Promise<void> => {
-  const { engine, clock, log } = dependencies;
+  const { clock, log } = dependencies;
   const { sagaId, state } = head;
-  const seen = await engine.look(sagaId, state.generation);
+  const seen = await lookAtDriver(dependencies, head);
   if (seen === 'running') {
     if (await wakeLost(dependencies, head)) report.woken.push(sagaId);
     return;

@@ -1,0 +1,92 @@
+import { type Command, Option } from 'commander';
+import { isJsonObject } from '../../contract/json.ts';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { readJson } from '../json-option.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
+import { statusWord } from '../view/saga-views.ts';
+import { stepText } from '../view/step-view.ts';
+
+interface Submitted {
+  tool: string;
+  arguments: string;
+  session?: string;
+  message?: string;
+  wait: number;
+}
+
+const readArguments = async (text: string) => {
+  const value = await readJson(text, '--arguments');
+  if (isJsonObject(value)) return value;
+  throw new CliError('InvalidInput', '--arguments is no JSON object.');
+};
+
+const toolOf = (text: string): { tool: string; version?: string } => {
+  const [tool = '', version] = text.split('@');
+  return version === undefined ? { tool } : { tool, version };
+};
+
+export const addSagaSubmit = (parent: Command, app: App): void => {
+  parent
+    .command('submit')
+    .argument('<saga>', 'saga id', parseId)
+    .argument('<step>', 'id of the step; the same again is the same step', parseId)
+    .description('submit a step of an interactive saga, and show what became of it')
+    .requiredOption('-t, --tool <tool>', 'tool of the catalog, NAME or NAME@VERSION')
+    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}')
+    .option('-s, --session <id>', 'session that submits it', parseId)
+    .option('-m, --message <id>', 'message that it belongs to', parseId)
+    .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
+    .action((sagaId: string, stepId: string, options: Submitted, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const answer = await run.progress('Calling the tool', async () =>
+          run.invoke('walkback-submit-step', {
+            sagaId,
+            stepId,
+            ...toolOf(options.tool),
+            arguments: await readArguments(options.arguments),
+            waitSeconds: options.wait,
+            observe: false,
+            ...(options.session === undefined ? {} : { sessionId: options.session }),
+            ...(options.message === undefined ? {} : { messageId: options.message }),
+          }),
+        );
+        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
+        return { value: answer, text: () => stepText(answer.step, run.paint, run.width) };
+      }),
+    );
+};
+
+export const addSagaClose = (parent: Command, app: App): void => {
+  parent
+    .command('close')
+    .argument('<saga>', 'saga id', parseId)
+    .description('end an interactive saga; all of it stands, or all of it is taken back')
+    .addOption(
+      new Option('--outcome <outcome>', 'what becomes of its steps')
+        .choices(['complete', 'unwind'])
+        .default('complete'),
+    )
+    .option('--reason <text>', 'goes into the ledger')
+    .action(
+      (
+        sagaId: string,
+        { outcome, reason }: { outcome: 'complete' | 'unwind'; reason?: string },
+        command: Command,
+      ) =>
+        withConnection(app, command, async (run) => {
+          const answer = await run.progress('Closing the saga', () =>
+            run.invoke('walkback-close-saga', {
+              sagaId,
+              outcome,
+              ...(reason === undefined ? {} : { reason }),
+            }),
+          );
+          return {
+            value: answer,
+            text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+          };
+        }),
+    );
+};

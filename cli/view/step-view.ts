@@ -1,0 +1,33 @@
+import type { StepAnswer } from '../../contract/saga-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { printableLine, truncate } from '../terminal/text.ts';
+
+const WORDS: Record<StepAnswer['status'], string> = {
+  committed: 'done',
+  rejected: 'rejected, nothing happened',
+  undone: 'taken back',
+  awaiting: 'waits for approval',
+  running: 'not settled yet; submit it again to wait',
+  failed: 'could not be taken back; an operator has to look',
+};
+
+const colourOf = (status: StepAnswer['status'], paint: Paint): ((text: string) => string) => {
+  if (status === 'committed') return paint.green;
+  return status === 'failed' ? paint.red : paint.yellow;
+};
+
+/** What became of a submitted step. */
+export const stepText = (
+  { stepId, status, result, externalRef, error }: StepAnswer,
+  paint: Paint,
+  width: number,
+): string => {
+  const line = (text: string): string => `    ${truncate(printableLine(text), width - 4)}`;
+  const lines = [
+    `Step ${paint.bold(printableLine(stepId))}  ${colourOf(status, paint)(WORDS[status])}`,
+    ...(externalRef === undefined ? [] : [line(externalRef)]),
+    ...(result === undefined ? [] : [line(JSON.stringify(result))]),
+    ...(error === undefined ? [] : [line(`${error.name}: ${error.message}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+};

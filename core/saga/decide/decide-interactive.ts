@@ -1,0 +1,97 @@
+/**
+ * Interactive sagas: what a failure of one step means, and how the wait for the next one ends. A step that did
+ * not happen is told to whoever submitted it, and the saga goes on. One that may have happened and does not
+ * stand is taken back alone. Pure.
+ */
+import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import type { SagaState, Wait } from '../model/state.ts';
+import { stepFact } from './facts.ts';
+import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
+import { turningFact } from './turning.ts';
+
+/** People who did not react are asked again after so long. */
+const ASKED_AGAIN_MS = 24 * 3600_000;
+
+export const unwinding = (step: PinnedStep | null, error: SagaError, outcome: Failure['outcome']): Fact => ({
+  direction: 'saga',
+  status: 'unwinding',
+  failure: { step: step?.id ?? null, tool: step?.tool ?? null, error, outcome },
+});
+
+/** The step was never started. */
+export const refusedFacts = (state: SagaState, step: PinnedStep, error: SagaError): Fact[] =>
+  state.interactive === undefined
+    ? [unwinding(step, error, 'rejected')]
+    : [{ direction: 'step', status: 'refused', ...stepFact(step, state.epoch), error }];
+
+/** The step ended cleanly, without effect; what is in flight says so itself. */
+export const rejectedFacts = (state: SagaState, step: PinnedStep, error: SagaError): Fact[] =>
+  state.interactive === undefined ? [unwinding(step, error, 'rejected')] : [];
+
+/** The step took effect, or nobody knows; it is not going to stand. */
+export const failedFacts = (
+  state: SagaState,
+  step: PinnedStep,
+  error: SagaError,
+  outcome: Failure['outcome'],
+): Fact[] => {
+  if (state.interactive === undefined) return [unwinding(step, error, outcome)];
+  const turn = turningFact(state);
+  if (turn !== undefined) return [turn];
+  const effect = state.effects.findLastIndex((one) => one.step === step.index);
+  return [{ direction: 'step', status: 'unwinding', ...stepFact(step, state.epoch), effect, error }];
+};
+
+/** Accepted only while the saga waits for it. */
+export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit' }): Fact[] => {
+  const { step } = event;
+  const waits = state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested;
+  if (!waits || step.index !== state.stepCount) return [];
+  const { planHash, requestHash, sessionId, messageId } = event;
+  return [
+    {
+      direction: 'step',
+      status: 'submitted',
+      ...stepFact(step, state.epoch),
+      planHash,
+      requestHash,
+      generation: state.generation + 1,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(messageId === undefined ? {} : { messageId }),
+    },
+  ];
+};
+
+/** All of it stands. Nothing drives such a saga, so nothing has to end. */
+export const closeFacts = (state: SagaState, { reason }: SagaEvent & { type: 'close' }): Fact[] =>
+  state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
+    ? [{ direction: 'saga', status: 'completed', ...(reason === undefined ? {} : { reason }) }]
+    : [];
+
+const idleText = (seconds: number): string => `No step came for ${seconds} seconds.`;
+
+export const progressNextStep = (
+  state: SagaState,
+  wait: Extract<Wait, { kind: 'next-step' }>,
+  { nowMs }: Surroundings,
+): Step => {
+  const turn = turningFact(state);
+  if (turn !== undefined) return { facts: [turn] };
+  const { interactive } = state;
+  if (interactive === undefined || nowMs < wait.untilMs) return { next: { next: 'idle' } };
+  const { idleTimeoutSeconds, onIdle } = interactive;
+  if (onIdle === 'unwind') {
+    const error = { name: 'IdleTimeout', message: idleText(idleTimeoutSeconds) };
+    return { facts: [unwinding(null, error, 'rejected')] };
+  }
+  const againMs = Math.max(idleTimeoutSeconds * 1000, ASKED_AGAIN_MS);
+  return { facts: [{ direction: 'saga', status: 'idle', untilMs: nowMs + againMs }] };
+};
+
+/** A function that drives a saga makes one call of each step. For anything else, the machine takes over. */
+export const leavesInline = (state: SagaState): boolean =>
+  state.phase === 'undo' ||
+  state.pauseUntilMs !== null ||
+  (state.wait !== null && state.wait.kind !== 'next-step') ||
+  (state.operation !== null && state.operation.stage !== 'invoking');

@@ -1,0 +1,56 @@
+/** Applies entries about submitted steps to the state (fold.ts). */
+import type { SagaState } from '../model/state.ts';
+import { type EntryOf, withEffect, working } from './fold-parts.ts';
+
+/** The step at `index` is done with: an interactive saga waits for the next one. Others only go on. */
+export const afterStep = (state: SagaState, index: number, at: string): SagaState => {
+  const { interactive } = state;
+  if (interactive === undefined) return state;
+  const untilMs = Date.parse(at) + interactive.idleTimeoutSeconds * 1000;
+  return { ...state, cursor: index + 1, wait: { kind: 'next-step', untilMs } };
+};
+
+const submitted = (state: SagaState, entry: EntryOf<'step'> & { status: 'submitted' }): SagaState => ({
+  ...working(state),
+  generation: entry.generation,
+  inline: true,
+  wait: null,
+  stepCount: entry.stepIndex + 1,
+  submitted: { index: entry.stepIndex, step: entry.step, planHash: entry.planHash },
+});
+
+const refused = (state: SagaState, entry: EntryOf<'step'>): SagaState => {
+  const { approvedHash: _, ...rest } = working(state);
+  return afterStep({ ...rest, approvedStep: null }, entry.stepIndex, entry.at);
+};
+
+const unwinding = (state: SagaState, effect: number): SagaState => {
+  const open = state.operation;
+  const known =
+    open === null ? state : withEffect(state, open.effect, { status: open.doubted ? 'unknown' : 'rejected' });
+  return { ...known, phase: 'undo', status: 'COMPENSATING', operation: null, wait: null, undoFrom: effect };
+};
+
+/** Nothing is left of the step that was taken back alone. */
+export const applySettled = (state: SagaState, effect: number, at: string): SagaState => {
+  const { undoFrom: _, ...rest } = state;
+  return afterStep(working({ ...rest, phase: 'forward' }), state.effects[effect]?.step ?? state.cursor, at);
+};
+
+export const applyStep = (state: SagaState, entry: EntryOf<'step'>): SagaState => {
+  switch (entry.status) {
+    case 'submitted':
+      return submitted(state, entry);
+    case 'refused':
+      return refused(state, entry);
+    case 'unwinding':
+      return unwinding(working(state), entry.effect);
+  }
+};
+
+/** No step came in time. People are asked, and asked again at `untilMs`. */
+export const applyIdle = (state: SagaState, untilMs: number): SagaState => ({
+  ...working(state),
+  status: 'AWAITING',
+  wait: { kind: 'next-step', untilMs, asked: true },
+});

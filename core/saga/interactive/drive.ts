@@ -1,0 +1,42 @@
+/**
+ * Drives a saga inside a function: one call of each step, with the reducer and the ledger that the machine
+ * uses. Whoever wrote the start of a call makes the call. When that does not settle it, or something waits or
+ * would take too long, the machine takes over. A driver that dies is found by the sweeper.
+ */
+import type { AdvanceDependencies, ToolInvoker } from '../ports.ts';
+import { outcomeOf } from '../run/engine-protocol.ts';
+import { type Inline, type Move, move } from '../run/move.ts';
+import { requestFor } from '../run/render.ts';
+import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
+
+export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionLink'> {
+  tools: ToolInvoker;
+}
+
+/** Goes on from a move of this function until nothing is in flight, or the machine was started. */
+export const drive = async (dependencies: DriveDependencies, from: Move, inline: Inline): Promise<void> => {
+  const { clock, engine, tools } = dependencies;
+  const { sagaId } = from.head;
+  const { generation } = from.head.state;
+  let moved = from;
+  while (moved.entries.length > 0 && moved.next.next === 'invoke') {
+    const { operation, deadlineMs } = moved.next;
+    const { functionName, payload } = await requestFor(
+      dependencies,
+      moved.head,
+      moved.entries,
+      operation,
+      deadlineMs,
+    );
+    const timeoutMs = deadlineMs - clock.now().getTime() + ENGINE_SLACK_SECONDS * 1000;
+    const outcome = outcomeOf(await tools.invoke(functionName, payload, timeoutMs));
+    // Of another generation: somebody took it for dead, and settles it as a call whose answer was lost.
+    moved = await move(
+      { ...dependencies, inline },
+      sagaId,
+      (head) => (head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined),
+      'engine',
+    );
+  }
+  if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
+};

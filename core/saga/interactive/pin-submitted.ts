@@ -1,0 +1,54 @@
+/** Checks a submitted step against the catalog before anything is written (S8), and pins it. */
+import type { JsonObject } from '../../../contract/json.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { InteractivePolicy } from '../model/interactive.ts';
+import type { PinnedStep } from '../model/plan.ts';
+import { toolViolations } from '../plan/catalog.ts';
+import { canonicalJson } from '../plan/json.ts';
+import { MAX_ARGUMENT_BYTES, MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
+import { schemaViolations } from '../plan/schema-check.ts';
+import type { SagaStore } from '../ports.ts';
+
+export interface AskedStep {
+  stepId: string;
+  tool: string;
+  version?: string;
+  arguments: JsonObject;
+}
+
+const bytesOf = (value: JsonObject): number => Buffer.byteLength(canonicalJson(value));
+
+/** Throws `PlanRefused`, with the rules that plans have too. Nothing in the arguments is an expression. */
+export const pinSubmitted = async (
+  store: Pick<SagaStore, 'getTool'>,
+  { allowIrreversible = [], approvalTimeoutSeconds }: InteractivePolicy,
+  asked: AskedStep,
+): Promise<PinnedStep> => {
+  const refuse = (rule: string, message: string): never => {
+    throw new WalkbackError('PlanRefused', `step ${asked.stepId}: ${rule}: ${message}`, {
+      details: { violations: [{ step: asked.stepId, rule, message }] },
+    });
+  };
+  const tool = await store.getTool(asked.tool, asked.version);
+  if (tool === undefined) {
+    const wanted = asked.version === undefined ? asked.tool : `${asked.tool}@${asked.version}`;
+    return refuse('unknown-tool', `the catalog has no tool ${wanted}`);
+  }
+  const [unsafe] = toolViolations(tool);
+  if (unsafe !== undefined) return refuse('compensator-missing', unsafe);
+  if (bytesOf(asked.arguments) > MAX_ARGUMENT_BYTES) {
+    const message = `arguments take more than ${MAX_ARGUMENT_BYTES} bytes; pass a reference`;
+    return refuse('arguments-too-large', message);
+  }
+  const [violation] = schemaViolations(tool.schemas.input, asked.arguments);
+  if (violation !== undefined) return refuse('arguments-schema', violation);
+  // Nothing takes it back, so a person says yes first (L1).
+  const isGated = tool.effect === 'irreversible' && !allowIrreversible.includes(tool.name);
+  const approval = isGated ? { approval: { timeoutSeconds: approvalTimeoutSeconds } } : {};
+  const step = { id: asked.stepId, tool: tool.name, arguments: asked.arguments, ...approval };
+  const pinned = { ...pin({ step, tool, index: 0, names: [] }, new Map()), literal: true as const };
+  if (Buffer.byteLength(JSON.stringify(pinned)) > MAX_STEP_BYTES) {
+    return refuse('step-too-large', `with its policies it takes more than ${MAX_STEP_BYTES} bytes`);
+  }
+  return pinned;
+};

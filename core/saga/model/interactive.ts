@@ -1,0 +1,26 @@
+/** Sagas whose steps are submitted one by one while they run. */
+import type { PinnedStep } from './plan.ts';
+
+/** Chosen by whoever starts the saga. It never changes. */
+export interface InteractivePolicy {
+  /** It waits this long for the next step. */
+  idleTimeoutSeconds: number;
+  /** Then: `unwind` takes everything back, `ask` asks people. */
+  onIdle: 'unwind' | 'ask';
+  /** How long people have for an approval. */
+  approvalTimeoutSeconds: number;
+  /** Irreversible tools that need no approval. */
+  allowIrreversible?: string[];
+}
+
+/** A submitted step as it is stored, once per saga and id. */
+export interface SubmittedStep {
+  /** As the caller named it. */
+  stepId: string;
+  index: number;
+  /** Ledger sequence of its `submitted` entry. */
+  seq: number;
+  requestHash: string;
+  planHash: string;
+  step: PinnedStep;
+}

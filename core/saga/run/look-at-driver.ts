@@ -1,0 +1,32 @@
+/** What drives a saga now: an execution, or a function that left a time until which it may still be at work. */
+import type { Clock } from '../../shared/surroundings.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { SagaEngine } from '../ports.ts';
+import { LATE_COMMIT_MARGIN_MS } from './timing.ts';
+
+/** A function needs this long at the most from one write to the next when no tool is being called. */
+const BETWEEN_WRITES_MS = 60_000;
+
+/** A saga needs nobody while it waits for its next step. */
+const idleUntilMs = ({ state: { phase, wait } }: SagaHead): number =>
+  phase === 'forward' && wait?.kind === 'next-step' ? wait.untilMs : 0;
+
+const inlineUntilMs = ({ state: { operation }, updatedAt }: SagaHead): number =>
+  operation?.stage === 'invoking'
+    ? operation.deadlineMs + LATE_COMMIT_MARGIN_MS
+    : Date.parse(updatedAt) + BETWEEN_WRITES_MS;
+
+/**
+ * `running` also means that nothing has to drive it now. A function that is overdue counts as an execution that
+ * ended, so whoever comes next is another generation, and a call in flight is in doubt (S2).
+ */
+export const lookAtDriver = async (
+  { engine, clock }: { engine: SagaEngine; clock: Pick<Clock, 'now'> },
+  head: SagaHead,
+): Promise<'running' | 'ended' | 'missing'> => {
+  const nowMs = clock.now().getTime();
+  if (nowMs < idleUntilMs(head)) return 'running';
+  const { inline, generation } = head.state;
+  if (inline === undefined) return engine.look(head.sagaId, generation);
+  return nowMs < inlineUntilMs(head) ? 'running' : 'ended';
+};
