@@ -16,6 +16,16 @@ const uncaptured = () =>
   });
 export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
 
+/** What other processes wrote while a rollback was at work. */
+const lateWrites = () =>
+  z.object({
+    checkpointId: z
+      .string()
+      .describe('what was there before the rollback, with these files as they were written meanwhile'),
+    files: z.array(z.string()).describe('relative to the projects root; the first ones'),
+  });
+export type LateWrites = z.infer<ReturnType<typeof lateWrites>>;
+
 /** How a call that did not ask to roll back settled an abandoned rollback. */
 const settledRollback = () =>
   z.object({
@@ -32,6 +42,7 @@ const settledRollback = () =>
     by: z.string().describe('the call that settled it'),
     at: z.string(),
     message: z.string(),
+    lateWrites: lateWrites().optional().describe('what other processes wrote while it was settled'),
   });
 export type SettledRollback = z.infer<ReturnType<typeof settledRollback>>;
 
@@ -264,6 +275,11 @@ export const rollbackAnswer = () =>
       .optional()
       .describe('effects of sagas that came after the target, and stand: files go back, effects do not'),
     warnings: z.array(z.string()),
+    lateWrites: lateWrites()
+      .optional()
+      .describe(
+        'another process wrote files meanwhile that the rollback replaced or deleted: a checkpoint has them',
+      ),
     settledRollback: settledHere(),
   });
 export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;

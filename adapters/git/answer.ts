@@ -22,7 +22,19 @@ export interface Answer {
 const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox === true);
 
 /** Pairs whose value is a name, which goes back into the sandbox as it came. */
-const NAMES = new Set(['repo', 'fail-path', 'skip-path', 'plan-path', 'directory', 'entry']);
+const NAMES = new Set([
+  'repo',
+  'fail-path',
+  'skip-path',
+  'late-path',
+  'plan-path',
+  'directory',
+  'entry',
+  'aside',
+  'aside-repository',
+  'aside-late',
+  'aside-open',
+]);
 
 /** All else is for people to read. */
 const decodeText = (bytes: Uint8Array): string => new TextDecoder('utf-8').decode(bytes);

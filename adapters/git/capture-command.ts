@@ -5,8 +5,9 @@ import type {
   CaptureReport,
   CaptureRequest,
 } from '../../core/checkpoint/ports/capture.ts';
+import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
-import { type Pair, value } from './answer.ts';
+import { all, type Pair, value } from './answer.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -28,7 +29,7 @@ export const captureScript = (
   const { known } = request;
   const targets = request.targets ?? [];
   return buildScript(
-    'capture',
+    request.late === true ? 'late' : 'capture',
     {
       SESSION: request.sessionId,
       CALL: call,
@@ -56,6 +57,7 @@ export const captureScript = (
       TARGET_COMMIT: targets.map((one) => one.commit),
       TARGET_TREE: targets.map((one) => one.tree),
       TARGET_META: targets.map((one) => one.meta),
+      DONE: '',
     },
     {
       mark,
@@ -64,6 +66,23 @@ export const captureScript = (
     },
   );
 };
+
+/** Tells the sandbox that the capture of this tag is durable. */
+export const lateStoredScript = (
+  request: Parameters<Repositories['lateStored']>[1],
+  call: string,
+  mark: string,
+): Script =>
+  buildScript(
+    'late',
+    {
+      SESSION: request.sessionId,
+      CALL: call,
+      LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
+      DONE: refName(request.toolExecutionId),
+    },
+    { mark, timeoutMs: request.timeoutMs },
+  );
 
 /** A bundle as announced: where it lies in the sandbox, and how it travels. */
 export interface AnnouncedBundle {
@@ -155,7 +174,8 @@ const capturedRepository = (record: readonly Pair[]): CapturedRepository => {
     base: value(record, 'base'),
     baseCommit: objectId(value(record, 'base-commit')),
     missingTarget: value(record, 'missing-target') === '1',
-    info: repositoryInfo(path, record),
+    // The late command does not look at the host's repository.
+    ...(value(record, 'head-kind') === undefined ? {} : { info: repositoryInfo(path, record) }),
   };
 };
 
@@ -202,6 +222,10 @@ export const captureAnswer = (pairs: readonly Pair[]): CaptureAnswer => {
         ...uncaptured(before, 'skip', undefined),
         ...repositoryRecords.flatMap((record) => uncaptured(record, 'skip', value(record, 'repo'))),
       ],
+      late: repositoryRecords.flatMap((record) => {
+        const path = value(record, 'repo');
+        return all(record, 'late-path').map((late) => (path === '.' ? late : `${path}/${late}`));
+      }),
     },
     announced: onlyFirst(
       records(pairs, 'bundle').flatMap((record) => announcedBundle(record, repositories) ?? []),

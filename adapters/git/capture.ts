@@ -8,6 +8,7 @@ import type {
   CaptureRequest,
   UploadTarget,
 } from '../../core/checkpoint/ports/capture.ts';
+import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { cutShort, findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
@@ -16,6 +17,7 @@ import {
   type CaptureAnswer,
   captureAnswer,
   captureScript,
+  lateStoredScript,
   runDirectory,
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
@@ -99,6 +101,14 @@ const requireUploaded = (base64: string | undefined): void => {
       retryable: true,
     },
   );
+};
+
+/** One round trip. */
+export const lateStored: Repositories['lateStored'] = async (sandbox, request) => {
+  const mark = `walkback-${newCall()}`;
+  const { command } = lateStoredScript(request, newCall(), mark);
+  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  requireAnswer(result, mark);
 };
 
 /**

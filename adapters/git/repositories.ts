@@ -3,7 +3,7 @@
  * git 2.25, GNU coreutils and findutils, flock, gzip; curl for bundles over the inline size.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { createCapture } from './capture.ts';
+import { createCapture, lateStored } from './capture.ts';
 import { ANSWER_BYTES } from './capture-command.ts';
 import { diff, directories, survey } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
@@ -20,6 +20,7 @@ const GIT_LIMITS: GitLimits = { answerBytes: ANSWER_BYTES, links: LINK_LIMITS };
 export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories => ({
   survey,
   capture: createCapture(limits.answerBytes),
+  lateStored,
   ...createRestore(limits.links),
   directories,
   diff,

@@ -69,6 +69,11 @@ const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint, width: numb
 const warningLines = (result: RollbackAnswer, paint: Paint): string[] =>
   result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
 
+const lateLines = ({ lateWrites }: RollbackAnswer, paint: Paint): string[] =>
+  lateWrites === undefined
+    ? []
+    : [`  ${paint.dim('bring them back with')}  walkback rollback --to ${lateWrites.checkpointId}`];
+
 /** The plan of a dry run. */
 export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, width: number): string =>
   `${[
@@ -95,6 +100,7 @@ export const appliedRollback = (
       ? []
       : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),
     ...warningLines(result, paint),
+    ...lateLines(result, paint),
     ...settledLines(result.settledRollback, paint).map((line) => `  ${line}`),
     ...undoLines,
   ].join('\n')}\n`;

@@ -8,7 +8,7 @@ import type {
 } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
 
-type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | (string & {});
+type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
 
 /** What one session is, and where its timeline stands. One item: `SESSION#<id>` / `META`. */
 export interface Session {
@@ -127,6 +127,8 @@ export interface Checkpoint {
   detached: boolean;
   /** An abandoned rollback that the call for this checkpoint settled before it captured. */
   settledRollback?: SettledRollback;
+  /** Files that another process wrote during a rollback, where the checkpoint was made for them. */
+  lateFiles?: string[];
   createdAt: string;
   expiresAt: number;
 }

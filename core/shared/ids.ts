@@ -29,6 +29,10 @@ export const BASELINE_TOOL_ID = `${RESERVED_ID_PREFIX}baseline`;
 export const rollbackToolId = (requestId: string, n: number): string =>
   `${RESERVED_ID_PREFIX}rollback-${sha256Hex(requestId).slice(0, 24)}-${n}`;
 
+/** Name of the `n`th checkpoint of what other processes wrote while a rollback was at work. */
+export const lateToolId = (requestId: string, n: number): string =>
+  `${RESERVED_ID_PREFIX}late-${sha256Hex(requestId).slice(0, 24)}-${n}`;
+
 /** `<prefix>-<time, base 36, sorts by age>-<10 random characters>`. */
 export const timeSortableId = (prefix: string, now: Date, random: string): string =>
   `${prefix}-${now.getTime().toString(36).padStart(9, '0')}-${random.slice(0, 10)}`;

@@ -126,3 +126,16 @@ upload_all() {
   if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: ${TEXT:0:300}"; fi
   emit end ''
 }
+
+# send_capture PART...: answers these parts and the bundles.
+send_capture() {
+  local full="Free some disk space, then call again."
+  announce >"$RUN/announced" || die SandboxUnavailable "The bundles of this capture cannot be written or read back. $full"
+  emit end '' >"$RUN/end"
+  pass_on "$@" "$RUN/announced" "$RUN/end" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
+  # The lock goes before the answer: an answer that no one reads must not block the next command.
+  exec 9>&-
+  finish <"$RUN/answer" || fault "the answer could not be written"
+  [ ${#WAITING[@]} -eq 0 ] || upload_all | finish
+  [ ${#FILES[@]} -gt 0 ] || rm -rf -- "$RUN"
+}

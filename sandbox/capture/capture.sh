@@ -163,10 +163,10 @@ capture_all() {
 }
 
 main() {
-  local path i parts=() full="Free some disk space, then call again."
+  local path i parts=()
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. $full"
+  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
   count_processors
   read_umask
   read_user_config
@@ -182,15 +182,7 @@ main() {
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"
-  announce >"$RUN/announced" || die SandboxUnavailable "The bundles of this capture cannot be written or read back. $full"
-  emit end '' >"$RUN/end"
-  parts+=("$RUN/absent" "$RUN/announced" "$RUN/end")
-  pass_on "${parts[@]}" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
-  # The lock goes before the answer: an answer that no one reads must not block the next command.
-  exec 9>&-
-  finish <"$RUN/answer" || fault "the answer could not be written"
-  [ ${#WAITING[@]} -eq 0 ] || upload_all | finish
-  [ ${#FILES[@]} -gt 0 ] || rm -rf -- "$RUN"
+  send_capture "${parts[@]}" "$RUN/absent"
 }
 
 main

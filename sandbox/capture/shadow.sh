@@ -50,17 +50,22 @@ open_shadow() {
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
 }
 
-# borrow_host: lets the shadow read the host's objects, and see its shallow boundary.
-borrow_host() {
-  local path=$HC/objects
-  case $path in
-    *$'\n'* | '"'* | '#'*)
-      path=${path//\\/\\\\}
-      path=${path//$'\n'/\\n}
-      path="\"${path//\"/\\\"}\""
+# alternate DIRECTORY: TEXT is how a list of object directories names this one.
+alternate() {
+  TEXT=$1
+  case $TEXT in
+    *$'\n'* | *:* | '"'* | '#'*)
+      TEXT=${TEXT//\\/\\\\}
+      TEXT=${TEXT//$'\n'/\\n}
+      TEXT="\"${TEXT//\"/\\\"}\""
       ;;
   esac
-  printf '%s\n' "$path" >"$SHADOW/objects/info/alternates" || return 1
+}
+
+# borrow_host: lets the shadow read the host's objects, and see its shallow boundary.
+borrow_host() {
+  alternate "$HC/objects"
+  printf '%s\n' "$TEXT" >"$SHADOW/objects/info/alternates" || return 1
   if [ -s "$HC/shallow" ]; then
     slurp "$HC/shallow"
     printf '%s' "$TEXT" >"$SHADOW/shallow"

@@ -3,7 +3,7 @@
 # after the capture, even through an open file. A place is
 # .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they were in, the
 # `path` and `format` of their repository, and in `late` the files that differed from the capture
-# from the start.
+# from the start. `stored` lists files whose content a checkpoint holds (late.sh).
 # shellcheck shell=bash
 
 # aside_place LATE: PLACE is a new directory for files of this repository. LATE lists the files
@@ -123,10 +123,10 @@ same_link() {
   [[ $entry == "120000 $id 0"* ]]
 }
 
-# settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
-settle() {
-  local place=$1 path line repository some=''
-  local -A late=()
+# late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
+# capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
+late_in() {
+  local place=$1 path line
   [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
   local git=$RUN/aside-$TEXT
   if [ ! -d "$git" ]; then
@@ -138,7 +138,6 @@ settle() {
     [ "$TEXT" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$git/config" || return
     printf 'ref: refs/heads/none\n' >"$git/HEAD" || return
   fi
-  IFS= read -r -d '' repository <"$place/path" || return
   while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
   # Most of the index is not here: git lists such a path twice, as deleted and as modified.
   GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
@@ -146,16 +145,36 @@ settle() {
     # What a directory stands in place of is listed, and so are the files in it.
     [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
   done <"$RUN/aside.list"
+  for path in "${!late[@]}"; do
+    [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ] || late[$path]=''
+  done
+  [ -f "$place/stored" ] || return 0
+  while IFS= read -r -d '' line; do
+    path=${line#* }
+    [ -n "${late[$path]-}" ] || continue
+    if [ -L "$place/files/$path" ]; then
+      TEXT=$(readlink -n -- "$place/files/$path" | GIT_DIR=$git git hash-object --stdin)
+    else
+      TEXT=$(GIT_DIR=$git git hash-object --no-filters -- "$place/files/$path")
+    fi || return
+    [ "$TEXT" != "${line%% *}" ] || late[$path]=''
+  done <"$place/stored"
+}
+
+# settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
+settle() {
+  local place=$1 path repository some=''
+  local -A late=()
+  late_in "$place" && IFS= read -r -d '' repository <"$place/path" || return
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
-  if [ ${#late[@]} -eq 0 ] && [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then
+  for path in "${!late[@]}"; do [ -z "${late[$path]}" ] || some=1; done
+  if [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then
     SETTLED+=("$place")
     return 0
   fi
   emit aside "$place/files"
   emit aside-repository "$repository"
-  for path in "${!late[@]}"; do
-    if [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ]; then emit aside-late "$path"; fi
-  done
+  for path in "${!late[@]}"; do [ -z "${late[$path]}" ] || emit aside-late "$path"; done
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || emit aside-open "${path#"$place/files/"}"; done
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commandFaults } from '../support/command-faults.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
-import { lostWords } from '../support/racing-writer.ts';
+import { lostWords, storeLate } from '../support/racing-writer.ts';
 
 /** Stops git where it has written a part of this file, and lets another process open the file by its name and write a line. */
 const STOPPED_GIT = `[[ " $* " == *' checkout-index '* ]] || exec "$real" "$@"
@@ -41,7 +41,7 @@ test('a line that another process writes into a file while git is writing that f
   const { undo, report } = await harness.rollback(first, { company: true });
   expect(stopped.isArmed()).toBe(false);
   expect([report.outcome, report.problems]).toEqual(['applied', []]);
-  expect(await lostWords(harness, 'app', ['late-line'], [undo], [report])).toEqual([]);
+  expect(await lostWords(harness, 'app', ['late-line'], [undo, await storeLate(harness, undo)])).toEqual([]);
 });
 
 test('a file that is made again before a new file gets its name is put aside, and the new one is there', async () => {
@@ -164,5 +164,5 @@ test('a rollback of many files starts no more processes than one of a few', asyn
   await started(2);
   const few = await started(3);
   expect(few).toBeGreaterThan(10);
-  expect(await started(120)).toBe(few);
+  expect(await started(120)).toBeLessThanOrEqual(few);
 });

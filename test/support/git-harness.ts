@@ -77,7 +77,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
         cwd: join(root, directory),
         env: { ...env, ...IDENTITY, GIT_CONFIG_NOSYSTEM: '1' },
       }),
-    capture: async (target?: Snapshot): Promise<Snapshot> => {
+    capture: async (target?: Snapshot, { late = false } = {}): Promise<Snapshot> => {
       executions += 1;
       const known = (last?.repositories ?? []).flatMap((one) =>
         one.state === 'captured' &&
@@ -109,6 +109,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           known,
           knownBases: [],
           maxInlineBytes: options.maxInlineBytes ?? 8 * 1024 * 1024,
+          late,
           targets: (target?.repositories ?? []).flatMap((one) =>
             one.commit === undefined || one.tree === undefined || one.meta === undefined
               ? []
@@ -138,6 +139,22 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       last = { repositories: report.repositories, report, tag: `t${executions}`, chains };
       return last;
     },
+    /** What other processes wrote during a restore, as the function stores it: `undo` with what was put aside. */
+    captureLate: async (undo: Snapshot): Promise<Snapshot> => {
+      const before = last;
+      last = undo;
+      const late = await harness.capture(undefined, { late: true });
+      last = before;
+      return late;
+    },
+    /** Tells the sandbox that this capture is durable. */
+    lateStored: (late: Snapshot): Promise<void> =>
+      repositories.lateStored(harness.sandbox, {
+        sessionId: common.sessionId,
+        projectsRoot: root,
+        toolExecutionId: late.tag,
+        timeoutMs: common.timeoutMs,
+      }),
     /** What the store has: the next capture is made on this, and nothing else is known. */
     standOn: (snapshot: Snapshot | undefined): void => {
       last = snapshot;

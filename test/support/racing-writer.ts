@@ -1,8 +1,7 @@
 /** Another process that works in the sandbox while it is rolled back, and a search for every word it wrote. */
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { appendFile, type FileHandle, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import type { Harness, Snapshot } from './git-harness.ts';
 
 /** Numbers from 0 up to 1, the same for the same seed. */
@@ -76,24 +75,20 @@ export const startWriter = (
   };
 };
 
-const textsBelow = async (directory: string): Promise<string> => {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const read = entries
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes('/.git'))
-    .map((entry) => readFile(join(entry.parentPath, entry.name), 'latin1'));
-  return (await Promise.all(read)).join('\n');
+/** What was put aside becomes a capture, as after a rollback; then the sandbox keeps none of it that is not open. */
+export const storeLate = async (harness: Harness, undo: Snapshot): Promise<Snapshot> => {
+  const late = await harness.captureLate(undo);
+  await harness.lateStored(late);
+  return late;
 };
 
-/** The words that are nowhere: not in the tree, not in one of these captures, not in what was put aside and named. */
+/** The words that are nowhere: not in the tree, and not in one of these captures. What was put aside does not count. */
 export const lostWords = async (
   harness: Harness,
   repository: string,
   words: readonly string[],
   captures: readonly Snapshot[],
-  reports: readonly RestoreReport[],
 ): Promise<string[]> => {
-  const named = reports.flatMap(({ asides = [] }) => asides.map(({ directory }) => directory));
-  const asides = await Promise.all([...new Set(named)].filter((path) => existsSync(path)).map(textsBelow));
   const entries = (await readdir(join(harness.root, repository))).filter((name) => !name.startsWith('.'));
   const tree = entries.map((name) =>
     readFile(join(harness.root, repository, name), 'latin1').catch(() => ''),
@@ -102,12 +97,20 @@ export const lostWords = async (
     repositories.flatMap(({ path, tree: id }) => (path === repository && id !== undefined ? [id] : [])),
   );
   const git = `git --git-dir=.agent-shadow/session-s1 -c safe.directory='*'`;
+  // The objects of a late capture are in its bundle alone.
+  for (const { report } of captures) {
+    for (const { bytes, repositoryPath } of (report.late ?? []).length === 0 ? [] : report.bundles) {
+      if (bytes === undefined || repositoryPath !== repository) continue;
+      await writeFile(join(harness.top, 'late.bundle'), bytes);
+      harness.sh(`${git} bundle unbundle ${harness.top}/late.bundle`, repository);
+    }
+  }
   const contents = [...new Set(stored)].map((id) =>
     harness.sh(
       `${git} ls-tree -r ${id} | while read -r _ _ blob _; do ${git} cat-file blob $blob; done`,
       repository,
     ),
   );
-  const found = new Set([...asides, ...(await Promise.all(tree)), ...contents].join('\n').split('\n'));
+  const found = new Set([...(await Promise.all(tree)), ...contents].join('\n').split('\n'));
   return words.filter((word) => !found.has(word));
 };

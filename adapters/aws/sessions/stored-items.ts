@@ -81,6 +81,7 @@ const checkpoint = z.looseObject({
   repositories: z.array(repository),
   failures: z.array(uncaptured),
   skipped: z.array(uncaptured),
+  lateFiles: z.array(z.string()).optional(),
   sandboxId: z.string(),
   detached: z.boolean(),
   createdAt: z.string(),

@@ -15,6 +15,8 @@ export interface Captured {
   complete: boolean;
   /** Paths whose target commit is not in the sandbox. */
   missingTargets: string[];
+  /** Files in it that a restore had put aside, relative to the projects root. */
+  late: string[];
 }
 
 /** More would not fit into an item of the table. The rest is only counted. */
@@ -97,5 +99,6 @@ export const concluded = (
     skipped: capped(report.skipped, 'left out'),
     complete: failures.length === 0 && repositories.every(({ state }) => state !== 'failed'),
     missingTargets: report.repositories.filter((one) => one.missingTarget === true).map(({ path }) => path),
+    late: report.late ?? [],
   };
 };

@@ -18,6 +18,8 @@ export interface CaptureInput {
   reason: string;
   knownBases?: string[];
   targets?: CaptureRequest['targets'];
+  /** See `CaptureRequest`. */
+  late?: boolean;
   /** See `Repositories.capture`. */
   beside?: (outline: CaptureOutline) => Promise<void>;
 }
@@ -49,6 +51,7 @@ export const captureRequest = (
     maxFileBytes: session.maxFileBytes,
     maxDepth: DEFAULTS.maxDepth,
     targets: input.targets,
+    late: input.late,
     timeoutMs: commandTimeout(invocation, clock),
     maxInlineBytes: limits.carriedBytes,
   };

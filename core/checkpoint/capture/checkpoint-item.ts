@@ -19,6 +19,7 @@ export const createCheckpoint = (
     sandboxId: string;
     detached: boolean;
     settledRollback?: SettledRollback;
+    lateFiles?: string[];
   },
   clock: Clock,
 ): Checkpoint => {
@@ -41,6 +42,7 @@ export const createCheckpoint = (
     sandboxId: from.sandboxId,
     detached: from.detached,
     settledRollback: from.settledRollback,
+    lateFiles: from.lateFiles,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),
   };

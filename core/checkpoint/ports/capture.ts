@@ -35,6 +35,11 @@ export interface CaptureRequest {
    * Repositories whose target commit is not in the sandbox are reported as `missingTarget`.
    */
   targets?: CaptureTarget[];
+  /**
+   * Captures the known states with the files that restores put aside because another process wrote them
+   * meanwhile. The working files are not looked at.
+   */
+  late?: boolean;
   timeoutMs: number;
   /**
    * The smallest bundles come back through the function, up to this many bytes together. The others go to
@@ -97,6 +102,8 @@ export interface CaptureReport {
   bundles: CapturedBundle[];
   failures: Uncaptured[];
   skipped: Uncaptured[];
+  /** With `late`: the files, relative to the projects root. */
+  late?: string[];
   /** Sequential sandbox round trips this capture took. */
   roundTrips: number;
 }

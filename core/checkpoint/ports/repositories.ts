@@ -48,6 +48,14 @@ export interface Repositories {
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureReport>;
   /**
+   * What a capture with `late` found is durable, under this name. So the sandbox need not keep it, unless
+   * a process still holds it open.
+   */
+  lateStored(
+    sandbox: ExecutionAdapter,
+    request: { sessionId: string; projectsRoot: string; toolExecutionId: string; timeoutMs: number },
+  ): Promise<void>;
+  /**
    * Brings in the bundles for a later restore in one round trip. `chains` lists them for each repository as
    * that restore's request will. The answer is that request's `carried`.
    */

@@ -4,7 +4,8 @@ import type { SetAside } from '../ports/restore.ts';
 
 const MAX_LISTED = 10;
 
-const listed = (paths: readonly string[]): string => {
+/** The first of some paths, for a person. */
+export const listed = (paths: readonly string[]): string => {
   const more = paths.length - MAX_LISTED;
   return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

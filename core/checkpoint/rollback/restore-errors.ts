@@ -3,6 +3,7 @@ import type { ErrorName } from '../../../contract/errors.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import { asideWarnings } from './asides.ts';
+import type { Kept } from './late-writes.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];
 
@@ -45,13 +46,21 @@ const STATE: Record<RestoreReport['outcome'], string> = {
 const kindOf = (report: RestoreReport): ProblemKind =>
   ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
 
-export const restoreError = (report: RestoreReport): WalkbackError => {
+/** `kept`: what became of files that other processes wrote meanwhile. */
+export const restoreError = (
+  report: RestoreReport,
+  kept: Kept = { warnings: asideWarnings(report.asides) },
+): WalkbackError => {
   const kind = kindOf(report);
   const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
   const state = STATE[report.outcome];
-  const kept = asideWarnings(report.asides).map((line) => ` ${line}.`);
-  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state}${kept.join('')} ${ADVICE[kind]}`, {
-    details: { outcome: report.outcome, problems: report.problems.slice(0, 100) },
+  const said = kept.warnings.map((line) => ` ${line}.`);
+  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state}${said.join('')} ${ADVICE[kind]}`, {
+    details: {
+      outcome: report.outcome,
+      problems: report.problems.slice(0, 100),
+      ...(kept.lateWrites && { lateWrites: kept.lateWrites }),
+    },
   });
 };
 

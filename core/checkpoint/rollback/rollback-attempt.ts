@@ -9,7 +9,6 @@ import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { Place } from '../session/place.ts';
-import { asideWarnings } from './asides.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { anotherRun, unfinished } from './restore-errors.ts';
 import { notAtTarget, planRestore, requireUndoable, restoreRequest, targetsOf } from './restore-plan.ts';
@@ -123,7 +122,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
       if (astray.length > 0)
         throw unfinished(requestId, `${astray.join(', ')} did not arrive at the target.`);
-      return { report, warnings: [...plan.warnings, ...report.warnings, ...asideWarnings(report.asides)] };
+      return { report, warnings: [...plan.warnings, ...report.warnings] };
     },
   };
 };

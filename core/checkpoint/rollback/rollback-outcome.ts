@@ -6,6 +6,7 @@ import type { RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import { findPlace, settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
+import { createLateWrites } from './late-writes.ts';
 import { isInterrupted, onlyChanged, restoreError, unfinished } from './restore-errors.ts';
 import { bringMissing } from './restore-plan.ts';
 import { createRollbackAttempt, type Noted, type RollbackDeps } from './rollback-attempt.ts';
@@ -17,6 +18,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   const { store, clock, log } = deps;
   const { restoreTo } = createRollbackAttempt(deps);
   const { finish, fail } = createRollbackJournal(deps);
+  const keepLate = createLateWrites(deps);
 
   /**
    * Refuses a target that cannot be reached. If an earlier run may have written something, it goes back to
@@ -32,6 +34,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       if (!isWalkbackError(error) || error.retryable) throw error;
       log.warn('rollback not put back', { requestId: journal.requestId, reason: error.message });
     });
+    if (back !== undefined) await keepLate(attempt, back.report, true);
     if (back?.report.outcome === 'applied') return fail(journal, why, undo.seq);
     throw unfinished(journal.requestId, why.message, why);
   };
@@ -73,6 +76,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       const { journal, target, undo } = attempt;
       // An interruption is never the checkpoint's fault. The journal stays open for the same request.
       if (isInterrupted(report)) throw restoreError(report);
+      const kept = await keepLate(attempt, report, attempt.mixed || attempt.round > 0);
       switch (report.outcome) {
         case 'applied': {
           await keepCheckpoint(store, attempt.place.session, target, clock);
@@ -80,19 +84,28 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
           const by = settledBy('rollback', journal.requestId);
           const settled = settledIn(await findPlace(store, journal.sessionId, copyOf(journal)), by);
           const result = {
-            ...rollbackResult({ status: 'APPLIED', journal, target, undo, tree, report, warnings }),
+            ...rollbackResult({
+              status: 'APPLIED',
+              journal,
+              target,
+              undo,
+              tree,
+              report,
+              warnings: [...warnings, ...kept.warnings],
+              lateWrites: kept.lateWrites,
+            }),
             ...settled,
           };
           log.info('rollback', { requestId: journal.requestId, checkpointId: target.checkpointId });
           return finish(journal, result, target.seq);
         }
         case 'refused':
-          return onlyChanged(report) ? undefined : refuse(attempt, restoreError(report));
+          return onlyChanged(report) ? undefined : refuse(attempt, restoreError(report, kept));
         case 'reverted':
-          return fail(journal, restoreError(report), undo.seq);
+          return fail(journal, restoreError(report, kept), undo.seq);
         case 'planned':
         case 'broken':
-          throw unfinished(journal.requestId, restoreError(report).message);
+          throw unfinished(journal.requestId, restoreError(report, kept).message);
       }
     },
   };

@@ -1,5 +1,5 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { LateWrites, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Checkpoint } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
@@ -34,6 +34,7 @@ export const rollbackResult = (from: {
   tree: readonly TreeNode[];
   report: RestoreReport;
   warnings: string[];
+  lateWrites?: LateWrites | undefined;
 }): RollbackAnswer => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
@@ -63,5 +64,6 @@ export const rollbackResult = (from: {
     discardedMessageIds,
     trimAfterMessageId: target.messageId,
     warnings: [...warnings, ...more, ...unlisted],
+    ...(from.lateWrites && { lateWrites: from.lateWrites }),
   };
 };

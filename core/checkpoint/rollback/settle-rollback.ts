@@ -16,6 +16,7 @@ import type { RestoreReport, SettleReport } from '../ports/restore.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
+import { createLateWrites, type Kept } from './late-writes.ts';
 import { isInterrupted, restoreError, unfinished } from './restore-errors.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackHold } from './rollback-hold.ts';
@@ -37,6 +38,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   const { finish, close, noteCapture } = createRollbackJournal(deps);
   const { hold, letGo } = createRollbackHold(deps);
   const { captureFound, settleTo } = createSettleRestore(deps);
+  const keepLate = createLateWrites(deps);
 
   /**
    * Ends it as a rollback that did not happen. `headSeq`: the checkpoint that the sandbox stands on, if it
@@ -59,7 +61,17 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     const settled = settledRollback(journal, facts, clock);
     const tree = await store.listTree(journal.sessionId);
     const warnings = [settled.message, ...report.warnings];
-    const result = rollbackResult({ status: 'APPLIED', journal, target, undo, tree, report, warnings });
+    const lateWrites = facts.late?.lateWrites;
+    const result = rollbackResult({
+      status: 'APPLIED',
+      journal,
+      target,
+      undo,
+      tree,
+      report,
+      warnings,
+      lateWrites,
+    });
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
     await finish({ ...journal, settled }, result, target.seq);
   };
@@ -68,7 +80,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   const conclude = async (
     journal: RollbackJournal,
     place: Place,
-    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint },
+    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint; late: Kept },
     report: RestoreReport,
     settled: SettleReport,
   ): Promise<void> => {
@@ -114,7 +126,8 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     if (report.outcome !== 'applied' || report.settled === undefined) {
       throw unfinished(journal.requestId, restoreError(report).message);
     }
-    await conclude(noted.journal, place, { by, target, undo, found }, report, report.settled);
+    const late = await keepLate({ journal, undo, sandbox, invocation }, report, true);
+    await conclude(noted.journal, place, { by, target, undo, found, late }, report, report.settled);
     return true;
   };
 

@@ -3,6 +3,7 @@ import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { Kept } from './late-writes.ts';
 
 export interface SettledFacts {
   by: string;
@@ -13,6 +14,8 @@ export interface SettledFacts {
   /** The state that was found, if the sandbox was looked at. */
   found?: Checkpoint;
   why?: string;
+  /** What other processes wrote while it was settled. */
+  late?: Kept;
 }
 
 const MAX_KEPT = 50;
@@ -44,6 +47,7 @@ export const settledRollback = (
 ): SettledRollback => {
   const found = facts.found?.checkpointId ?? null;
   const where = found === null ? '' : ` What was there when it was settled is checkpoint ${found}.`;
+  const late = (facts.late?.warnings ?? []).map((line) => ` ${line}.`).join('');
   return {
     requestId: journal.requestId,
     outcome: facts.outcome,
@@ -53,7 +57,8 @@ export const settledRollback = (
     kept: facts.kept.slice(0, MAX_KEPT),
     by: facts.by,
     at: clock.now().toISOString(),
-    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}`,
+    ...(facts.late?.lateWrites && { lateWrites: facts.late.lateWrites }),
+    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`,
   };
 };
 

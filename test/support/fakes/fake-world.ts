@@ -349,6 +349,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           roundTrips: 1,
         });
       },
+      lateStored: async () => undefined,
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
         const sandbox = need(sandboxId);

@@ -1,0 +1,79 @@
+# New files of a restore: git writes them beside the repository's own, and each gets its name when it
+# is complete. So no other process opens one that is half written, and none is overwritten.
+# shellcheck shell=bash
+
+# stage_new: lets git write the new files into STAGE, on the file system of the repository. What it
+# says is a failure, because older versions exit with 0 after some.
+stage_new() {
+  STAGE=$SHADOW/stage
+  rm -rf -- "$STAGE" && git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
+  [ ! -s "$OUT.move" ]
+}
+
+# place_new: gives the staged files their names, each in one step that never overwrites. One cp
+# makes all these names; without -n it would remove what stands where a link goes. If another
+# process made a file again that was put aside, that one is put aside as well. Any other file in
+# the way ends the move.
+place_new() {
+  local path status=0 unlinked=''
+  local -A ours=()
+  cp -rlPnT -- "$STAGE" . 2>"$OUT.move" || status=$?
+  ! ended $status || return $status
+  # Those that have their name have two.
+  find "$STAGE" ! -type d -links 1 -printf '%P\0' >"$OUT.left" 2>>"$OUT.err" || return
+  if [ -s "$OUT.left" ]; then
+    slurp "$OUT.move"
+    # The file system has no links, or another one is mounted here.
+    case $TEXT in *'cross-device'* | *'not permitted'* | *'not supported'*) unlinked=1 ;; esac
+    : >"$OUT.unlinked"
+    : >"$OUT.again.late"
+    while IFS= read -r -d '' path; do ours[$path]=1; done <"$OUT.old"
+    while IFS= read -r -d '' path; do
+      if [ -e "$path" ] || [ -L "$path" ]; then
+        [ -n "${ours[$path]-}" ] || { printf '%s already exists, no checkout\n' "$path" >"$OUT.move" && return 1; }
+        [ -d "$path" ] && [ ! -L "$path" ] || printf '%s\0' "$path" >>"$OUT.again.late"
+      elif [ -n "$unlinked" ]; then
+        printf '%s\0' "$path" >>"$OUT.unlinked"
+        continue
+      fi
+      printf '%s\0' "$path" >>"$OUT.again"
+    done <"$OUT.left"
+    if [ -s "$OUT.unlinked" ]; then write_unlinked || return; fi
+    if [ -s "$OUT.again" ]; then
+      aside_place "$OUT.again.late" && put_aside "$OUT.again" "$STAGE" || return
+    fi
+  elif [ $status != 0 ]; then
+    return $status
+  fi
+  rm -rf -- "$STAGE" && inherit_groups
+}
+
+# write_unlinked: lets git write in place the files that cannot be linked.
+write_unlinked() {
+  git checkout-index -z --stdin <"$OUT.unlinked" 2>"$OUT.move" || return
+  [ ! -s "$OUT.move" ]
+}
+
+# inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
+# they would have had it if they had been written there.
+inherit_groups() {
+  local path dir group here status=0
+  local -A among=()
+  while IFS= read -r -d '' path; do
+    dir=.
+    [[ $path != */* ]] || dir=./${path%/*}
+    among[$dir]=1
+  done <"$OUT.new"
+  # One that another process removed meanwhile is for the proof to find.
+  printf '%s\0' "${!among[@]}" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
+  [ $status != 123 ] || status=1
+  walked $status "$OUT.groups-err" || return
+  while IFS= read -r -d '' dir; do
+    group=${dir%% *} dir=${dir#* } here=()
+    while IFS= read -r -d '' path; do
+      path=./$path
+      [ "${path%/*}" != "$dir" ] || here+=("$path")
+    done <"$OUT.new"
+    printf '%s\0' "${here[@]}" | xargs -0 chgrp -h -- "$group" 2>>"$OUT.err" || return
+  done <"$OUT.groups-of"
+}
