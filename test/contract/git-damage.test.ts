@@ -5,6 +5,7 @@ import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { afterPlacing } from '../support/placing.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 /** A nobody's world: what root may read and write anyway is closed to it. */
 const withoutRoot = async (): Promise<Harness> => {
@@ -17,14 +18,20 @@ const withoutRoot = async (): Promise<Harness> => {
 };
 const giveAway = (harness: Harness): string => harness.sh('chown -R 65534:65534 app');
 
-describe('host repositories that broke', () => {
-  test.each([
+/** Two of them, others each time; all of them in git-damage.long.test.ts. */
+const DAMAGE = sampled(
+  [
     ['an empty HEAD', ': > .git/HEAD'],
     ['no HEAD', 'rm .git/HEAD'],
     ['an empty branch', ': > .git/refs/heads/main'],
     ['no objects', 'rm -rf .git/objects'],
     ['a .git that is a file which leads nowhere', 'rm -rf .git; echo gitdir: /nowhere > .git'],
-  ])('%s: the rollback gives back what the target holds', async (_what, damage) => {
+  ],
+  { every: 3, offset: printedSeed('damage') },
+);
+
+describe('host repositories that broke', () => {
+  test.each(DAMAGE)('%s: the rollback gives back what the target holds', async (_what, damage) => {
     await using harness = await withRepositories(['app']);
     harness.sh('git branch other; echo s > s; git add s; echo u > u', 'app');
     const before = world(harness, ['app']);

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { WalkbackProps } from '../../cdk/walkback.ts';
 import manifest from '../../cdk.json' with { type: 'json' };
-import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
+import { createApp, SYNTH_TIMEOUT_MS, synthesise, VALIDATED } from '../support/synthesise.ts';
 import { asArray, entriesOf, statementsOf } from '../support/template.ts';
 
 const findings = (stack: Stack): string[] => {
@@ -107,11 +107,9 @@ test('reserved concurrency for a function that is not there is refused', () => {
 test(
   'what CloudFormation would refuse is refused by synthesis',
   () => {
-    const wrong = (stack: Stack): WalkbackProps => {
-      new CfnBucket(stack, 'Wrong').addPropertyOverride('Nonsense', 1);
-      return readSettings(stack);
-    };
-    expect(() => synthesise(wrong, {}, { validate: true })).toThrow(/ERROR Nonsense: /);
+    const app = createApp(VALIDATED);
+    new CfnBucket(new Stack(app, 'Wrong'), 'Wrong').addPropertyOverride('Nonsense', 1);
+    expect(() => app.synth()).toThrow(/ERROR Nonsense: /);
   },
   SYNTH_TIMEOUT_MS,
 );

@@ -6,7 +6,7 @@ import { createWork } from '../support/cli-work.ts';
 
 // Every command is a process of its own, on a machine that may be busy.
 describe('walkback on the directory of a newcomer', () => {
-  test('works without walkback up, one command after the other, and keeps everything in between', async () => {
+  test('works without walkback up, one command after the other or two at once, and keeps everything in between', async () => {
     await using scene = await openCliScene();
     const { work, text, json } = scene;
     await createWork(work);
@@ -14,7 +14,11 @@ describe('walkback on the directory of a newcomer', () => {
     const sessionId = String(started['sessionId']);
     expect(sessionId).toMatch(/^work-[0-9a-f]{8}$/);
     await writeFile(join(work, 'api/a.txt'), 'two\n');
-    await json(['checkpoint', '--message', 'msg-1']);
+    // Each needs a cloud of its own: they wait for each other.
+    const both = await Promise.all(
+      ['msg-1', 'msg-2'].map((message) => json(['checkpoint', '--message', message])),
+    );
+    expect(both.map(({ seq }) => Number(seq)).sort((a, b) => a - b)).toEqual([2, 3]);
 
     const copy = await json(['rehydrate', '--to', 'msg-1']);
     const directory = String(copy['directory']);
@@ -26,17 +30,5 @@ describe('walkback on the directory of a newcomer', () => {
     expect((await json(['session', 'list']))['sessions']).toEqual([]);
     expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);
     expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
-  });
-
-  test('lets commands that need a cloud of their own wait for each other', async () => {
-    await using scene = await openCliScene();
-    await createWork(scene.work);
-    await scene.json(['session', 'start', '--root', '.', '--id', 'mine']);
-    const both = await Promise.all(
-      ['msg-1', 'msg-2'].map((message) =>
-        scene.json(['checkpoint', '--session', 'mine', '--message', message]),
-      ),
-    );
-    expect(both.map(({ seq }) => Number(seq)).sort((a, b) => a - b)).toEqual([2, 3]);
   });
 });

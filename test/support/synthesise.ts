@@ -14,6 +14,12 @@ export const SYNTH_TIMEOUT_MS = 120_000;
 const temporary = mkdtempSync(join(tmpdir(), 'walkback-synth-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
+/** A template that breaks CloudFormation's schemas is an error, as with `cdk synth`; it takes seconds. */
+export const VALIDATED: AppProps = {
+  context: { [VALIDATE_AGAINST_DEFAULT_RULES]: true },
+  builtinCloudFormationValidation: true,
+};
+
 /** An app that leaves nothing behind. */
 export const createApp = (props: AppProps): App =>
   new App({ ...props, outdir: mkdtempSync(join(temporary, 'out-')) });

@@ -1,20 +1,27 @@
-/** Every failure point at every operation, taking turns fresh or replayed; refund-saga-matrix.long.test.ts has both. */
+/** Every failure point, at half of the operations, fresh or replayed; another half with another seed. All of it in refund-saga-matrix.long.test.ts. */
 import { expect, test } from 'vitest';
 import { refundCases, testRefundSaga } from '../support/refund-matrix.ts';
+import { printedSeed } from '../support/sampling.ts';
 
 /** What does not end by itself is tried for half a simulated day: one compensator of the three is enough here. */
 const LASTING = /^(?:always|never|loses every|can never|meets an outage of a day|.*every (?:call|time))/;
 
-// Fresh and replayed are neighbours.
+const SEED = printedSeed('refund matrix');
+const POINTS = [...new Set(refundCases.map(({ point }) => point))];
+const NAMES = [...new Set(refundCases.map(({ name }) => name))];
+
+/** As on a chess board, so that every point and every failure is there. */
 const cases = refundCases
-  .filter((_, index) => index % 2 === Math.floor(index / 2) % 2)
+  .filter(({ point, name }) => (POINTS.indexOf(point) + NAMES.indexOf(name) + SEED) % 2 === 0)
+  .filter(({ replay }, index) => replay === ((Math.floor(index / 2) + (SEED >> 1)) % 2 === 0))
   .filter(
     ({ point, name }) =>
       point.operation === 'execute' || point.step === 'ticket' || !LASTING.test(name.replace(/^is /, '')),
   );
 
-test('the sample has every failure point at every operation', () => {
-  expect(cases.length).toBeGreaterThanOrEqual(265);
+test('the sample has every failure point, and every operation of every step', () => {
+  expect(cases.length).toBeGreaterThanOrEqual(120);
+  expect(new Set(cases.map(({ point }) => point)).size).toBe(POINTS.length);
   expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThanOrEqual(35);
 });
 

@@ -1,0 +1,98 @@
+/** The bundles of all functions, from a full synthesis. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BundleSize, bundleSizes } from '../../cdk/bundle-sizes.ts';
+import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
+import { deployedFunctions, expectEvaluators, expectToRun, expectWhole } from '../support/bundles.ts';
+
+const run = promisify(execFile);
+const SYNTH_TIMEOUT_MS = 600_000;
+
+/** Asset directories of a full synth, as `cdk deploy` would upload them. */
+let outdir: string;
+let bundles: BundleSize[];
+/** The synth ran where there is no network at all. */
+let cutOff: boolean;
+
+beforeAll(async () => {
+  outdir = await mkdtemp(join(tmpdir(), 'walkback-bundles-'));
+  // As the CDK's command does it.
+  const { context }: { context: unknown } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8'));
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    CDK_OUTDIR: outdir,
+    // CloudFormation's schemas take ten seconds: `npm run synth` and nag.test.ts ask them.
+    CDK_VALIDATION: 'false',
+    CDK_CONTEXT_JSON: JSON.stringify(context),
+  };
+  // A network namespace of its own, where the kernel lets a user make one.
+  cutOff = await run('unshare', ['-rn', 'true']).then(
+    () => true,
+    () => false,
+  );
+  const [file, ...args] = [...(cutOff ? ['unshare', '-rn'] : []), process.execPath, 'cdk/app.ts'];
+  await run(file ?? '', args, { cwd: PROJECT, env });
+  // What the Lambda runtime brings: the AWS SDK.
+  await symlink(join(PROJECT, 'node_modules'), join(outdir, 'node_modules'));
+  bundles = bundleSizes(outdir);
+}, SYNTH_TIMEOUT_MS);
+afterAll(() => rm(outdir, { recursive: true, force: true }));
+
+test('synthesis needs no network, and looks nothing up', async ({ skip }) => {
+  const manifest = await readFile(join(outdir, 'manifest.json'), 'utf8');
+  expect(JSON.parse(manifest)).not.toHaveProperty('missing');
+  skip(!cutOff, 'NOT TESTED: no network namespace can be made here (unshare -rn)');
+});
+
+test('every function has a bundle within its budget, readable and with the scripts it sends', async () => {
+  expect(bundles.map(({ entry }) => entry).sort()).toEqual(
+    (await deployedFunctions()).map(({ entry }) => entry).sort(),
+  );
+  await expectWhole(bundles);
+});
+
+test('functions that evaluate expressions have the process for it beside them, and it runs by itself', () =>
+  expectEvaluators(bundles));
+
+test('a function imports the clients of the services it calls, and no others', async () => {
+  const clientsOf = async (entry: string): Promise<string[]> => {
+    const directory = bundles.find((bundle) => bundle.entry === entry)?.directory ?? '';
+    const text = await readFile(join(directory, 'index.mjs'), 'utf8');
+    return [
+      ...new Set(
+        [...text.matchAll(/^import .*"@aws-sdk\/(client-[\w-]+)";$/gm)].map(([, name]) => name ?? ''),
+      ),
+    ];
+  };
+  expect(await clientsOf('functions/timeline.ts')).toEqual(['client-dynamodb']);
+  expect(await clientsOf('functions/publish-session-events.ts')).not.toContain('client-s3');
+  expect(await clientsOf('functions/rollback.ts')).not.toContain('client-eventbridge');
+});
+
+test('what is deployed and what the embedded cloud runs differ in bundles and examples only', async () => {
+  const local = await loadTemplate();
+  const full = JSON.parse(await readFile(join(outdir, 'Walkback.template.json'), 'utf8')) as Template;
+  const differing = Object.keys(local.Resources).filter((id) => {
+    const without = (resource: Resource | undefined) => {
+      const { Code: _, ...rest } = resource?.Properties ?? {};
+      return JSON.stringify([resource?.Type, rest]);
+    };
+    return without(local.Resources[id]) !== without(full.Resources[id]);
+  });
+  // The machine may call the tool; the catalog, alarms and dashboard look at it.
+  expect(
+    differing.filter(
+      (id) => !/ToolRefund|toolrefund|(?:Saga|PutCatalog)RoleDefaultPolicy|Dashboard/.test(id),
+    ),
+  ).toEqual([]);
+  expect(Object.keys(full.Resources).filter((id) => !(id in local.Resources))).toEqual([]);
+});
+
+test('every bundle runs by itself with the variables its function is given', async () => {
+  expect(await expectToRun(bundles)).toBeGreaterThan(20);
+});
