@@ -1,0 +1,2 @@
+/** The same tests, with both ways. */
+import './rollback-given-up.test.ts';
