@@ -30,16 +30,16 @@ git checkout -q --theirs a.txt; git add a.txt; git commit -qm merged; echo stage
 const sorted = <T>(items: readonly T[]): T[] =>
   items.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
 
-const standing = (snapshot: Snapshot) =>
+export const standing = (snapshot: Snapshot) =>
   sorted(snapshot.repositories.map(({ path, state, tree, meta }) => ({ path, state, tree, meta })));
 
-const sayings = (snapshot: Snapshot) => ({
+export const sayings = (snapshot: Snapshot) => ({
   failures: sorted(snapshot.report.failures),
   skipped: sorted(snapshot.report.skipped),
 });
 
 /** An error that says what to do, and to do it again. */
-const expectToldError = (error: unknown, name: string): void => {
+export const expectToldError = (error: unknown, name: string): void => {
   expect(isWalkbackError(error), `${name}: ${String(error)}`).toBe(true);
   if (!isWalkbackError(error)) return;
   expect(
@@ -50,7 +50,7 @@ const expectToldError = (error: unknown, name: string): void => {
   expect(error.message, name).not.toMatch(/: \.|: $|\(\)/);
 };
 
-const expectTold = (snapshot: Snapshot, whole: Snapshot, name: string): void => {
+export const expectTold = (snapshot: Snapshot, whole: Snapshot, name: string): void => {
   const told = snapshot.report.failures;
   for (const { reason } of told) expect(reason, name).toMatch(/\w{3}/);
   if (told.length > whole.report.failures.length) return;

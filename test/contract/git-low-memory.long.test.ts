@@ -1,0 +1,2 @@
+/** The same tests, with many more limits. */
+import './git-low-memory.test.ts';
