@@ -134,3 +134,11 @@ objects_present() {
   fi
   git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
 }
+
+# parking_place PATH: the directory for the .git directories from a path that the target does not
+# have. They are numbered, the newest last. None is deleted while the session lives.
+parking_place() {
+  local sum
+  sum=$(printf '%s' "$1" | sha256sum) || return
+  PARKING=$HOME_DIR/parked-$SESSION/${sum:0:16}
+}

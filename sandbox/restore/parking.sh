@@ -1,14 +1,6 @@
 # Parks a repository that the target does not have, and brings it back. Nothing is deleted.
 # shellcheck shell=bash
 
-# parking_place PATH: the directory for the .git directories from a path that the target does not
-# have. They are numbered, the newest last. None is deleted while the session lives.
-parking_place() {
-  local sum
-  sum=$(printf '%s' "$1" | sha256sum) || return
-  PARKING=$HOME_DIR/parked-$SESSION/${sum:0:16}
-}
-
 # park_git PATH META: renames .git away, and notes the host states in which it was captured, the
 # latest first. These distinguish it from other repositories at the same path.
 park_git() {

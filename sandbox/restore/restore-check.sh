@@ -19,23 +19,6 @@ cut_off() {
   ended "$1" || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
 }
 
-# said_in FILE...: SAID is the messages of git and others in these files, in one line of some
-# hundred characters.
-said_in() {
-  local file line count=0
-  SAID=''
-  for file; do
-    [ -s "$file" ] || continue
-    while IFS= read -r line || [ -n "$line" ]; do
-      [ -n "$line" ] || continue
-      SAID+="${SAID:+ }${line:0:300}"
-      count=$((count + 1))
-      [ $count -lt 8 ] || break
-    done <"$file"
-  done 2>/dev/null
-  SAID=${SAID:0:500}
-}
-
 # fetch_bundles: fetches large bundles by presigned GET. All bundles are checked before git sees
 # them.
 fetch_bundles() {

@@ -102,6 +102,23 @@ pass_on() {
   done 2>/dev/null
 }
 
+# said_in FILE...: SAID is the messages of git and others in these files, in one line of some
+# hundred characters.
+said_in() {
+  local file line count=0
+  SAID=''
+  for file; do
+    [ -s "$file" ] || continue
+    while IFS= read -r line || [ -n "$line" ]; do
+      [ -n "$line" ] || continue
+      SAID+="${SAID:+ }${line:0:300}"
+      count=$((count + 1))
+      [ $count -lt 8 ] || break
+    done <"$file"
+  done 2>/dev/null
+  SAID=${SAID:0:500}
+}
+
 # take_lock DIR SECONDS: allows one script at a time below this projects root. Every child
 # inherits the descriptor, so the lock is held until the last of them is gone, even when this
 # shell is killed.

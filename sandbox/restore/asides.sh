@@ -1,0 +1,99 @@
+# What restores put aside (put-aside.sh): what of it another process wrote, and what can go.
+# shellcheck shell=bash
+
+# settle_asides: checks everything that is put aside, including what a killed run left. A file
+# that equals the capture and is open nowhere is removed. All others stay and are reported.
+settle_asides() {
+  local place
+  local -a places=("$HOME_DIR/aside-$SESSION"/*/*)
+  [ ${#places[@]} -gt 0 ] || return 0
+  find_open
+  SETTLED=()
+  for place in "${places[@]}"; do
+    settle "$place" >"$RUN/aside.one" 2>>"$RUN/aside.log" || emit aside "$place" >"$RUN/aside.one"
+    pass_on "$RUN/aside.one" >>"$RUN/aside"
+  done
+  [ ${#SETTLED[@]} -gt 0 ] && rm -rf -- "${SETTLED[@]}" && rmdir --ignore-fail-on-non-empty -- "$HOME_DIR/aside-$SESSION"/* "$HOME_DIR/aside-$SESSION"
+}
+
+# find_open: OPEN are the files put aside that a process holds open. OPEN_KNOWN tells that all
+# were looked at: the last one asked for is this shell, which holds one open itself.
+find_open() {
+  local line mark=$HOME_DIR/aside-$SESSION/mark
+  declare -gA OPEN=()
+  OPEN_KNOWN=''
+  : >"$mark" && exec 7<"$mark" || return 0
+  glob_quote "$HOME_DIR/aside-$SESSION"
+  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$TEXT/*" -printf '%l\0' >"$RUN/open" 2>/dev/null
+  exec 7<&-
+  while IFS= read -r -d '' line; do
+    OPEN_KNOWN=''
+    if [ "$line" = "$mark" ]; then OPEN_KNOWN=1; else OPEN[$line]=1; fi
+  done <"$RUN/open"
+  rm -f -- "$mark"
+}
+
+# same_link GIT PLACE PATH: whether a file that was put aside is the link its index has. git compares a link that was made
+# when the index was written with the object itself, which is not in GIT, and then calls it changed.
+same_link() {
+  local entry id
+  [ -L "$2/files/$3" ] || return
+  entry=$(GIT_DIR=$1 GIT_INDEX_FILE=$2/index git --literal-pathspecs -C "$2/files" --work-tree="$2/files" ls-files -s -- "$3") || return
+  id=$(readlink -n -- "$2/files/$3" | GIT_DIR=$1 git hash-object --stdin) || return
+  [[ $entry == "120000 $id 0"* ]]
+}
+
+# late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
+# capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
+late_in() {
+  local place=$1 path line
+  [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
+  local git=$RUN/aside-$TEXT
+  if [ ! -d "$git" ]; then
+    mkdir -p -- "$git/objects" "$git/refs" "$git/info" || return
+    # As in the shadow, nothing is converted before it is compared.
+    printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$git/info/attributes" || return
+    if [ "$TEXT" = sha1 ]; then line=0; else line=1; fi
+    printf "[core]\n\trepositoryformatversion = %s\n\ttrustctime = false\n\tbare = false\n\tfilemode = true\n" $line >"$git/config" || return
+    [ "$TEXT" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$git/config" || return
+    printf 'ref: refs/heads/none\n' >"$git/HEAD" || return
+  fi
+  while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
+  # Most of the index is not here: git lists such a path twice, as deleted and as modified.
+  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
+  while IFS= read -r -d '' path; do
+    # What a directory stands in place of is listed, and so are the files in it.
+    [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
+  done <"$RUN/aside.list"
+  for path in "${!late[@]}"; do
+    [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ] || late[$path]=''
+  done
+  [ -f "$place/stored" ] || return 0
+  while IFS= read -r -d '' line; do
+    path=${line#* }
+    [ -n "${late[$path]-}" ] || continue
+    if [ -L "$place/files/$path" ]; then
+      TEXT=$(readlink -n -- "$place/files/$path" | GIT_DIR=$git git hash-object --stdin)
+    else
+      TEXT=$(GIT_DIR=$git git hash-object --no-filters -- "$place/files/$path")
+    fi || return
+    [ "$TEXT" != "${line%% *}" ] || late[$path]=''
+  done <"$place/stored"
+}
+
+# settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.
+settle() {
+  local place=$1 path repository some=''
+  local -A late=()
+  late_in "$place" && IFS= read -r -d '' repository <"$place/path" || return
+  for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
+  for path in "${!late[@]}"; do [ -z "${late[$path]}" ] || some=1; done
+  if [ -z "$some" ] && [ -n "$OPEN_KNOWN" ]; then
+    SETTLED+=("$place")
+    return 0
+  fi
+  emit aside "$place/files"
+  emit aside-repository "$repository"
+  for path in "${!late[@]}"; do [ -z "${late[$path]}" ] || emit aside-late "$path"; done
+  for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || emit aside-open "${path#"$place/files/"}"; done
+}
