@@ -47,6 +47,7 @@ const pass = async (
     refundManifests(world.services, 'tools').map(({ name, version }) => [name, version]),
   );
   for (const step of STEPS) {
+    if (!('tool' in step)) throw new TypeError(`step ${step.id} calls no tool`);
     const request: ToolRequest = {
       operation: 'execute',
       tool: step.tool,

@@ -90,7 +90,9 @@ const namedError = () => z.object({ name: z.string(), message: z.string() });
 
 const doing = () =>
   z.object({
-    what: z.enum(['calling', 'asking', 'compensating', 'pausing', 'deciding']),
+    what: z
+      .enum(['calling', 'asking', 'compensating', 'pausing', 'deciding', 'waiting'])
+      .describe('`waiting`: for the sagas that it runs as a step'),
     until: z.string().optional().describe('at the latest'),
     reason: z.string().optional().describe('of a pause'),
     step: z.string().optional(),

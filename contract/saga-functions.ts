@@ -166,14 +166,14 @@ export const SAGA_FUNCTIONS = {
     input: advanceInput,
     callers: ['internal'],
     timeoutSeconds: STATE_FUNCTION_SECONDS,
-    grants: { ...MOVE_AND_LIST, engine: ['StartExecution'] },
+    grants: { ...MOVE_AND_LIST, engine: ['StartExecution', 'SendTaskSuccess'] },
   },
   'announce-await': {
     description: 'Keeps the task token of a saga that waits',
     input: announceAwaitInput,
     callers: ['internal'],
     timeoutSeconds: STATE_FUNCTION_SECONDS,
-    grants: { sagas: ['GetItem', 'PutItem'], engine: ['SendTaskSuccess'] },
+    grants: { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem'], engine: ['SendTaskSuccess'] },
   },
   sweep: {
     description: 'Starts sagas again whose execution died',
@@ -182,7 +182,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['internal', 'operator'],
     timeoutSeconds: 300,
     grants: {
-      ...MOVE,
+      ...MOVE_AND_LIST,
       indexes: ['sagas'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },

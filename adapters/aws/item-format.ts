@@ -2,7 +2,7 @@
  * Item formats. They prevent an older release, after a rollback of the deployment, from misreading and
  * overwriting the items of a newer one.
  */
-import type { SagaState } from '../../core/saga/model/state.ts';
+import type { SagaHead } from '../../core/saga/model/head.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** The newest format of saga heads, raised with every change that the release before would misread. */
@@ -13,10 +13,12 @@ export const SAGA_FORMAT = 3;
  * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
  * that an execution runs from its beginning to its end.
  */
-export const sagaFormatOf = (state: SagaState): number => {
-  const { effects, undoRequested, rewind, epoch, interactive, inline } = state;
+export const sagaFormatOf = ({ parent, state }: Pick<SagaHead, 'parent' | 'state'>): number => {
+  const { effects, undoRequested, rewind, epoch, interactive, inline, output } = state;
   const isLive = interactive !== undefined || inline !== undefined;
-  if (undoRequested === true || rewind !== undefined || epoch > 0 || isLive) return 3;
+  const hasFamily = parent !== undefined || effects.some(({ children }) => children === true);
+  if (undoRequested === true || rewind !== undefined || epoch > 0 || isLive || hasFamily) return 3;
+  if (output === true) return 3;
   return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
 };
 

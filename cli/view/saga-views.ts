@@ -70,6 +70,7 @@ const DOING = {
   compensating: 'takes back',
   pausing: 'pauses',
   deciding: 'decides what is next',
+  waiting: 'waits for its children',
 } as const;
 
 /** What it does now, until when, and what the last attempt said. */

@@ -54,6 +54,8 @@ export interface SagaStore {
    * before the head.
    */
   putPinned(pinned: PinnedSaga): Promise<void>;
+  /** The input of a child, whose steps are stored with the root. */
+  putInput(sagaId: string, inputHash: string, input: Json): Promise<void>;
   getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
   /** A step that was submitted under this id, checked against what it was pinned under. */

@@ -63,6 +63,12 @@ export const memorySagaStore = () => {
     putPinned: async (saga) => {
       pinned.set(`${saga.sagaId} ${saga.planHash}`, structuredClone(saga.steps));
       inputs.set(`${saga.sagaId} ${saga.inputHash}`, structuredClone(saga.input));
+      for (const { planHash, steps } of saga.plans ?? []) {
+        pinned.set(`${saga.sagaId} ${planHash}`, structuredClone(steps));
+      }
+    },
+    putInput: async (sagaId, inputHash, input) => {
+      inputs.set(`${sagaId} ${inputHash}`, structuredClone(input));
     },
     getPinnedInput: async (sagaId, inputHash) => {
       const input = inputs.get(`${sagaId} ${inputHash}`);
@@ -113,7 +119,7 @@ export const memorySagaStore = () => {
       const outlines = items.map(({ sagaId, statusSince, state }) => ({
         sagaId,
         statusSince,
-        waitUntilMs: state.wait?.untilMs ?? state.pauseUntilMs,
+        waitUntilMs: (state.wait?.kind === 'approval' ? state.wait.untilMs : undefined) ?? state.pauseUntilMs,
       }));
       return { items: outlines, ...rest };
     },

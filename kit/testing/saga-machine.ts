@@ -56,10 +56,23 @@ const FUNCTION_MS = 900_000;
 
 const MAX_TRANSITIONS = 20_000;
 
+/** Sweeps are five seconds apart. */
+const IDLE_SWEEPS = 15;
+
+/** One that was started. It is over when it began and has no state. */
+interface Execution {
+  sagaId: string;
+  generation: number;
+  began: boolean;
+  state?: EngineState | undefined;
+  /** It waits for children. */
+  waiting?: { token: string; untilMs: number } | undefined;
+}
+
 export const sagaMachine = (options: MachineOptions) => {
   const { store, clock, evaluate = evaluateHere } = options;
   const executions = new Map<string, 'running' | 'ended'>();
-  const queue: { sagaId: string; generation: number }[] = [];
+  const queue: Execution[] = [];
   const dead: string[] = [];
   const woken = new Set<string>();
   const alerts: { subject: string; message: string }[] = [];
@@ -70,7 +83,7 @@ export const sagaMachine = (options: MachineOptions) => {
       const name = executionName(sagaId, generation);
       if (executions.has(name)) return 'exists';
       executions.set(name, 'running');
-      queue.push({ sagaId, generation });
+      queue.push({ sagaId, generation, began: false });
       return 'started';
     },
     look: async (sagaId, generation) => executions.get(executionName(sagaId, generation)) ?? 'missing',
@@ -112,35 +125,63 @@ export const sagaMachine = (options: MachineOptions) => {
     return run();
   };
 
-  const execute = async (sagaId: string, generation: number): Promise<void> => {
-    let state = await advance({ sagaId, generation, outcome: undefined });
-    for (;;) {
-      counts.transitions += 3;
-      if (counts.transitions > MAX_TRANSITIONS) throw new Error('the saga does not end');
-      let outcome: unknown;
-      switch (state.action) {
-        case 'END':
-          return;
-        case 'ESCALATE':
-          alerts.push(state);
-          return;
-        case 'PAUSE':
-          await clock.advance(state.seconds * 1000);
-          break;
-        case 'AWAIT': {
-          const token = `${sagaId} ${generation} ${counts.transitions}`;
-          await announce({ sagaId, generation, step: state.stepIndex, token });
-          const answered = (await options.onAwait?.(state)) ?? false;
-          if (!answered && !woken.has(token)) await clock.advance(state.timeoutSeconds * 1000);
+  /** One turn of an execution: acts on what Advance answered, and asks it again. */
+  const turn = async (execution: Execution, state: EngineState): Promise<void> => {
+    counts.transitions += 3;
+    if (counts.transitions > MAX_TRANSITIONS) throw new Error('the saga does not end');
+    const { sagaId, generation } = execution;
+    let outcome: unknown;
+    switch (state.action) {
+      case 'END':
+        execution.state = undefined;
+        return;
+      case 'ESCALATE':
+        alerts.push(state);
+        execution.state = undefined;
+        return;
+      case 'PAUSE':
+        await clock.advance(state.seconds * 1000);
+        break;
+      case 'AWAIT': {
+        const token = `${sagaId} ${generation} ${counts.transitions}`;
+        await announce({ sagaId, generation, step: state.stepIndex, token });
+        if (state.waitsFor === 'children') {
+          execution.waiting = woken.has(token)
+            ? undefined
+            : { token, untilMs: clock.nowMs() + state.timeoutSeconds * 1000 };
+          if (execution.waiting !== undefined) return;
           break;
         }
-        case 'INVOKE':
-          counts.invocations += 1;
-          outcome = await options.invoke(state.functionName, state.payload);
-          break;
+        const answered = (await options.onAwait?.(state)) ?? false;
+        if (!answered && !woken.has(token)) await clock.advance(state.timeoutSeconds * 1000);
+        break;
       }
-      state = await advance({ ...state, outcome });
+      case 'INVOKE':
+        counts.invocations += 1;
+        outcome = await options.invoke(state.functionName, state.payload);
+        break;
     }
+    execution.state = await advance({ ...state, outcome });
+  };
+
+  /** The next turn of an execution; its first, and the one after a wait, ask Advance only. */
+  const step = async (execution: Execution): Promise<void> => {
+    const { sagaId, generation, state } = execution;
+    if (execution.began && state !== undefined && execution.waiting === undefined) {
+      await turn(execution, state);
+      return;
+    }
+    execution.began = true;
+    execution.waiting = undefined;
+    execution.state = await advance({ ...(state ?? { sagaId, generation }), outcome: undefined });
+  };
+
+  const isOver = ({ began, state }: Execution): boolean => began && state === undefined;
+
+  const execute = async (sagaId: string, generation: number): Promise<void> => {
+    const execution: Execution = { sagaId, generation, began: false };
+    do await step(execution);
+    while (!isOver(execution) && execution.waiting === undefined);
   };
 
   /**
@@ -151,19 +192,44 @@ export const sagaMachine = (options: MachineOptions) => {
     await clock.advance(5_000);
     const named = await Promise.all(dead.splice(0).map((sagaId) => sweep({ sagaId, asked: false })));
     const reports = [...named, await sweep()];
-    return reports.some(({ resumed }) => resumed.length > 0);
+    return reports.some(({ resumed, woken: again }) => resumed.length > 0 || again.length > 0);
   };
 
-  /** Runs until no saga is open. */
+  const isDue = ({ waiting }: Execution): boolean =>
+    waiting !== undefined && (woken.has(waiting.token) || waiting.untilMs <= clock.nowMs());
+
+  /** The next execution that may have a turn. Those that wait for children have one when they are woken, or too late. */
+  const takeNext = (): Execution | undefined => {
+    const at = queue.findIndex((execution) => execution.waiting === undefined || isDue(execution));
+    return at === -1 ? undefined : queue.splice(at, 1)[0];
+  };
+
+  /** Nothing moves by itself: goes on to the first end of a wait. */
+  const skipToEndOfWait = async (): Promise<boolean> => {
+    const ends = queue.flatMap(({ waiting }) => (waiting === undefined ? [] : [waiting.untilMs]));
+    if (ends.length === 0) return false;
+    await clock.advance(Math.max(0, Math.min(...ends) - clock.nowMs()));
+    return true;
+  };
+
+  /** Runs until no saga is open. Executions take turns, so that branches run side by side. */
   const settle = async (): Promise<void> => {
-    for (let round = 0; round < 100; round += 1) {
-      const next = queue.shift();
+    let idle = 0;
+    for (let round = 0; round < MAX_TRANSITIONS; round += 1) {
+      const next = takeNext();
       if (next === undefined) {
-        if (!(await sweepUp())) return;
+        idle = (await sweepUp()) ? 0 : idle + 1;
+        // As long as it takes the sweeper to see that a wake-up was lost.
+        if (idle === 0 || (queue.length > 0 && idle < IDLE_SWEEPS)) continue;
+        if (!(await skipToEndOfWait())) return;
         continue;
       }
       try {
-        await execute(next.sagaId, next.generation);
+        await step(next);
+        if (!isOver(next)) {
+          queue.push(next);
+          continue;
+        }
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
         dead.push(next.sagaId);

@@ -7,7 +7,7 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import type { Plan } from '../../core/saga/model/plan.ts';
+import type { Plan, ToolPlanStep } from '../../core/saga/model/plan.ts';
 import { approvalStep } from '../../core/saga/model/state.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
@@ -64,6 +64,15 @@ export class SagaUnsafe extends Error {
 }
 
 const FUNCTION = 'walkback-test-saga';
+
+/** The failures are tried at calls of tools, step by step. */
+const toolStepsOf = (plan: Plan): ToolPlanStep[] =>
+  plan.steps.map((step) => {
+    if ('tool' in step) return step;
+    throw new TypeError(
+      `testSaga tries plans whose steps all call tools, and step ${step.id} runs sagas; try the plan of each of them by itself`,
+    );
+  });
 
 /** Nothing is deployed in this test. The real catalog checks the timeouts of functions. */
 const functions: ToolFunctions = { look: async () => ({ state: 'missing' }) };
@@ -161,12 +170,13 @@ export const testSaga = async (
 ): Promise<SagaCase[]> => {
   const effectOf = (name: string) =>
     tools.find(({ definition }) => definition.name === name)?.definition.effect;
-  const mutating = plan.steps.filter(({ tool }) => effectOf(tool) !== 'read');
+  const steps = toolStepsOf(plan);
+  const mutating = steps.filter(({ tool }) => effectOf(tool) !== 'read');
   const undoable = mutating.filter(
     ({ id, tool }) => effectOf(tool) !== 'irreversible' && id !== plan.steps.at(-1)?.id,
   );
   const points: Point[] = [
-    ...plan.steps.map(({ id }) => ({ operation: 'execute' as const, step: id })),
+    ...steps.map(({ id }) => ({ operation: 'execute' as const, step: id })),
     ...undoable.map(({ id }) => ({ operation: 'compensate' as const, step: id })),
   ];
   const cases: SagaCase[] = [];

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
+import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
@@ -12,6 +13,8 @@ import { createRepositories, edit, openWorld, shell } from '../support/world.ts'
 
 const OLD_CHAIN =
   'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';
+const REPAIRED =
+  'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
@@ -30,6 +33,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {
     'dynamodb:GetItem': FACTS,
+    'dynamodb:Query': REPAIRED,
     'states:SendTaskSuccess':
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
@@ -123,8 +127,10 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
 const isRunning = async (client: Pick<SagaCloud, 'execution'>, sagaId: string, generation: number) =>
   (await client.execution(sagaId, generation).catch(() => undefined))?.status === 'RUNNING';
 
-const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void> => {
+const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promise<void> => {
   await cloud.invoke('list-catalog', {});
+  // Its tools are in the catalog already.
+  await cloud.invoke('put-catalog', { tools: [], definitions: refundDefinitions });
   await client.start('done');
   await client.observe('done');
   await client.start('asked', 'refund-approved');
@@ -173,6 +179,15 @@ const workSagas = async ({ cloud, faults, ...client }: SagaCloud): Promise<void>
   const asked = { sagaId: 'redone', to: { stepId: 'verify' }, requestId: 'back', by: 'rita' };
   await cloud.invoke('rewind', { ...asked, waitSeconds: 30 });
   await cloud.invoke('operate-saga', { sagaId: 'redone', action: 'cancel', by: 'ada' });
+  addOrder(server, 'child');
+  await cloud.invoke('start-saga', {
+    sagaId: 'parent',
+    plan: { steps: [{ id: 'refund', saga: { definition: 'refund' }, input: { orderId: 'child' } }] },
+    input: {},
+    requestedBy: 'agent-7',
+  });
+  await client.observe('parent');
+
   await cloud.invoke('operate-saga', { sagaId: 'done', action: 'undo', by: 'ada', acceptResidue: true });
   await client.observe('done');
 

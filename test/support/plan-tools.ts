@@ -1,7 +1,7 @@
 /** A catalog of four tools, one of each effect, and steps that call them: for tests of plans and their arguments. */
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
-import type { Plan } from '../../core/saga/model/plan.ts';
+import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';
 import type { EffectKind, ToolManifest } from '../../core/saga/model/tool.ts';
 import { checkPlan } from '../../core/saga/plan/plan-validation.ts';
 import { scriptedTool } from './scripted-saga.ts';
@@ -48,7 +48,10 @@ export const step = (id: string, name: string, args: JsonObject = { amount: 1 },
 });
 
 /** What is wrong with a plan, as `step: rule`. */
-export const rules = async (plan: Plan, input?: Json) =>
-  (await checkPlan(plan, lookup, input === undefined ? undefined : { input, evaluate })).violations.map(
-    (one) => `${one.step}: ${one.rule}`,
-  );
+export const rules = async (plan: Plan, input?: Json, definitions: readonly SagaDefinition[] = []) => {
+  const known = input === undefined ? undefined : { input, evaluate };
+  const named = (name: string, version?: string) =>
+    definitions.findLast((one) => one.name === name && (version === undefined || one.version === version));
+  const { violations } = await checkPlan(plan, lookup, known, { definitions: named });
+  return violations.map((one) => `${one.step}: ${one.rule}`);
+};

@@ -6,13 +6,17 @@ import { fold } from '../../core/saga/decide/fold.ts';
 import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/saga-events.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
-import type { PinnedStep } from '../../core/saga/model/plan.ts';
+import type { PinnedToolStep } from '../../core/saga/model/plan.ts';
 import { approvalStep, type SagaState } from '../../core/saga/model/state.ts';
 import type { CompensationRetry, EffectKind } from '../../core/saga/model/tool.ts';
 
 const RETRY = { maxAttempts: 2, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
 
-export const stepOf = (index: number, effect: EffectKind, more: Partial<PinnedStep> = {}): PinnedStep => ({
+export const stepOf = (
+  index: number,
+  effect: EffectKind,
+  more: Partial<PinnedToolStep> = {},
+): PinnedToolStep => ({
   index,
   id: `s${index}`,
   tool: `tool_${effect}`,
@@ -196,6 +200,9 @@ export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) =>
       case 'none':
         next = tell({ type: 'continue' });
         break;
+      case 'prepare-children':
+      case 'prepare-output':
+        throw new Error('these plans have no children and no output');
       case 'escalate':
       case 'end':
         return { state, entries, steps, invoked };

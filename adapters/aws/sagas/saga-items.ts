@@ -64,7 +64,7 @@ export const claimKey = (forwardKey: string, attempt: number): Key => ({
 
 /** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
 export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>
-  wait?.untilMs ?? pauseUntilMs ?? undefined;
+  (wait?.kind === 'approval' ? wait.untilMs : undefined) ?? pauseUntilMs ?? undefined;
 
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
@@ -76,7 +76,7 @@ export const headItem = (head: SagaHead): Item => {
   return {
     ...headKey(sagaId),
     ...rest,
-    format: sagaFormatOf(state),
+    format: sagaFormatOf(head),
     status: state.status,
     waitUntilMs: waitUntilOf(state),
     state: JSON.stringify(small),

@@ -55,6 +55,11 @@ export interface SagaStoreOptions {
 const missing = (sagaId: string): WalkbackError =>
   new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
 
+const pinnedInput = (sagaId: string, inputHash: string, input: Json) => ({
+  ...inputKey(sagaId, inputHash),
+  input: JSON.stringify(input),
+});
+
 /** The pinned parts are outside the ledger's chain. Only their hashes tie them to it. */
 const altered = (sagaId: string): WalkbackError =>
   new WalkbackError('LedgerBroken', `What was pinned for saga ${sagaId} is not what was pinned.`, {
@@ -139,9 +144,15 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
 
   return {
     getHead,
-    putPinned: async ({ sagaId, planHash, inputHash, input, steps }) => {
-      const pinnedInput = { ...inputKey(sagaId, inputHash), input: JSON.stringify(input) };
-      await sagas.putAll([pinnedInput, ...stepItems(sagaId, planHash, steps)]);
+    putPinned: async ({ sagaId, planHash, inputHash, input, steps, plans = [] }) => {
+      const plan = stepItems(sagaId, planHash, steps);
+      const children = plans.flatMap((one) => stepItems(sagaId, one.planHash, one.steps));
+      // Twice the same item is refused by the service.
+      const items = new Map([...plan, ...children].map((item) => [item.sk, item]));
+      await sagas.putAll([pinnedInput(sagaId, inputHash, input), ...items.values()]);
+    },
+    putInput: async (sagaId, inputHash, input) => {
+      await sagas.put({ item: pinnedInput(sagaId, inputHash, input) });
     },
     getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
       const item = await sagas.get(inputKey(sagaId, inputHash));

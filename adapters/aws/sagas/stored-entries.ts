@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
 import type { Fact, LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 
 type NameOf<F> = F extends { direction: infer D extends string; status: infer S extends string }
@@ -18,7 +19,7 @@ type Kind = NameOf<Fact>;
 
 const count = z.int().min(0);
 const text = z.string();
-const json = z.custom<Json>((value) => value !== undefined, 'missing');
+export const json = z.custom<Json>((value) => value !== undefined, 'missing');
 export const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'not an object',
@@ -54,6 +55,28 @@ const undoFailed = attempt.extend({ error: namedError, ...refused });
 const probed = attempt.extend({ error: namedError.optional(), ...refused });
 const byOperator = step.extend({ evidence: text.optional() });
 
+export const entryLink = z.looseObject({ sagaId: text, seq: count, hash: text });
+export const pinnedOutput = z.looseObject({ value: json, uses: z.array(count) });
+const namedChild = z.looseObject({
+  branch: text,
+  sagaId: text,
+  planHash: text,
+  inputHash: text,
+  stepCount: count,
+  definition: text.optional(),
+  output: pinnedOutput.optional(),
+});
+const childEnd = z.looseObject({
+  index: count,
+  branch: text,
+  sagaId: text,
+  status: z.enum([...SAGA_STATUSES, 'REFUSED']),
+  seq: count,
+  tip: text,
+  error: namedError.optional(),
+  resources: z.record(text, z.number()).optional(),
+});
+
 const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   'saga started': z.looseObject({
     planHash: text,
@@ -65,9 +88,11 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     messageId: text.optional(),
     interactive: interactive.optional(),
     inline: z.literal(true).optional(),
+    parent: entryLink.optional(),
+    root: text.optional(),
+    output: pinnedOutput.optional(),
   }),
   'saga resumed': z.looseObject({ generation: count, reason: text }),
-  'saga cancel_requested': z.looseObject({ evidence: text.optional() }),
   'saga undo_requested': z.looseObject({
     acceptResidue: z.literal(true).optional(),
     evidence: text.optional(),
@@ -83,9 +108,12 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     plan: z.looseObject({ planHash: text, stepCount: count, replaces: text }).optional(),
   }),
   'saga rewound': z.looseObject({ epoch: count }),
+  'saga cancel_requested': z.looseObject({ evidence: text.optional(), parent: entryLink.optional() }),
+  'saga unwind_requested': z.looseObject({ parent: entryLink }),
+  'saga sealed': z.looseObject({ root: entryLink }),
   'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
   'saga unwinding': z.looseObject({ failure }),
-  'saga completed': z.looseObject({ reason: text.optional() }),
+  'saga completed': z.looseObject({ reason: text.optional(), output: json.optional() }),
   'saga idle': z.looseObject({ untilMs: z.number() }),
   'saga step_settled': z.looseObject({ effect: count }),
   'step submitted': step.extend({
@@ -116,6 +144,7 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     resourceKey: text.optional(),
     keyExpiresMs: z.number().optional(),
     planHash: text.optional(),
+    children: z.array(namedChild).optional(),
   }),
   'forward committed': committed,
   'forward rejected': attempt.extend({ error: namedError, final: z.boolean(), ...refused }),
@@ -128,7 +157,11 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   'probe committed': committed,
   'probe absent': probed,
   'probe unknown': probed,
-  'undo started': attempt.extend({ deadlineMs: z.number(), resourceKey: text.nullish() }),
+  'undo started': attempt.extend({
+    deadlineMs: z.number(),
+    resourceKey: text.nullish(),
+    children: count.optional(),
+  }),
   'undo committed': attempt.extend({ externalRef: text.optional(), residue: text.optional() }),
   'undo rejected': undoFailed,
   'undo unknown': undoFailed,
@@ -141,6 +174,10 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   }),
   'undo failed': step.extend({ error: namedError }),
   'undo blocked': step.extend({ error: namedError, resourceKey: text.nullish() }),
+  'child ended': step.extend({ child: childEnd }),
+  'child overdue': step,
+  'child unwinding': step.extend({ children: z.array(count), reason: text }),
+  'child settled': step.extend({ child: childEnd }),
   'operator retried': byOperator,
   'operator resolved': byOperator,
   'operator skipped': byOperator,

@@ -4,10 +4,19 @@
  */
 import * as z from 'zod';
 import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
-import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
+import type { PinnedStep, Plan, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { SagaState } from '../../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
-import { EFFECT_KINDS, failure, interactive, jsonObject, namedError } from './stored-entries.ts';
+import {
+  EFFECT_KINDS,
+  entryLink,
+  failure,
+  interactive,
+  json,
+  jsonObject,
+  namedError,
+  pinnedOutput,
+} from './stored-entries.ts';
 
 const count = z.int().min(0);
 const text = z.string();
@@ -72,6 +81,8 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   undoRequested: z.literal(true).optional(),
   rewind: rewind.optional(),
   plans: z.array(replacedPlan).optional(),
+  output: z.literal(true).optional(),
+  sealed: z.literal(true).optional(),
   failure: failure.nullable(),
   interactive: interactive.optional(),
   submitted: z.looseObject({ index: count, step: text, planHash: text }).optional(),
@@ -97,6 +108,8 @@ export const storedHead = z.strictObject({
   definition: text.optional(),
   sessionId: text.optional(),
   messageId: text.optional(),
+  parent: entryLink.optional(),
+  root: text.optional(),
   requestedBy: text,
   historyEvents: count,
   createdAt: time,
@@ -169,19 +182,46 @@ const tool = z.looseObject({
 
 const approval = z.looseObject({ timeoutSeconds: z.number(), prompt: text.optional() });
 
-export const pinnedSteps: z.ZodType<PinnedStep[]> = z.array(
-  tool.extend({
-    index: count,
-    id: text,
-    tool: text,
-    version: text,
-    arguments: jsonObject,
-    uses: z.array(count),
-    inputSchemaHash: text.optional(),
-    approval: approval.optional(),
-    literal: z.literal(true).optional(),
-  }),
-);
+const toolStep = tool.extend({
+  kind: z.literal('tool').optional(),
+  index: count,
+  id: text,
+  tool: text,
+  version: text,
+  arguments: jsonObject,
+  uses: z.array(count),
+  inputSchemaHash: text.optional(),
+  approval: approval.optional(),
+  literal: z.literal(true).optional(),
+});
+
+const childrenStep = z.looseObject({
+  kind: z.literal('children'),
+  index: count,
+  id: text,
+  tool: z.enum(['saga', 'branches', 'each']),
+  version: text,
+  effect: z.enum(['read', 'compensatable']),
+  each: text.optional(),
+  children: z.array(
+    z.looseObject({
+      branch: text,
+      planHash: text,
+      stepCount: count,
+      flatCount: count,
+      definition: text.optional(),
+      inputSchemaHash: text.optional(),
+      input: json,
+      output: pinnedOutput.optional(),
+    }),
+  ),
+  onBranchFailure: z.enum(['sharing', 'all', 'isolate']),
+  uses: z.array(count),
+  timeoutSeconds: z.number().optional(),
+  approval: approval.optional(),
+});
+
+export const pinnedSteps: z.ZodType<PinnedStep[]> = z.array(z.union([childrenStep, toolStep]));
 
 export const manifest: z.ZodType<ToolManifest> = tool.extend({
   name: text,
@@ -190,14 +230,9 @@ export const manifest: z.ZodType<ToolManifest> = tool.extend({
   schemas: z.looseObject({ input: jsonObject, output: jsonObject, compensation: jsonObject.optional() }),
 });
 
-export const definition: z.ZodType<SagaDefinition> = z.looseObject({
-  name: text,
-  version: text,
-  description: text,
-  reviewBy: text,
-  input: jsonObject,
-  plan: z.looseObject({
-    steps: z.array(
+const storedPlan = z.looseObject({
+  steps: z.array(
+    z.union([
       z.looseObject({
         id: text,
         tool: text,
@@ -205,6 +240,19 @@ export const definition: z.ZodType<SagaDefinition> = z.looseObject({
         arguments: jsonObject,
         approval: approval.optional(),
       }),
-    ),
-  }),
+      // Their own rules are checked when a saga starts.
+      z.looseObject({ id: text, saga: jsonObject }),
+      z.looseObject({ id: text, branches: z.array(jsonObject) }),
+      z.looseObject({ id: text, each: text }),
+    ]),
+  ),
+});
+
+export const definition: z.ZodType<SagaDefinition> = z.looseObject({
+  name: text,
+  version: text,
+  description: text,
+  reviewBy: text,
+  input: jsonObject,
+  plan: z.custom<Plan>((value) => storedPlan.safeParse(value).success, 'no plan'),
 });

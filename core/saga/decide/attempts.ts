@@ -2,7 +2,7 @@
  * Decides which attempts count, and when the next one is. A call that never reached its tool (throttled, no
  * connection, deadline over before it began) uses up no attempt, because nothing was tried. Pure.
  */
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
 import type { RetryPolicy } from '../model/tool.ts';
 import {
@@ -75,7 +75,7 @@ export type UndoAgain =
 
 /** When a failed compensator is tried again. */
 export const undoAgain = (
-  step: PinnedStep,
+  step: PinnedToolStep,
   operation: Operation,
   { idempotencyKey }: Attempt,
   about: Refusal & {

@@ -42,17 +42,23 @@ export const isCancellable = ({ phase, rewind, undoFrom, cancelRequested }: Saga
  * Records a cancel command in the ledger (S11). A wait or a pause ends at once; after a pause, the saga
  * goes on in a new execution. An operation in flight is settled first.
  */
-export const cancelFacts = (state: SagaState, event: SagaEvent & { type: 'cancel' }): Fact[] => {
+export const cancelFacts = (
+  state: SagaState,
+  event: Pick<SagaEvent & { type: 'cancel' }, 'evidence' | 'parent'>,
+): Fact[] => {
   if (!isCancellable(state)) return [];
   const requested: Fact = {
     direction: 'saga',
     status: 'cancel_requested',
     ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
+    ...(event.parent === undefined ? {} : { parent: event.parent }),
   };
   // Nothing drives a saga that ended or waits for its next step.
   if (state.phase === 'done' || state.wait?.kind === 'next-step') {
     return [requested, CANCELLED, resumed(state, 'cancelled')];
   }
+  // Its children are cancelled first.
+  if (state.wait?.kind === 'children') return [requested];
   if (state.wait !== null) return [requested, CANCELLED];
   return state.status === 'PAUSED' ? [requested, resumed(state, 'cancelled')] : [requested];
 };

@@ -1,12 +1,13 @@
 /** The way forward: starts the next step, or settles the one in doubt (S1, S2, S3, S6). */
 
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState, Wait } from '../model/state.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
+import { progressChildren } from './decide-children.ts';
 import { failedFacts, progressNextStep, refusedFacts } from './decide-interactive.ts';
-import { attemptFact, currentStep, operationId, pauseStep, stepFact } from './facts.ts';
+import { attemptFact, currentStep, currentTool, operationId, pauseStep, stepFact } from './facts.ts';
 import { stepCountOf } from './plan-in-force.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
@@ -36,18 +37,23 @@ export const settleInFlight = (
 };
 
 /** The last attempt's key is still known to the provider, with room for one more call. */
-const windowIsOpen = (step: PinnedStep, operation: Operation, nowMs: number): boolean =>
+const windowIsOpen = (step: PinnedToolStep, operation: Operation, nowMs: number): boolean =>
   nowMs + step.timeoutSeconds * 1000 + LATE_COMMIT_MARGIN_MS <
   operation.firstMs + step.idempotencyWindowSeconds * 1000;
 
-const mayRepeat = (step: PinnedStep, operation: Operation, nowMs: number): boolean => {
+const mayRepeat = (step: PinnedToolStep, operation: Operation, nowMs: number): boolean => {
   if (spentAttempts(operation, nowMs) >= step.retry.maxAttempts) return false;
   if (step.effect === 'read') return true;
   const futile = step.replaysErrors && operation.answered;
   return !futile && windowIsOpen(step, operation, nowMs);
 };
 
-const repeated = (state: SagaState, step: PinnedStep, operation: Operation, around: Surroundings): Fact => ({
+const repeated = (
+  state: SagaState,
+  step: PinnedToolStep,
+  operation: Operation,
+  around: Surroundings,
+): Fact => ({
   direction: 'forward',
   status: 'started',
   ...attemptFact(around.sagaId, step, state.epoch, 'forward', operation.attempt + 1),
@@ -59,7 +65,7 @@ const repeated = (state: SagaState, step: PinnedStep, operation: Operation, arou
 /** Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). */
 const settleDoubt = (
   state: SagaState,
-  step: PinnedStep,
+  step: PinnedToolStep,
   operation: Operation,
   around: Surroundings,
 ): Step => {
@@ -81,7 +87,7 @@ const settleDoubt = (
 };
 
 const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
-  const step = currentStep(around);
+  const step = currentTool(around);
   switch (operation.stage) {
     case 'invoking': {
       const attempt = attemptFact(around.sagaId, step, state.epoch, operation.direction, operation.attempt);
@@ -129,6 +135,8 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
       return progressApproval(state, wait, around);
     case 'next-step':
       return progressNextStep(state, wait, around);
+    case 'children':
+      return progressChildren(state, wait, around);
   }
 };
 
@@ -137,7 +145,10 @@ export const progressForward = (state: SagaState, around: Surroundings): Step =>
   if (state.operation !== null) return progressOperation(state, state.operation, around);
   const turn = turningFact(state);
   if (turn !== undefined) return { facts: [turn] };
-  if (state.cursor >= stepCountOf(state)) return { facts: [{ direction: 'saga', status: 'completed' }] };
+  if (state.cursor >= stepCountOf(state)) {
+    if (state.output === true) return { next: { next: 'prepare-output' } };
+    return { facts: [{ direction: 'saga', status: 'completed' }] };
+  }
   return { next: { next: 'prepare', step: state.cursor } };
 };
 
@@ -173,6 +184,20 @@ export const startStep = (
   if (state.approvedHash !== undefined && state.approvedHash !== event.argumentsHash) {
     const message = `The arguments of step ${step.id} are not the ones that were approved.`;
     return refusedFacts(state, step, { name: 'ArgumentsChanged', message });
+  }
+  if (step.kind === 'children') {
+    return [
+      {
+        direction: 'forward',
+        status: 'started',
+        ...attemptFact(around.sagaId, step, state.epoch, 'forward', 1),
+        effect: step.effect,
+        deadlineMs: step.timeoutSeconds === undefined ? 0 : around.nowMs + step.timeoutSeconds * 1000,
+        arguments: event.arguments,
+        argumentsHash: event.argumentsHash,
+        children: event.children ?? [],
+      },
+    ];
   }
   return [
     {

@@ -4,12 +4,12 @@
  */
 
 import type { Fact } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
 import { failedFacts, rejectedFacts } from './decide-interactive.ts';
-import { type Attempt, attemptFact, currentStep, operationId } from './facts.ts';
+import { type Attempt, attemptFact, currentTool, operationId } from './facts.ts';
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
@@ -24,7 +24,7 @@ const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
 const committedFacts = (
   state: SagaState,
   direction: 'forward' | 'probe',
-  step: PinnedStep,
+  step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome & { outcome: 'committed' },
 ): Fact[] => {
@@ -44,7 +44,7 @@ const committedFacts = (
 const forwardFacts = (
   state: SagaState,
   operation: Operation,
-  step: PinnedStep,
+  step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome,
   around: Surroundings,
@@ -100,7 +100,7 @@ const forwardFacts = (
 const probeFacts = (
   state: SagaState,
   operation: Operation,
-  step: PinnedStep,
+  step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome,
   around: Surroundings,
@@ -128,7 +128,7 @@ const probeFacts = (
 const undoFacts = (
   state: SagaState,
   operation: Operation,
-  step: PinnedStep,
+  step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome,
   around: Surroundings,
@@ -174,7 +174,7 @@ export const outcomeFacts = (
     !isSame(operationId(operation), event.operation)
   )
     return [];
-  const step = currentStep(around);
+  const step = currentTool(around);
   const epoch = state.effects[operation.effect]?.epoch ?? state.epoch;
   const attempt = attemptFact(around.sagaId, step, epoch, operation.direction, operation.attempt);
   switch (operation.direction) {

@@ -38,6 +38,8 @@ export const rewindFacts = (state: SagaState, event: SagaEvent & { type: 'rewind
   const requested: Fact = { direction: 'saga', status: 'rewind_requested', ...asked };
   if (state.phase === 'done') return [requested, REWINDING, resumed(state, 'rewound')];
   if (state.wait?.kind === 'next-step') return [requested, REWINDING, resumed(state, 'rewound')];
+  // Its children are unwound first.
+  if (state.wait?.kind === 'children') return [requested];
   if (state.wait !== null) return [requested, REWINDING];
   return state.status === 'PAUSED' ? [requested, resumed(state, 'rewound')] : [requested];
 };

@@ -1,13 +1,14 @@
 /** The way back: compensators in reverse order of start, once per effect and epoch (S3, S5, S7). */
 
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
+import { progressChildren, undoChildren } from './decide-children.ts';
 import { settleInFlight } from './decide-forward.ts';
 import { isInRange, isLeftOver, isUndoable } from './effects.ts';
-import { attemptFact, currentStep, pauseStep, stepFact } from './facts.ts';
+import { attemptFact, currentTool, pauseStep, stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { attemptsBefore } from './undo-failure.ts';
 
@@ -51,7 +52,7 @@ const undoneFact = (state: SagaState): Fact => {
 const epochOf = (state: SagaState, effect: number): number => state.effects[effect]?.epoch ?? state.epoch;
 
 const undoStarted = (
-  step: PinnedStep,
+  step: PinnedToolStep,
   epoch: number,
   attempt: number,
   around: Surroundings,
@@ -65,7 +66,12 @@ const undoStarted = (
 /**
  * A compensator whose answer was lost is called again, but only when the first call can no longer act (S3).
  */
-const settleUndo = (state: SagaState, step: PinnedStep, operation: Operation, around: Surroundings): Step => {
+const settleUndo = (
+  state: SagaState,
+  step: PinnedToolStep,
+  operation: Operation,
+  around: Surroundings,
+): Step => {
   const { nowMs } = around;
   const epoch = epochOf(state, operation.effect);
   const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
@@ -93,7 +99,7 @@ const settleUndo = (state: SagaState, step: PinnedStep, operation: Operation, ar
 };
 
 const progressOperation = (state: SagaState, operation: Operation, around: Surroundings): Step => {
-  const step = currentStep(around);
+  const step = currentTool(around);
   const epoch = epochOf(state, operation.effect);
   switch (operation.stage) {
     case 'invoking': {
@@ -110,6 +116,7 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
 };
 
 export const progressUndo = (state: SagaState, around: Surroundings): Step => {
+  if (state.wait?.kind === 'children') return progressChildren(state, state.wait, around);
   if (state.operation !== null) return progressOperation(state, state.operation, around);
   const target = undoTarget(state, around.nowMs);
   if (target !== -1) return { next: { next: 'prepare-undo', effect: target } };
@@ -128,11 +135,17 @@ export const startUndo = (
   around: Surroundings,
 ): Fact[] => {
   const due =
-    state.phase === 'undo' && state.operation === null && undoTarget(state, around.nowMs) === event.effect;
+    state.phase === 'undo' &&
+    state.operation === null &&
+    state.wait === null &&
+    undoTarget(state, around.nowMs) === event.effect;
   if (!due) return [];
   const epoch = epochOf(state, event.effect);
   const resource = { resourceKey: event.resourceKey ?? null };
-  if (event.blockedBy === undefined) {
+  if (event.blockedBy === undefined && event.step.kind === 'children') {
+    return undoChildren(state, event.effect, event.step, event.children ?? 0, around);
+  }
+  if (event.blockedBy === undefined && event.step.kind !== 'children') {
     const before = state.effects[event.effect]?.undo?.attempts ?? 0;
     return [{ ...undoStarted(event.step, epoch, before + 1, around), ...resource }];
   }

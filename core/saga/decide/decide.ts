@@ -9,6 +9,7 @@
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
+import { outputFacts, sealFacts, settledFacts, unwindFacts } from './decide-family.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { closeFacts, leavesInline, submitFacts } from './decide-interactive.ts';
 import { outcomeFacts } from './decide-outcome.ts';
@@ -66,15 +67,22 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return startStep(state, event, around);
     case 'undo-prepared':
       return startUndo(state, event, around);
+    case 'unwind':
+      return unwindFacts(state, event);
+    case 'seal':
+      return sealFacts(state, event);
+    case 'child-settled':
+      return settledFacts(state, event, around);
+    case 'output-prepared':
+    case 'output-unprepared':
+      return outputFacts(state, event);
+    case 'children-seen':
     case 'begin':
     case 'continue':
       return [];
   }
 };
 
-/**
- * Commands of people and the sweeper are only recorded. The execution that drives the saga acts on them.
- */
 const OUTSIDE: readonly SagaEvent['type'][] = [
   'answer',
   'cancel',
@@ -83,8 +91,14 @@ const OUTSIDE: readonly SagaEvent['type'][] = [
   'rewind',
   'resume',
   'operate',
+  'unwind',
+  'seal',
+  'child-settled',
 ];
 
+/**
+ * Commands of people, the sweeper and other sagas are only recorded. The execution that drives the saga acts on them.
+ */
 const isFromOutside = ({ type }: SagaEvent): boolean => OUTSIDE.includes(type);
 
 const progress = (state: SagaState, around: Surroundings): Step => {
@@ -101,11 +115,13 @@ const progress = (state: SagaState, around: Surroundings): Step => {
   return state.phase === 'undo' ? progressUndo(state, around) : progressForward(state, around);
 };
 
-/** A prepared event brings its own step, which may be in flight when this decision ends. */
+/** `children-seen` is good for the wait that it was prepared for. A prepared event brings its own step, which may be in flight when this decision ends. */
 const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
   event.type === 'prepared' || event.type === 'undo-prepared'
     ? { ...given, currentStep: given.currentStep ?? event.step }
-    : given;
+    : event.type === 'children-seen'
+      ? { ...given, children: event.children }
+      : given;
 
 /**
  * The most facts of one decision, and of all decisions of one move. The rest comes with the next event.

@@ -1,5 +1,5 @@
 /** The members that facts of one kind share, and the inputs of a decision. */
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
 import { idempotencyKey } from '../tools/keys.ts';
 import type { OperationId, Step, Surroundings } from './saga-events.ts';
@@ -37,6 +37,13 @@ export type Attempt = ReturnType<typeof attemptFact>;
 export const currentStep = (around: Surroundings): PinnedStep => {
   if (around.currentStep === undefined) throw new RangeError('the pinned step in flight is missing');
   return around.currentStep;
+};
+
+/** The same of an operation, which only a step with a tool has. */
+export const currentTool = (around: Surroundings): PinnedToolStep => {
+  const step = currentStep(around);
+  if (step.kind === 'children') throw new RangeError(`step ${step.id} calls no tool`);
+  return step;
 };
 
 export const pauseStep = (untilMs: number, reason: string): Step => ({

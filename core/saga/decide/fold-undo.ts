@@ -2,6 +2,7 @@
 import { sha256Hex } from '../../shared/ids.ts';
 import type { UndoProgress } from '../model/ledger-entry.ts';
 import type { EffectRecord, EffectStatus, Operation, SagaState } from '../model/state.ts';
+import { startUndoChildren } from './fold-children.ts';
 import { carried, countCall, type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
 
 /**
@@ -46,6 +47,7 @@ const unblock = (state: SagaState, mark?: string): SagaState => ({
 });
 
 const startUndo = (state: SagaState, entry: EntryOf<'undo'> & { status: 'started' }): SagaState => {
+  if (entry.children !== undefined) return startUndoChildren(state, entry, entry.children);
   const index = effectIndex(state, entry.stepIndex, entry.epoch);
   const before = state.operation;
   const { undo } = state.effects[index] ?? {};
@@ -74,8 +76,10 @@ const startUndo = (state: SagaState, entry: EntryOf<'undo'> & { status: 'started
 };
 
 export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState => {
-  const end = (status: EffectStatus, trouble?: { undo?: UndoProgress; resource?: string }) =>
-    endUndo(state, entry.stepIndex, entry.epoch, status, trouble);
+  const end = (status: EffectStatus, trouble?: { undo?: UndoProgress; resource?: string }): SagaState => ({
+    ...endUndo(state, entry.stepIndex, entry.epoch, status, trouble),
+    wait: null,
+  });
   switch (entry.status) {
     case 'started':
       return startUndo(state, entry);

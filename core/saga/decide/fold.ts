@@ -3,8 +3,9 @@
  * and the new state is `apply` over them. So `fold(entries) == head.state` holds by construction, and tests
  * check it on stored data.
  */
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { Failure, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
+import { applyChild, childrenWait, startChildren } from './fold-children.ts';
 import { afterStep, applyIdle, applySettled, applyStep } from './fold-interactive.ts';
 import {
   carried,
@@ -37,6 +38,7 @@ export const initialState = (stepCount: number): SagaState => ({
 });
 
 const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 'started' }): SagaState => {
+  if (entry.children !== undefined) return startChildren(state, entry, entry.children.length);
   const { approvedHash: _, ...rest } = state;
   const known = effectIndex(state, entry.stepIndex, entry.epoch);
   const atMs = Date.parse(entry.at);
@@ -74,9 +76,10 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
 };
 
 const commit = (state: SagaState, entry: EntryOf<'forward' | 'probe'>): SagaState => {
-  const { effect } = operationOf(state);
+  const effect = childrenWait(state)?.effect ?? operationOf(state).effect;
   const moved = withEffect(state, effect, { status: 'committed', endSeq: entry.seq });
-  return afterStep({ ...moved, operation: null, cursor: entry.stepIndex + 1 }, entry.stepIndex, entry.at);
+  const done = { ...moved, operation: null, wait: null, cursor: entry.stepIndex + 1 };
+  return afterStep(done, entry.stepIndex, entry.at);
 };
 
 const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState => {
@@ -86,6 +89,10 @@ const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState =>
     case 'committed':
       return commit(state, entry);
     case 'rejected': {
+      const waited = childrenWait(state);
+      if (waited !== undefined) {
+        return { ...withEffect(state, waited.effect, { status: 'rejected' }), wait: null };
+      }
       if (!entry.final) return countCall(state, entry, 'unreached', { stage: 'retry', error: entry.error });
       const { effect, doubted } = operationOf(state);
       const settled = withEffect(state, effect, { status: doubted ? 'unknown' : 'rejected' });
@@ -130,8 +137,16 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
   }
 };
 
+/** Why a completed child goes back. */
+const UNWOUND: Failure = {
+  step: null,
+  tool: null,
+  error: { name: 'UnwoundByParent', message: 'The parent of this saga is being undone.' },
+  outcome: 'cancelled',
+};
+
 /** Turns to the way back. */
-const unwind = (state: SagaState, entry: EntryOf<'saga'> & { status: 'unwinding' }): SagaState => {
+const unwind = (state: SagaState, entry: { failure: Failure }): SagaState => {
   const open = state.operation;
   let next = state;
   if (open !== null) {
@@ -149,8 +164,11 @@ const unwind = (state: SagaState, entry: EntryOf<'saga'> & { status: 'unwinding'
 };
 
 const begin = (entry: EntryOf<'saga'> & { status: 'started' }): SagaState => {
-  const { interactive } = entry;
-  const state = initialState(entry.stepCount);
+  const { interactive, output } = entry;
+  const state = {
+    ...initialState(entry.stepCount),
+    ...(output === undefined ? {} : { output: true as const }),
+  };
   const driven = entry.inline === true ? { ...state, inline: true as const } : state;
   return interactive === undefined ? driven : afterStep({ ...driven, interactive }, -1, entry.at);
 };
@@ -178,6 +196,10 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
       return { ...state, status: 'PAUSED', pauseUntilMs: entry.untilMs };
     case 'unwinding':
       return unwind(working(state), entry);
+    case 'unwind_requested':
+      return unwind(working(state), { failure: UNWOUND });
+    case 'sealed':
+      return { ...state, sealed: true };
     case 'completed':
       return { ...working(state), phase: 'done', status: 'COMPLETED', wait: null };
     case 'compensated':
@@ -217,6 +239,8 @@ export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {
       return applyStep(state, entry);
     case 'undo':
       return applyUndo(working(state), entry);
+    case 'child':
+      return applyChild(working(state), entry);
     case 'operator':
       return applyOperator(working(state), entry);
   }

@@ -1,6 +1,7 @@
 /** The events of a saga and its next actions: the input and output of `decide`. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { ChildEnd, ChildStatus, EntryLink, NamedChild } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 
@@ -37,9 +38,9 @@ export type SagaEvent =
   /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
   | { type: 'continue' }
   | { type: 'answer'; step: number; decision: 'approve' | 'reject'; note?: string }
-  | { type: 'cancel'; evidence?: string }
   | { type: 'undo'; acceptResidue: boolean; evidence?: string }
   | ({ type: 'rewind' } & Omit<Extract<Fact, { status: 'rewind_requested' }>, 'direction' | 'status'>)
+  | { type: 'cancel'; evidence?: string; parent?: EntryLink }
   | { type: 'resume'; reason: string }
   /** A step of an interactive saga, pinned with the index that comes next. */
   | {
@@ -54,15 +55,57 @@ export type SagaEvent =
   /** An interactive saga ends, and all of it stands. */
   | { type: 'close'; reason?: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
+  /** The parent's command: back to where this child began, also when it is completed. */
+  | { type: 'unwind'; parent: EntryLink }
+  | { type: 'seal'; root: EntryLink }
+  /** A child whose compensation had failed is undone now. */
+  | { type: 'child-settled'; effect: number; child: ChildEnd }
   // Answers to what `decide` asked its caller to prepare:
-  | { type: 'prepared'; step: PinnedStep; arguments: JsonObject; argumentsHash: string; resourceKey?: string }
+  | {
+      type: 'prepared';
+      step: PinnedStep;
+      arguments: JsonObject;
+      argumentsHash: string;
+      resourceKey?: string;
+      /** Of a step that runs children. */
+      children?: NamedChild[];
+    }
   | { type: 'unprepared'; step: PinnedStep; error: SagaError }
-  | { type: 'undo-prepared'; effect: number; step: PinnedStep; resourceKey?: string; blockedBy?: string };
+  | {
+      type: 'undo-prepared';
+      effect: number;
+      step: PinnedStep;
+      resourceKey?: string;
+      blockedBy?: string;
+      /** Of a step that ran children: how many. */
+      children?: number;
+    }
+  | { type: 'children-seen'; children: SeenChild[] }
+  | { type: 'output-prepared'; output: Json }
+  | { type: 'output-unprepared'; error: SagaError };
 
-/** The next action. The first two are for the caller of `decide`, the others for the engine. */
+/** A child, as the parent sees it. */
+export interface SeenChild {
+  branch: string;
+  sagaId: string;
+  /** Null when it is not there yet. */
+  status: ChildStatus | null;
+  seq: number;
+  tip: string;
+  error?: SagaError;
+  /** Of a completed one, once all have ended. */
+  output?: Json;
+  resources?: { [mark: string]: number };
+}
+
+/** The next action. The first four are for the caller of `decide`, the others for the engine. */
 export type Next =
   | { next: 'prepare'; step: number }
   | { next: 'prepare-undo'; effect: number }
+  /** What became of the children that the saga waits for. */
+  | { next: 'prepare-children' }
+  /** The declared result, of a saga whose steps are done. */
+  | { next: 'prepare-output' }
   | { next: 'invoke'; operation: OperationId; deadlineMs: number }
   | { next: 'await'; step: number; untilMs: number }
   | { next: 'pause'; untilMs: number }
@@ -80,7 +123,9 @@ export interface Surroundings {
   nowMs: number;
   /** The pinned step of the operation in flight or of the wait; required when there is one. */
   currentStep?: PinnedStep;
-  /** Pinned steps of the effects an operator's action names. */
+  /** What became of the children that the saga waits for, when the caller has looked. */
+  children?: readonly SeenChild[];
+  /** Pinned steps of the effects that an operator's action, or a child that settled, is about. */
   effectSteps?: ReadonlyMap<number, PinnedStep>;
   /** A function drives the saga and makes one call of each step. */
   inline?: true;

@@ -3,7 +3,7 @@
  * leave it to a person (S7).
  */
 import type { Fact } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
 import { undoAgain } from './attempts.ts';
 import { type Attempt, stepFact } from './facts.ts';
@@ -16,7 +16,7 @@ export const attemptsBefore = (state: SagaState, { effect }: Operation): number 
 export const undoFailureFacts = (
   state: SagaState,
   operation: Operation,
-  step: PinnedStep,
+  step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome & { outcome: 'rejected' },
   { nowMs }: Surroundings,

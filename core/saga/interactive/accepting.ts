@@ -2,7 +2,7 @@
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
-import { MAX_STEPS } from '../plan/catalog.ts';
+import { MAX_STEPS } from '../plan/plan-shape.ts';
 import type { SagaStore } from '../ports.ts';
 
 /** Throws `SagaNotFound` and `SagaNotInteractive`. */

@@ -5,10 +5,10 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { isCancellable } from '../decide/decide-control.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
-import { wake } from '../people/answer.ts';
 import { ensureDriven } from '../people/ensure-driven.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
+import { wake } from '../run/wake.ts';
 import { interactiveHead, policyOf, requireWaiting } from './accepting.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;

@@ -5,7 +5,8 @@ import type { InteractivePolicy } from '../model/interactive.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { toolViolations } from '../plan/catalog.ts';
 import { canonicalJson } from '../plan/json.ts';
-import { MAX_ARGUMENT_BYTES, MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
+import { MAX_ARGUMENT_BYTES } from '../plan/plan-rules.ts';
+import { MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { SagaStore } from '../ports.ts';
 

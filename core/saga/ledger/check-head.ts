@@ -88,6 +88,8 @@ export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntr
     ['definition', head.definition === first.definition],
     // An older release did not write these two into the ledger.
     ['requestHash', first.requestHash === undefined || head.requestHash === first.requestHash],
+    ['parent', meansTheSame(head.parent ?? null, first.parent ?? null)],
+    ['root', head.root === first.root],
     ['sessionId', first.requestHash === undefined || head.sessionId === first.sessionId],
     ['messageId', head.messageId === first.messageId],
     ['requestedBy', head.requestedBy === first.actor],

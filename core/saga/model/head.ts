@@ -1,5 +1,6 @@
 /** The head of a saga, one item each: its state and the tip of its chain. Says also which statuses move or end. */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { EntryLink } from './children.ts';
 import type { SagaState } from './state.ts';
 
 export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAILED'] as const;
@@ -37,6 +38,10 @@ export interface SagaHead {
   sessionId?: string;
   /** The message of the session whose work it is. */
   messageId?: string;
+  /** Of a child: the entry that named it. */
+  parent?: EntryLink;
+  /** Of a child: the saga without a parent, with which its steps are stored. */
+  root?: string;
   requestedBy: string;
   /** Events in the history of the current execution, estimated. */
   historyEvents: number;

@@ -1,5 +1,6 @@
 /** What happened: the facts of a saga, and their entries in the ledger. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { ChildEnd, EntryLink, NamedChild, PinnedOutput } from './children.ts';
 import type { InteractivePolicy } from './interactive.ts';
 import type { EffectKind } from './tool.ts';
 
@@ -102,9 +103,12 @@ export type Fact =
       interactive?: InteractivePolicy;
       /** A function drives it, and no execution was started. */
       inline?: true;
+      /** Of a child: the entry that named it, and the saga that has no parent. */
+      parent?: EntryLink;
+      root?: string;
+      output?: PinnedOutput;
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
-  | { direction: 'saga'; status: 'cancel_requested'; evidence?: string }
   | {
       direction: 'saga';
       status: 'undo_requested';
@@ -130,9 +134,14 @@ export type Fact =
     }
   /** Forward again, in the next epoch. */
   | { direction: 'saga'; status: 'rewound'; epoch: number }
+  | { direction: 'saga'; status: 'cancel_requested'; evidence?: string; parent?: EntryLink }
+  /** The parent has a completed child undone. */
+  | { direction: 'saga'; status: 'unwind_requested'; parent: EntryLink }
+  /** The root is completed, so this child is no longer provisional. */
+  | { direction: 'saga'; status: 'sealed'; root: EntryLink }
   | { direction: 'saga'; status: 'paused'; untilMs: number; reason: string }
   | { direction: 'saga'; status: 'unwinding'; failure: Failure }
-  | { direction: 'saga'; status: 'completed'; reason?: string }
+  | { direction: 'saga'; status: 'completed'; reason?: string; output?: Json }
   | { direction: 'saga'; status: 'compensated' | 'compensation_failed' }
   | InteractiveFact
   | ({
@@ -158,6 +167,8 @@ export type Fact =
       keyExpiresMs?: number;
       /** First attempt of a submitted step: what it is pinned under. */
       planHash?: string;
+      /** Of a step that runs children: they are created after this is written. `deadlineMs` 0: none. */
+      children?: NamedChild[];
     } & AttemptFact)
   | ({ direction: 'forward' } & CommittedFact)
   | ({ direction: 'probe' } & CommittedFact)
@@ -180,12 +191,21 @@ export type Fact =
        * older versions.
        */
       resourceKey?: string | null;
+      /** Of a step that ran children: how many. */
+      children?: number;
     } & AttemptFact)
   | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
   | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused & AttemptFact)
   | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
   | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
   | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)
+  | ({ direction: 'child'; status: 'ended'; child: ChildEnd } & StepFact)
+  /** The time of the step is over. */
+  | ({ direction: 'child'; status: 'overdue' } & StepFact)
+  /** These are told to unwind. */
+  | ({ direction: 'child'; status: 'unwinding'; children: number[]; reason: string } & StepFact)
+  /** A child whose compensation had failed is undone now, so the parent decides again. */
+  | ({ direction: 'child'; status: 'settled'; child: ChildEnd } & StepFact)
   | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
 
 /** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */

@@ -1,14 +1,10 @@
 /** What a saga is asked to do: plans, stored templates, and the parts that are pinned when it starts. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
-import type { JsonSchema, ToolPolicy } from './tool.ts';
+import type { BranchFailure, PinnedChildrenStep, PinnedOutput } from './children.ts';
+import type { Approval, JsonSchema, ToolPolicy } from './tool.ts';
 
-interface Approval {
-  timeoutSeconds: number;
-  /** The question that the approver sees. */
-  prompt?: string;
-}
-
-export interface PlanStep {
+/** Calls a tool. */
+export interface ToolPlanStep {
   id: string;
   tool: string;
   /** Exact version; the newest when absent. Pinned at start either way. */
@@ -19,8 +15,48 @@ export interface PlanStep {
   approval?: Approval;
 }
 
+/** A template of the catalog, by name, or a plan written in place: one of the two. */
+export interface ChildSource {
+  definition?: string;
+  /** Of the template; the newest when absent. Pinned at start either way. */
+  version?: string;
+  plan?: Plan;
+}
+
+interface ChildrenStep {
+  id: string;
+  /** After this time the children that still run are cancelled, and the step fails. */
+  timeoutSeconds?: number;
+  approval?: Approval;
+}
+
+/** One child. */
+export interface SagaPlanStep extends ChildrenStep {
+  saga: ChildSource;
+  /** JSON with JSONata, as arguments of a tool: the input of the child. */
+  input?: Json;
+}
+
+/** Named children, side by side. */
+export interface BranchesPlanStep extends ChildrenStep {
+  branches: ({ id: string; input?: Json } & ChildSource)[];
+  onBranchFailure?: BranchFailure;
+}
+
+/** One child for each element of a list, side by side. The element is its input. */
+export interface EachPlanStep extends ChildrenStep, ChildSource {
+  /** `{% expression %}` */
+  each: string;
+  onBranchFailure?: BranchFailure;
+}
+
+/** Which kind a step is, its keys say: `tool`, `saga`, `branches` or `each`. */
+export type PlanStep = ToolPlanStep | SagaPlanStep | BranchesPlanStep | EachPlanStep;
+
 export interface Plan {
   steps: PlanStep[];
+  /** JSON with JSONata over `input` and the steps: what the saga answers when it is completed. */
+  output?: Json;
 }
 
 /** A stored template; immutable per version. */
@@ -34,8 +70,9 @@ export interface SagaDefinition {
   plan: Plan;
 }
 
-/** A step as the saga runs it: nothing in it changes after the start (S8, S10). */
-export interface PinnedStep extends ToolPolicy {
+/** Calls of a tool. Stored steps without a kind are of this one. */
+export interface PinnedToolStep extends ToolPolicy {
+  kind?: 'tool';
   index: number;
   id: string;
   tool: string;
@@ -53,6 +90,15 @@ export interface PinnedStep extends ToolPolicy {
   literal?: true;
 }
 
+/** A step as the saga runs it: nothing in it changes after the start (S8, S10). */
+export type PinnedStep = PinnedToolStep | PinnedChildrenStep;
+
+/** The steps of a child, pinned with the root: whoever runs them finds them by this hash. */
+export interface PinnedPlan {
+  planHash: string;
+  steps: PinnedStep[];
+}
+
 /**
  * The parts pinned at the start. They never change. Steps are found by `planHash`, the input by
  * `inputHash`.
@@ -63,4 +109,13 @@ export interface PinnedSaga {
   inputHash: string;
   input: Json;
   steps: PinnedStep[];
+  /** Plans of its children, and of theirs. */
+  plans?: PinnedPlan[];
+}
+
+/** A checked plan, as it will run. */
+export interface PinnedParts {
+  steps: PinnedStep[];
+  plans: PinnedPlan[];
+  output?: PinnedOutput;
 }

@@ -1,5 +1,6 @@
 /** The state of a saga, folded from its facts. */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { ChildrenWait } from './children.ts';
 import type { InteractivePolicy } from './interactive.ts';
 import type { Failure, SagaError, UndoProgress } from './ledger-entry.ts';
 import type { EffectKind } from './tool.ts';
@@ -38,6 +39,8 @@ export interface EffectRecord {
    * Absent when an older version wrote it; the start entry then has the key.
    */
   resource?: string;
+  /** It is that of children: undoing it unwinds them. */
+  children?: true;
 }
 
 /**
@@ -100,7 +103,8 @@ export interface ReplacedPlan {
 export type Wait =
   | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
   /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
-  | { kind: 'next-step'; untilMs: number; asked?: true };
+  | { kind: 'next-step'; untilMs: number; asked?: true }
+  | ChildrenWait;
 
 /** Index of the step that waits for an approval. */
 export const approvalStep = (wait: Wait | null): number | undefined =>
@@ -134,6 +138,10 @@ export interface SagaState {
   rewind?: OpenRewind;
   /** Plans that rewinds brought, oldest first. */
   plans?: ReplacedPlan[];
+  /** Its plan declares a result. */
+  output?: true;
+  /** A child whose root is completed. */
+  sealed?: true;
   failure: Failure | null;
   /** Present when its steps are submitted one by one. */
   interactive?: InteractivePolicy;

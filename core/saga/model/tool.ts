@@ -77,3 +77,10 @@ export interface ToolManifest extends ToolPolicy {
    */
   schemas: { input: JsonSchema; output: JsonSchema; compensation?: JsonSchema };
 }
+
+/** A step that waits for a person before it starts. */
+export interface Approval {
+  timeoutSeconds: number;
+  /** The question that the approver sees. */
+  prompt?: string;
+}

@@ -7,22 +7,12 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalStep } from '../model/state.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
+import { hasNews } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/prepare.ts';
+import { wake } from '../run/wake.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
-
-/**
- * Wakes the waiting execution, if one has announced itself. One that comes later sees the answer in the
- * ledger.
- */
-export const wake = async (
-  { store, engine }: { store: SagaStore; engine: SagaEngine },
-  sagaId: string,
-): Promise<void> => {
-  const waiting = await store.getToken(sagaId);
-  if (waiting !== undefined) await engine.wake(waiting.token);
-};
 
 const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: number) =>
   entries.findLast(
@@ -103,7 +93,7 @@ export const createAnswer =
   };
 
 /**
- * Keeps the token of an execution that begins to wait. If the answer came first, wakes it at once.
+ * Keeps the token of an execution that begins to wait. If the answer, or the end of a child, came first, wakes it at once.
  * Whichever of the two comes second sees the other.
  */
 export const createAnnounceAwait =
@@ -112,6 +102,8 @@ export const createAnnounceAwait =
     const before = await store.getHead(token.sagaId);
     if (before?.state.generation === token.generation) await store.putToken(token);
     const head = await store.getHead(token.sagaId);
-    const waits = head?.state.generation === token.generation && approvalStep(head.state.wait) === token.step;
-    if (!waits) await engine.wake(token.token);
+    const waits =
+      head?.state.generation === token.generation &&
+      (approvalStep(head.state.wait) === token.step || head.state.wait?.kind === 'children');
+    if (!waits || (await hasNews(store, head))) await engine.wake(token.token);
   };

@@ -35,7 +35,12 @@ export const doingOf = (
   entries: readonly LedgerEntry[],
   stories: readonly Story[],
 ): Observation['doing'] => {
-  if (state.phase === 'done' || state.wait !== null) return undefined;
+  if (state.phase === 'done' || state.wait?.kind === 'approval') return undefined;
+  if (state.wait?.kind === 'children') {
+    const { step = '?', tool = '?' } = stories[state.wait.effect] ?? {};
+    const { deadlineMs } = state.wait;
+    return { what: 'waiting', step, tool, ...(deadlineMs === undefined ? {} : { until: iso(deadlineMs) }) };
+  }
   const call = state.operation === null ? {} : operationOf(state.operation, stories);
   if (state.pauseUntilMs !== null) {
     return { what: 'pausing', until: iso(state.pauseUntilMs), reason: pauseReason(entries), ...call };

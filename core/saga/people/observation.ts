@@ -119,6 +119,8 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
     case 'approval':
       return approvalOf(head, wait, entries);
     case 'next-step':
+    // No person is needed here. A child may wait for one.
+    case 'children':
       return undefined;
   }
 };

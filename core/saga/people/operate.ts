@@ -12,7 +12,7 @@ import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/prepare.ts';
-import { wake } from './answer.ts';
+import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
 
@@ -67,6 +67,8 @@ const chosen = (
   { named, nowMs, errors }: Meant,
 ): number[] => {
   const isMeant = (effect: EffectRecord, index: number): boolean => {
+    // Its children are worked, and then this saga decides again by itself.
+    if (effect.children === true) return false;
     if (stepId !== undefined && named?.has(placeOf(effect.step, effect.epoch)) !== true) return false;
     if (errors !== undefined && errors.get(placeOf(effect.step, effect.epoch)) === undefined) return false;
     if (state.phase === 'done')
@@ -109,6 +111,9 @@ const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Operate
   }
   if (state.phase === 'undo') {
     return `Saga ${sagaId} is being undone, and nothing that is delayed fits; walkback saga show ${sagaId} says what it does.`;
+  }
+  if (state.effects.some((effect, index) => effect.children === true && isLeftOver(state, effect, index))) {
+    return `What is left of saga ${sagaId} is left of its children: work those that walkback saga tree ${sagaId} shows, and it goes on by itself.`;
   }
   return action === 'retry'
     ? 'No failed compensator to retry here; what nothing takes back is resolved by hand or skipped.'

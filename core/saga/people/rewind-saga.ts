@@ -13,7 +13,7 @@ import { hashJson } from '../plan/json.ts';
 import type { AdvanceDependencies, Evaluate } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';
-import { wake } from './answer.ts';
+import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { observe } from './observation.ts';
 import { rewindTarget } from './rewind-target.ts';
@@ -73,7 +73,13 @@ const standing = (head: SagaHead, entries: readonly ToldEntry[], asked: Request)
   return answerOf(asked.requestId, status, saga, asked.guidance);
 };
 
-const requireRewindable = ({ sagaId, state }: SagaHead): void => {
+const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
+  if (parent !== undefined) {
+    throw new WalkbackError(
+      'OperationRefused',
+      `Saga ${sagaId} is a step of ${parent.sagaId}; rewind the saga without a parent: ${root ?? parent.sagaId}.`,
+    );
+  }
   if (isRewindable(state)) return;
   const why =
     state.rewind === undefined

@@ -18,6 +18,12 @@ const isAsked = ({ state }: SagaHead): boolean =>
   state.undoRequested === true && state.status !== 'COMPLETED';
 
 const requireFinished = (head: SagaHead): void => {
+  if (head.parent !== undefined) {
+    throw new WalkbackError(
+      'OperationRefused',
+      `Saga ${head.sagaId} is a step of ${head.parent.sagaId}; undo the saga without a parent: ${head.root ?? head.parent.sagaId}.`,
+    );
+  }
   if (head.state.status === 'COMPLETED' || isAsked(head)) return;
   throw new WalkbackError(
     'OperationRefused',

@@ -3,18 +3,14 @@
  * `plan-validation.ts`.
  */
 import * as z from 'zod';
-import { jsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Plan, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
+import { NAME, planSchema } from './plan-shape.ts';
 import { schemaProblem } from './schema-check.ts';
 
-const NAME = /^[a-z][a-z0-9_-]{0,47}$/;
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.-]{0,31}$/;
-
-/** With this limit, the head stays one item and the observation one answer. */
-export const MAX_STEPS = 1000;
 
 /** An entry is one item of the table: 400 KB with its key. */
 const MAX_ENTRY_BYTES = 400_000;
@@ -75,29 +71,6 @@ const toolSchema = z.strictObject({
     .optional(),
   resourceKey: z.string().max(500).optional(),
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
-});
-
-const planSchema = z.strictObject({
-  steps: z
-    .array(
-      z.strictObject({
-        id: z.string().regex(NAME),
-        tool: z.string(),
-        version: z.string().optional(),
-        arguments: jsonObject,
-        approval: z
-          .strictObject({
-            timeoutSeconds: z
-              .int()
-              .min(1)
-              .max(366 * 86_400),
-            prompt: z.string().max(2000).optional(),
-          })
-          .optional(),
-      }),
-    )
-    .min(1)
-    .max(MAX_STEPS, { error: `a plan has at most ${MAX_STEPS} steps; split it into several sagas` }),
 });
 
 const definitionSchema = z.strictObject({

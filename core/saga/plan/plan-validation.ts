@@ -1,42 +1,35 @@
-/** Refuses bad plans before the first effect (S8), and pins good ones. */
-import type { Json, JsonObject } from '../../../contract/json.ts';
+/** Refuses bad plans before the first effect (S8), and pins good ones, with the plans of all their children. */
+import type { Json } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { PinnedStep, Plan, PlanStep } from '../model/plan.ts';
+import type {
+  PinnedParts,
+  PinnedPlan,
+  PinnedStep,
+  PinnedToolStep,
+  Plan,
+  ToolPlanStep,
+} from '../model/plan.ts';
 import type { JsonSchema, ToolManifest } from '../model/tool.ts';
-import type { Evaluate } from '../ports.ts';
 import { toolViolations } from './catalog.ts';
-import { findExpressions, readExpression, resolveArguments } from './expressions.ts';
-import { canonicalJson, hashJson } from './json.ts';
+import { findExpressions } from './expressions.ts';
+import { hashJson } from './json.ts';
+import { checkChildrenStep } from './plan-children.ts';
+import {
+  type CheckContext,
+  type CheckedPlan,
+  checkValue,
+  type DefinitionLookup,
+  type KnownInput,
+  namesIn,
+  type Order,
+  type PlanViolation,
+  type Reach,
+  referenceViolations,
+  type ToolLookup,
+  usesOf,
+} from './plan-rules.ts';
+import { MAX_STEPS } from './plan-shape.ts';
 import { schemaViolations } from './schema-check.ts';
-
-type PlanRule =
-  | 'unknown-tool'
-  | 'duplicate-step'
-  | 'compensator-missing'
-  | 'irreversible-before-compensatable'
-  | 'bad-expression'
-  | 'unknown-reference'
-  | 'later-reference'
-  | 'arguments-schema'
-  | 'arguments-too-large'
-  | 'step-too-large';
-
-export interface PlanViolation {
-  step: string;
-  rule: PlanRule;
-  message: string;
-}
-
-/** Finds the pinned or newest version of a tool. */
-export type ToolLookup = (name: string, version?: string) => ToolManifest | undefined;
-
-/** The input of one saga, and the evaluator of the expressions that depend on it. */
-interface KnownInput {
-  input: Json;
-  evaluate: Evaluate;
-}
-
-export const MAX_ARGUMENT_BYTES = 32 * 1024;
 
 /**
  * Limit of a step with its policies, as it is pinned. Even eight steps of this size fit into an item of 400
@@ -44,127 +37,52 @@ export const MAX_ARGUMENT_BYTES = 32 * 1024;
  */
 export const MAX_STEP_BYTES = 48 * 1024;
 
-interface Placed {
-  step: PlanStep;
-  index: number;
-  tool: ToolManifest;
-  /** Ids of the steps that its arguments name. */
-  names: string[];
-}
-
-const referenceViolations = (step: PlanStep, index: number, order: Map<string, number>): PlanViolation[] => {
-  const violations: PlanViolation[] = [];
-  const refuse = (rule: PlanRule, message: string) => violations.push({ step: step.id, rule, message });
-  for (const { source } of findExpressions(step.arguments)) {
-    try {
-      const use = readExpression(source);
-      if (use.dynamic) refuse('unknown-reference', `${source} must name a step: steps.<id>.result`);
-      for (const reason of use.forbidden) refuse('bad-expression', reason);
-      for (const name of use.steps) {
-        const at = order.get(name);
-        if (at === undefined)
-          refuse('unknown-reference', `${source} names step ${name}, which the plan does not have`);
-        else if (at >= index)
-          refuse('later-reference', `${source} names step ${name}, which does not come earlier`);
-      }
-    } catch (error) {
-      refuse('bad-expression', error instanceof Error ? error.message : String(error));
-    }
-  }
-  return violations;
-};
-
-const orderViolations = (placed: readonly Placed[]): PlanViolation[] =>
-  placed.flatMap(({ step, tool, index }) => {
-    if (tool.effect !== 'irreversible' || step.approval !== undefined) return [];
-    const after = placed.find(
-      (later) =>
-        later.index > index && (later.tool.effect === 'compensatable' || later.tool.effect === 'partial'),
-    );
+/** The steps in order, each with what it does for good and what it does that may have to be undone. */
+const orderViolations = (placed: readonly Reach[]): PlanViolation[] =>
+  placed.flatMap(({ irreversible }, at) => {
+    if (irreversible === undefined) return [];
+    const after = placed.slice(at + 1).find(({ mutating }) => mutating !== undefined)?.mutating;
     if (after === undefined) return [];
-    const message = `nothing takes it back, and ${after.step.id} after it may fail; put it last or behind an approval`;
-    return [{ step: step.id, rule: 'irreversible-before-compensatable' as const, message }];
+    const message = `nothing takes it back, and ${after} after it may fail; put it last or behind an approval`;
+    return [{ step: irreversible, rule: 'irreversible-before-compensatable' as const, message }];
   });
 
-/**
- * Checks the parts of the arguments that are known now: everything but earlier results when there is an
- * input, otherwise only literals.
- */
-const argumentViolations = async (
-  { step, tool }: Placed,
-  known: KnownInput | undefined,
-): Promise<PlanViolation[]> => {
-  const open: string[] = [];
-  for (const { pointer, source } of findExpressions(step.arguments)) {
-    if (known === undefined || readExpression(source).steps.length > 0) open.push(pointer);
-  }
-  const refuse = (rule: PlanRule, message: string): PlanViolation => ({ step: step.id, rule, message });
-  try {
-    const value = known === undefined ? step.arguments : await resolveKnown(step.arguments, open, known);
-    if (Buffer.byteLength(canonicalJson(value)) > MAX_ARGUMENT_BYTES) {
-      return [
-        refuse(
-          'arguments-too-large',
-          `arguments take more than ${MAX_ARGUMENT_BYTES} bytes; pass a reference`,
-        ),
-      ];
-    }
-    return schemaViolations(tool.schemas.input, value, open).map((text) => refuse('arguments-schema', text));
-  } catch (error) {
-    return [refuse('bad-expression', error instanceof Error ? error.message : String(error))];
-  }
-};
-
-/**
- * Resolves the expressions that depend only on the input. Those that depend on results stay unevaluated.
- */
-const resolveKnown = async (
-  template: JsonObject,
-  open: readonly string[],
-  { input, evaluate }: KnownInput,
-): Promise<JsonObject> => {
-  const blank = (value: Json, pointer: string): Json => {
-    if (open.includes(pointer)) return null;
-    if (Array.isArray(value)) return value.map((item, at) => blank(item, `${pointer}/${at}`));
-    if (typeof value === 'object' && value !== null) {
-      const members = Object.entries(value).map(([name, member]): [string, Json] => [
-        name,
-        blank(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-      ]);
-      return Object.fromEntries(members);
-    }
-    return value;
-  };
-  const blanked = Object.fromEntries(
-    Object.entries(template).map(([name, member]) => [
-      name,
-      blank(member, `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-    ]),
-  );
-  return resolveArguments(blanked, { input, steps: {} }, evaluate);
-};
+interface Placed {
+  step: ToolPlanStep;
+  tool: ToolManifest;
+  index: number;
+  /** Ids of the steps that its arguments name. */
+  names: readonly string[];
+  /** Its arguments are checked against the tool's schema when they are known. */
+  isLater?: boolean;
+}
 
 /** A step with the policies of its tool, as the saga runs it. */
-export const pin = ({ step, tool, index, names }: Placed, order: Map<string, number>): PinnedStep => ({
-  index,
-  id: step.id,
-  tool: tool.name,
-  version: tool.version,
-  arguments: step.arguments,
-  uses: [...new Set(names.flatMap((name) => order.get(name) ?? []))].sort((a, b) => a - b),
-  ...(names.length > 0 && { inputSchemaHash: hashJson(tool.schemas.input) }),
-  effect: tool.effect,
-  functionName: tool.functionName,
-  ...(tool.endpoint === undefined ? {} : { endpoint: tool.endpoint }),
-  timeoutSeconds: tool.timeoutSeconds,
-  retry: tool.retry,
-  idempotencyWindowSeconds: tool.idempotencyWindowSeconds,
-  replaysErrors: tool.replaysErrors,
-  probe: tool.probe,
-  ...(tool.compensation === undefined ? {} : { compensation: tool.compensation }),
-  ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
-  ...(step.approval === undefined ? {} : { approval: step.approval }),
-});
+export const pin = (
+  { step, tool, index, names, isLater = names.length > 0 }: Placed,
+  order: Order,
+): PinnedToolStep => {
+  return {
+    index,
+    id: step.id,
+    tool: tool.name,
+    version: tool.version,
+    arguments: step.arguments,
+    uses: usesOf(names, order),
+    ...(isLater && { inputSchemaHash: hashJson(tool.schemas.input) }),
+    effect: tool.effect,
+    functionName: tool.functionName,
+    ...(tool.endpoint === undefined ? {} : { endpoint: tool.endpoint }),
+    timeoutSeconds: tool.timeoutSeconds,
+    retry: tool.retry,
+    idempotencyWindowSeconds: tool.idempotencyWindowSeconds,
+    replaysErrors: tool.replaysErrors,
+    probe: tool.probe,
+    ...(tool.compensation === undefined ? {} : { compensation: tool.compensation }),
+    ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
+    ...(step.approval === undefined ? {} : { approval: step.approval }),
+  };
+};
 
 /** Expressions and prompts are text that no schema limits. */
 const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
@@ -176,27 +94,62 @@ const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
       message: `arguments, expressions and prompt together take more than ${MAX_STEP_BYTES} bytes; shorten them`,
     }));
 
-/**
- * Checks a plan against the catalog, and against its input when there is one. Returns every violation, or
- * the steps as they will run.
- */
-export const checkPlan = async (
+/** The most bytes of the declared result, with its expressions. */
+const MAX_OUTPUT_BYTES = 32 * 1024;
+
+const outputOf = (
   plan: Plan,
-  lookup: ToolLookup,
-  known?: KnownInput,
-): Promise<{ violations: PlanViolation[]; steps: PinnedStep[] }> => {
+  order: Order,
+): { violations: PlanViolation[]; output?: CheckedPlan['output'] } => {
+  if (plan.output === undefined) return { violations: [] };
+  const violations = referenceViolations('output', plan.output, plan.steps.length, order);
+  if (Buffer.byteLength(JSON.stringify(plan.output)) > MAX_OUTPUT_BYTES) {
+    const message = `it takes more than ${MAX_OUTPUT_BYTES} bytes; shorten it`;
+    violations.push({ step: 'output', rule: 'step-too-large', message });
+  }
+  if (violations.length > 0) return { violations };
+  return { violations, output: { value: plan.output, uses: usesOf(namesIn(plan.output), order) } };
+};
+
+const toolReach = (step: ToolPlanStep, { effect }: ToolManifest): Reach => ({
+  ...(effect === 'irreversible' && step.approval === undefined ? { irreversible: step.id } : {}),
+  ...(effect === 'compensatable' || effect === 'partial' ? { mutating: step.id } : {}),
+});
+
+const checkAt = async (plan: Plan, context: CheckContext): Promise<CheckedPlan> => {
+  const { known, budget } = context;
   const order = new Map<string, number>();
   const violations: PlanViolation[] = [];
+  const before = budget.steps;
+  budget.steps -= plan.steps.length;
+  if (budget.steps < 0) {
+    const message = `a saga and its children have at most ${MAX_STEPS} steps together; split it into several sagas`;
+    const [first] = plan.steps;
+    violations.push({ step: first?.id ?? 'plan', rule: 'too-many-steps', message });
+    return { violations, steps: [], plans: [], flatCount: 0, reach: {} };
+  }
   for (const [index, step] of plan.steps.entries()) {
     if (order.has(step.id)) {
       violations.push({ step: step.id, rule: 'duplicate-step', message: 'another step has this id' });
     } else order.set(step.id, index);
   }
-  const placed: Placed[] = [];
+  const steps: PinnedStep[] = [];
+  const plans: PinnedPlan[] = [];
+  const placed: Reach[] = [];
+  const values: (() => Promise<PlanViolation[]>)[] = [];
   for (const [index, step] of plan.steps.entries()) {
-    const references = referenceViolations(step, index, order);
+    if (!('tool' in step)) {
+      const checked = await checkChildrenStep(step, index, order, context, checkAt);
+      violations.push(...checked.violations);
+      placed.push(checked.reach);
+      plans.push(...checked.plans);
+      if (checked.step !== undefined) steps.push(checked.step);
+      if (budget.steps < 0) break;
+      continue;
+    }
+    const references = referenceViolations(step.id, step.arguments, index, order);
     violations.push(...references);
-    const tool = lookup(step.tool, step.version);
+    const tool = context.lookup(step.tool, step.version);
     if (tool === undefined) {
       const wanted = step.version === undefined ? step.tool : `${step.tool}@${step.version}`;
       violations.push({ step: step.id, rule: 'unknown-tool', message: `the catalog has no tool ${wanted}` });
@@ -206,24 +159,68 @@ export const checkPlan = async (
       violations.push({ step: step.id, rule: 'compensator-missing', message });
     }
     if (references.length > 0) continue;
-    const names = findExpressions(step.arguments).flatMap(({ source }) => readExpression(source).steps);
-    placed.push({ step, index, tool, names });
+    placed.push(toolReach(step, tool));
+    values.push(
+      async () => (await checkValue(step.id, step.arguments, tool.schemas.input, known)).violations,
+    );
+    const names = namesIn(step.arguments);
+    const isLater = names.length > 0 || (known === undefined && findExpressions(step.arguments).length > 0);
+    steps.push(pin({ step, tool, index, names, isLater }, order));
   }
   violations.push(...orderViolations(placed));
-  for (const place of placed) violations.push(...(await argumentViolations(place, known)));
-  const steps = placed.map((place) => pin(place, order));
-  return { violations: [...violations, ...sizeViolations(steps)], steps };
+  for (const check of values) violations.push(...(await check()));
+  const output = outputOf(plan, order);
+  violations.push(...sizeViolations(steps), ...output.violations);
+  const first = (name: keyof Reach) => placed.find((reach) => reach[name] !== undefined)?.[name];
+  const [irreversible, mutating] = [first('irreversible'), first('mutating')];
+  return {
+    violations,
+    steps,
+    plans: [...new Map(plans.map((one) => [one.planHash, one])).values()],
+    ...(output.output === undefined ? {} : { output: output.output }),
+    flatCount: before - budget.steps,
+    reach: {
+      ...(irreversible === undefined ? {} : { irreversible }),
+      ...(mutating === undefined ? {} : { mutating }),
+    },
+  };
 };
+
+export interface PlanSurroundings {
+  definitions?: DefinitionLookup;
+  /** Name of the template whose plan it is. */
+  name?: string | undefined;
+}
+
+/**
+ * Checks a plan and those of its children against the catalog, and against its input when there is one. Returns every
+ * violation, or the steps as they will run.
+ */
+export const checkPlan = (
+  plan: Plan,
+  lookup: ToolLookup,
+  known?: KnownInput,
+  { definitions = () => undefined, name }: PlanSurroundings = {},
+): Promise<CheckedPlan> =>
+  checkAt(plan, {
+    lookup,
+    definitions,
+    known,
+    within: name === undefined ? [] : [name],
+    depth: 1,
+    budget: { steps: MAX_STEPS },
+  });
 
 /** Throws `PlanRefused`, naming the first step and rule, with all of them in the details. */
 export const requirePlan = async (
   plan: Plan,
   lookup: ToolLookup,
   known?: KnownInput,
-): Promise<PinnedStep[]> => {
-  const { violations, steps } = await checkPlan(plan, lookup, known);
+  around: PlanSurroundings = {},
+): Promise<PinnedParts> => {
+  const { violations, steps, plans, output } = await checkPlan(plan, lookup, known, around);
   const [first] = violations;
-  if (first === undefined) return steps;
+  if (first === undefined) return { steps, plans, ...(output === undefined ? {} : { output }) };
   const more = violations.length === 1 ? '' : ` (and ${violations.length - 1} more)`;
   throw new WalkbackError('PlanRefused', `step ${first.step}: ${first.rule}: ${first.message}${more}`, {
     details: { violations },

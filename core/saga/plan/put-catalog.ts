@@ -8,6 +8,7 @@ import { parseDefinition, parseTool } from './catalog.ts';
 import { checkFunctions } from './check-functions.ts';
 import { canonicalJson } from './json.ts';
 import { requirePlan } from './plan-validation.ts';
+import { readCatalog } from './read-catalog.ts';
 
 interface CatalogDependencies {
   store: SagaStore;
@@ -50,15 +51,12 @@ export const createPutCatalog =
     if (!loopbackTools) refuseLoopback(tools);
     const definitions = request.definitions.map(parseDefinition);
     for (const definition of definitions) {
-      const stored = new Map<string, ToolManifest | undefined>();
-      for (const step of definition.plan.steps) {
-        stored.set(`${step.tool}@${step.version ?? ''}`, await store.getTool(step.tool, step.version));
-      }
-      const lookup = (name: string, version?: string) =>
-        tools.findLast((tool) => tool.name === name && (version === undefined || tool.version === version)) ??
-        stored.get(`${name}@${version ?? ''}`);
+      const { lookup, definitions: found } = await readCatalog(store, definition.plan, {
+        tools,
+        definitions,
+      });
       try {
-        await requirePlan(definition.plan, lookup);
+        await requirePlan(definition.plan, lookup, undefined, { definitions: found, name: definition.name });
       } catch (error) {
         if (!(error instanceof WalkbackError)) throw error;
         const message = `definition ${definition.name}@${definition.version}: ${error.message}`;

@@ -3,6 +3,7 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
+import { afterEnd, driveChildren } from './family.ts';
 import { move } from './move.ts';
 import { render } from './render.ts';
 
@@ -27,6 +28,10 @@ export const createAdvance =
     }
     if (moved.head.state.generation !== generation || moved.next.next === 'none') {
       return { ...common, action: 'END', status: 'SUPERSEDED' };
+    }
+    if (moved.next.next === 'await') await driveChildren(dependencies, moved.head);
+    if (moved.next.next === 'end' || moved.next.next === 'escalate') {
+      if (await afterEnd(dependencies, moved.head)) return { ...common, action: 'END', status: 'CONTINUED' };
     }
     return render(dependencies, moved.head, moved.entries, moved.next, common, executionArn);
   };

@@ -29,6 +29,7 @@ export type EngineState = Common &
         timeoutSeconds: number;
         until: string;
         prompt: string;
+        waitsFor: 'approval' | 'children';
       }
     | { action: 'PAUSE'; seconds: number }
     | { action: 'ESCALATE'; subject: string; message: string }

@@ -12,7 +12,9 @@ import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { approvalStep, type SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, Beside, Evaluate } from '../ports.ts';
-import { prepareStep, prepareUndo, type Reading, readingOf } from './prepare.ts';
+import { prepareStep, type Reading, readingOf } from './prepare.ts';
+import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
+import { prepareUndo } from './prepare-undo.ts';
 import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
 /** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
@@ -42,16 +44,20 @@ export interface Inline {
 
 /** The pinned step that is in flight or waited for. */
 const currentStep = async (reading: Reading, state: SagaState): Promise<PinnedStep | undefined> => {
-  const effect = state.operation === null ? undefined : state.effects[state.operation.effect];
+  const { operation, wait } = state;
+  const index = operation === null && wait?.kind === 'children' ? wait.effect : operation?.effect;
+  const effect = index === undefined ? undefined : state.effects[index];
   if (effect !== undefined) return reading.step(effect.step, state, effect.epoch);
-  const waiting = approvalStep(state.wait);
+  const waiting = approvalStep(wait);
   return waiting === undefined ? undefined : reading.step(waiting, state);
 };
 
 const stepsOf = async (reading: Reading, event: SagaEvent) => {
-  if (event.type !== 'operate') return {};
+  const effects =
+    event.type === 'operate' ? event.effects : event.type === 'child-settled' ? [event.effect] : [];
+  if (effects.length === 0) return {};
   const effectSteps = new Map<number, PinnedStep>();
-  for (const index of event.effects) {
+  for (const index of effects) {
     const effect = reading.head.state.effects[index];
     if (effect !== undefined) {
       effectSteps.set(index, await reading.step(effect.step, reading.head.state, effect.epoch));
@@ -60,9 +66,39 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
+type ForCaller = Extract<Next, { next: `prepare${string}` }>;
+
+const isForCaller = (next: Next): next is ForCaller => next.next.startsWith('prepare');
+
+/** What `decide` asked for. */
+const prepared = async (
+  reading: Reading,
+  state: SagaState,
+  facts: readonly Fact[],
+  next: ForCaller,
+  evaluate: Evaluate,
+): Promise<SagaEvent> => {
+  switch (next.next) {
+    case 'prepare': {
+      const step = await reading.step(next.step, state);
+      return step.kind === 'children'
+        ? prepareChildrenStep(reading, state, facts, step, evaluate)
+        : prepareStep(reading, state, facts, step, evaluate);
+    }
+    case 'prepare-undo':
+      return prepareUndo(reading, state, next.effect);
+    case 'prepare-children': {
+      if (state.wait?.kind !== 'children') throw new RangeError('the saga waits for no children');
+      return prepareChildren(reading, state, facts, state.wait);
+    }
+    case 'prepare-output':
+      return prepareOutput(reading, state, facts, evaluate);
+  }
+};
+
 /** When the answer of a call that begins now is there, or lost. */
 const endOfCall = (step: PinnedStep, nowMs: number): number =>
-  nowMs + (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000;
+  nowMs + ((step.timeoutSeconds ?? 0) + ENGINE_SLACK_SECONDS) * 1000;
 
 /**
  * Runs `decide` until it has an action for the engine, and prepares the data that it asks for. Nothing is
@@ -94,13 +130,10 @@ const converse = async (
     if (next.next === 'hand-over') {
       return { facts, state, next: { next: 'continued', reason: 'one call did not settle it' } };
     }
-    if (next.next !== 'prepare' && next.next !== 'prepare-undo') return { facts, state, next };
+    if (!isForCaller(next)) return { facts, state, next };
     if (!mayStart) return { facts, state, next: { next: 'continued', reason: 'history' } };
     if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
-    told =
-      next.next === 'prepare'
-        ? await prepareStep(reading, state, facts, next.step, evaluate)
-        : await prepareUndo(reading, state, next.effect);
+    told = await prepared(reading, state, facts, next, evaluate);
     if (told.type === 'prepared' && inline !== undefined && endOfCall(told.step, nowMs) > inline.untilMs) {
       return { facts, state, next: { next: 'continued', reason: 'its call may take longer' } };
     }

@@ -6,18 +6,24 @@ import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep, PlanStep } from '../model/plan.ts';
 import { parsePlan } from '../plan/catalog.ts';
 import { requirePlan } from '../plan/plan-validation.ts';
+import { readCatalog } from '../plan/read-catalog.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
 import { readingOf } from './prepare.ts';
-import { toolsOf } from './start.ts';
 
-const asPlanned = ({ id, tool, version, arguments: given, approval }: PinnedStep): PlanStep => ({
-  id,
-  tool,
-  version,
-  arguments: given,
-  ...(approval === undefined ? {} : { approval }),
-});
+const refuse = (message: string): never => {
+  throw new WalkbackError('PlanRefused', message);
+};
+
+const asPlanned = (step: PinnedStep): PlanStep => {
+  if (step.kind === 'children') {
+    return refuse(
+      `plan: step ${step.id}, which stays, runs sagas; such a saga is rewound without another plan, or to before that step`,
+    );
+  }
+  const { id, tool, version, arguments: given, approval } = step;
+  return { id, tool, version, arguments: given, ...(approval === undefined ? {} : { approval }) };
+};
 
 /**
  * The whole plan is checked, so that references and the place of irreversible steps hold over both parts.
@@ -34,15 +40,19 @@ export const newTail = async (
   const kept: PinnedStep[] = [];
   for (let index = 0; index < cursor; index += 1) kept.push(await reading.step(index, state));
   if (typeof given !== 'object' || given === null || Array.isArray(given) || !Array.isArray(given['steps'])) {
-    throw new WalkbackError('PlanRefused', 'plan: shape: steps must be a list of steps');
+    return refuse('plan: shape: steps must be a list of steps');
+  }
+  if (state.output === true || 'output' in given) {
+    return refuse('plan: output: a saga that declares its output is rewound without another plan');
   }
   const plan = parsePlan({ ...given, steps: [...kept.map(asPlanned), ...given['steps']] });
   const input = await store.getPinnedInput(sagaId, inputHash);
-  const checked = await requirePlan(plan, await toolsOf(store, plan), { input, evaluate });
-  const steps = [...kept, ...checked.slice(cursor)];
+  const { lookup, definitions } = await readCatalog(store, plan);
+  const checked = await requirePlan(plan, lookup, { input, evaluate }, { definitions });
+  const steps = [...kept, ...checked.steps.slice(cursor)];
   const { planHash } = pinSteps(steps);
   return {
-    pinned: { sagaId, planHash, inputHash, input, steps },
+    pinned: { sagaId, planHash, inputHash, input, steps, plans: checked.plans },
     plan: {
       planHash,
       stepCount: steps.length,

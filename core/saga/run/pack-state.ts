@@ -35,6 +35,9 @@ const STATUS_NAMES = [
 const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
 const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
 
+/** The effect is that of children. */
+const CHILDREN = 'c';
+
 /** Written by an older version, which did not record the resource. */
 const NO_RESOURCE = '?';
 
@@ -42,13 +45,13 @@ const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };
 
 /**
  * Extra text for an effect whose compensator did not work at once:
- * `;resource;attempts,unreached,since,until`.
+ * `;resource;attempts,unreached,since,until`, and `;c` for one of children.
  */
-const packTrouble = ({ undo, resource }: EffectRecord): string => {
-  if (undo === undefined && resource === undefined) return '';
+const packTrouble = ({ undo, resource, children }: EffectRecord): string => {
+  if (undo === undefined && resource === undefined && children === undefined) return '';
   const progress =
     undo === undefined ? '' : [undo.attempts, undo.unreached, undo.sinceMs, undo.untilMs].join(',');
-  return `;${resource ?? NO_RESOURCE};${progress}`;
+  return `;${resource ?? NO_RESOURCE};${progress}${children === true ? `;${CHILDREN}` : ''}`;
 };
 
 const unpackTrouble = (resource: string | undefined, progress: string | undefined): Partial<EffectRecord> => {
@@ -102,7 +105,7 @@ const unpackWord = (
 ): EffectRecord => {
   const kind = KIND_OF.get(word.slice(0, 1));
   const status = STATUS_OF.get(word.slice(1, 2));
-  const [numbers = '', resource, progress] = word.slice(2).split(';');
+  const [numbers = '', resource, progress, children] = word.slice(2).split(';');
   const [step = '', epoch = '', startSeq = '', endSeq = ''] = numbers.split(',');
   if (kind === undefined || status === undefined) throw new RangeError(`not a packed effect: ${word}`);
   const start = previous.startSeq + Number(startSeq);
@@ -114,6 +117,7 @@ const unpackWord = (
     startSeq: start,
     endSeq: endSeq === '' ? null : start + Number(endSeq),
     ...unpackTrouble(resource, progress),
+    ...(children === CHILDREN ? { children: true as const } : {}),
   };
 };
 

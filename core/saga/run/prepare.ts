@@ -1,12 +1,11 @@
 /** Prepares data for `decide`: the arguments of a step, and whether an effect may be undone now. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
-import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
-import type { EffectRecord, EffectStatus, SagaState } from '../model/state.ts';
+import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
+import type { SagaState } from '../model/state.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
@@ -39,17 +38,22 @@ export const readingOf = (store: SagaStore, head: SagaHead, fresh?: PinnedStep):
 };
 
 /** The fact at a place in the ledger: just decided, or stored. */
-const factAt = async (reading: Reading, fresh: readonly Fact[], seq: number): Promise<Fact | undefined> =>
+export const factAt = async (
+  reading: Reading,
+  fresh: readonly Fact[],
+  seq: number,
+): Promise<Fact | undefined> =>
   seq >= reading.head.seq ? fresh[seq - reading.head.seq] : reading.store.getEntry(reading.head.sagaId, seq);
 
-const scopeOf = async (
+/** What expressions see: the input, and the results of the steps at these places. */
+export const scopeOf = async (
   reading: Reading,
   state: SagaState,
   fresh: readonly Fact[],
-  step: PinnedStep,
+  uses: readonly number[],
 ): Promise<ExpressionScope> => {
   const steps: ExpressionScope['steps'] = {};
-  for (const index of step.uses) {
+  for (const index of uses) {
     const effect = state.effects.findLast((one) => one.step === index && one.status === 'committed');
     const fact = effect?.endSeq == null ? undefined : await factAt(reading, fresh, effect.endSeq);
     if (fact?.status !== 'committed' || !('result' in fact)) continue;
@@ -73,7 +77,7 @@ const resourceKeyOf = (resource: Json): string => {
 /** Problems in arguments that use results. Only now can they be checked against the pinned schema (S8). */
 const argumentProblem = async (
   { store }: Reading,
-  { id, tool, version, inputSchemaHash }: PinnedStep,
+  { id, tool, version, inputSchemaHash }: PinnedToolStep,
   resolved: JsonObject,
 ): Promise<string | undefined> => {
   if (Buffer.byteLength(canonicalJson(resolved)) > MAX_RESULT_BYTES) {
@@ -94,15 +98,14 @@ export const prepareStep = async (
   reading: Reading,
   state: SagaState,
   fresh: readonly Fact[],
-  index: number,
+  step: PinnedToolStep,
   evaluate: Evaluate,
 ): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
-  const step = await reading.step(index, state);
   try {
     const resolved =
       step.literal === true
         ? step.arguments
-        : await resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step), evaluate);
+        : await resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step.uses), evaluate);
     const message = await argumentProblem(reading, step, resolved);
     if (message !== undefined) {
       return { type: 'unprepared', step, error: { name: 'InvalidArguments', message } };
@@ -123,51 +126,4 @@ export const prepareStep = async (
     const message = `The arguments of step ${step.id} cannot be made: ${error.message}`;
     return { type: 'unprepared', step, error: { name: error.name, message } };
   }
-};
-
-const resourceOf = async (reading: Reading, seq: number): Promise<string | undefined> => {
-  const entry = await reading.store.getEntry(reading.head.sagaId, seq);
-  return entry?.direction === 'forward' && entry.status === 'started' ? entry.resourceKey : undefined;
-};
-
-const STANDS: readonly EffectStatus[] = ['undo_delayed', 'undo_failed', 'blocked'];
-
-/**
- * For an effect whose compensator did not work, the state has the resource, so this reads nothing. Only
- * older versions left it to the ledger.
- */
-const isOn = async (reading: Reading, effect: EffectRecord, resource: string): Promise<boolean> =>
-  effect.resource === undefined
-    ? (await resourceOf(reading, effect.startSeq)) === resource
-    : effect.resource === resourceMark(resource);
-
-/** A later effect on the same resource that still stands keeps this one from being undone (S7). */
-const blockerOf = async (
-  reading: Reading,
-  state: SagaState,
-  target: number,
-  resource: string,
-): Promise<string | undefined> => {
-  for (const effect of state.effects.slice(target + 1)) {
-    if (!STANDS.includes(effect.status)) continue;
-    if (await isOn(reading, effect, resource))
-      return (await reading.step(effect.step, state, effect.epoch)).id;
-  }
-  return undefined;
-};
-
-export const prepareUndo = async (
-  reading: Reading,
-  state: SagaState,
-  target: number,
-): Promise<SagaEvent & { type: 'undo-prepared' }> => {
-  const effect = state.effects[target];
-  if (effect === undefined) throw new RangeError(`there is no effect ${target}`);
-  const step = await reading.step(effect.step, state, effect.epoch);
-  const prepared = { type: 'undo-prepared' as const, effect: target, step };
-  if (step.resourceKey === undefined) return prepared;
-  const resourceKey = await resourceOf(reading, effect.startSeq);
-  if (resourceKey === undefined) return prepared;
-  const blockedBy = await blockerOf(reading, state, target, resourceKey);
-  return { ...prepared, resourceKey, ...(blockedBy === undefined ? {} : { blockedBy }) };
 };

@@ -58,6 +58,7 @@ export const requestFor = async (
     ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
   };
+  if (step.kind === 'children') throw new RangeError(`step ${step.id} calls no tool`);
   const { functionName, endpoint } = step;
   if (endpoint === undefined) return { functionName, payload: request };
   const { httpToolFunction = HTTP_TOOL_FUNCTION } = dependencies;
@@ -89,6 +90,7 @@ export const render = async (
         timeoutSeconds: engineSeconds(next.untilMs - nowMs),
         until: new Date(next.untilMs).toISOString(),
         prompt: step.approval?.prompt ?? `Approve step ${step.id}?`,
+        waitsFor: head.state.wait?.kind === 'children' ? 'children' : 'approval',
       };
     }
     case 'pause':
@@ -106,6 +108,8 @@ export const render = async (
     case 'hand-over':
     case 'prepare':
     case 'prepare-undo':
+    case 'prepare-children':
+    case 'prepare-output':
       throw new RangeError(`${next.next} is not for the engine`);
   }
 };

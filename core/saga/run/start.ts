@@ -9,11 +9,11 @@ import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
-import type { PinnedStep, Plan, SagaDefinition } from '../model/plan.ts';
-import type { ToolManifest } from '../model/tool.ts';
+import type { PinnedParts, Plan, SagaDefinition } from '../model/plan.ts';
 import { daysToReview, parsePlan } from '../plan/catalog.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
+import { readCatalog } from '../plan/read-catalog.ts';
 import type { Evaluate, SagaEngine, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
 
@@ -42,18 +42,6 @@ export interface StartDependencies {
  * message of a person can hold.
  */
 const MAX_INPUT_BYTES = 64 * 1024;
-
-/** Reads every tool the plan names, so that checking is pure. */
-export const toolsOf = async (store: SagaStore, plan: Plan) => {
-  const wanted = new Map(plan.steps.map((step) => [`${step.tool}@${step.version ?? ''}`, step]));
-  const found = new Map<string, ToolManifest | undefined>();
-  await Promise.all(
-    [...wanted].map(async ([key, step]) => {
-      found.set(key, await store.getTool(step.tool, step.version));
-    }),
-  );
-  return (name: string, version?: string) => found.get(`${name}@${version ?? ''}`);
-};
 
 interface Started {
   plan: Plan;
@@ -86,7 +74,7 @@ const planOf = async (store: SagaStore, request: Checked): Promise<Started> => {
 
 const headOf = (
   request: Checked,
-  steps: PinnedStep[],
+  { steps, output }: PinnedParts,
   about: { definition: string | undefined; policy: InteractivePolicy | undefined; requestHash: string },
   at: string,
 ) => {
@@ -107,6 +95,7 @@ const headOf = (
     requestHash,
     ...known,
     ...(policy === undefined ? {} : { interactive: policy, inline: true }),
+    ...(output === undefined ? {} : { output }),
   };
   const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], {
     at,
@@ -172,17 +161,21 @@ export const createStartSaga =
       );
     }
     const { plan, definition, policy } = await planOf(store, checked);
-    const steps = await requirePlan(plan, await toolsOf(store, plan), { input: checked.input, evaluate });
+    const { lookup, definitions } = await readCatalog(store, plan);
+    const parts = await requirePlan(
+      plan,
+      lookup,
+      { input: checked.input, evaluate },
+      { definitions, ...(definition === undefined ? {} : { name: definition.name }) },
+    );
     const now = clock.now();
     const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
-    const { head, entries } = headOf(
-      checked,
-      steps,
-      { definition: name, policy, requestHash },
-      now.toISOString(),
-    );
+    const about = { definition: name, policy, requestHash };
+    const { head, entries } = headOf(checked, parts, about, now.toISOString());
     const { planHash, inputHash } = head;
-    await store.putPinned({ sagaId: request.sagaId, planHash, inputHash, input: checked.input, steps });
+    const { steps, plans } = parts;
+    const pinned = { sagaId: request.sagaId, planHash, inputHash, input: checked.input, steps, plans };
+    await store.putPinned(pinned);
     const outcome = await store.createSaga(head, entries);
     const current = outcome.written ? head : adopt(outcome.existing ?? head, requestHash);
     if (current.state.inline === undefined) await engine.start(current.sagaId, 1);

@@ -37,7 +37,8 @@ const pinOf = async (store: Reads, sagaId: string, { state, index }: Place) => {
 export const stepOfSaga = async (store: Reads, head: SagaHead, place: Place): Promise<PinnedStep> => {
   const { state, index, epoch } = place;
   if (state.interactive === undefined) {
-    return store.getPinnedStep(head.sagaId, planHashAt(head, state, index, epoch), index);
+    // The steps of a child are stored with the root.
+    return store.getPinnedStep(head.root ?? head.sagaId, planHashAt(head, state, index, epoch), index);
   }
   const pin = await pinOf(store, head.sagaId, place);
   const submitted = await store.getSubmittedStep(head.sagaId, pin.step);

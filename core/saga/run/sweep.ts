@@ -6,10 +6,17 @@ import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaOutline } from '../ports.ts';
+import { afterEnd, hasNews } from './family.ts';
 import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
 const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
+
+/**
+ * A saga that ended because a child could not be undone goes on when that is repaired, and the child may have died before it
+ * told.
+ */
+const SWEPT: SagaStatus[] = [...OPEN, 'COMPENSATION_FAILED'];
 
 const MINUTE_MS = 60_000;
 
@@ -49,15 +56,18 @@ const isDue = (head: SagaHead, nowMs: number): boolean => {
 };
 
 /** Sagas that wait for people or pause are looked at in turn, and always when their time is nearly up. */
-const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, nowMs: number): boolean => {
-  if (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS) return true;
+const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, status: SagaStatus, nowMs: number): boolean => {
+  const isEnded = status === 'COMPENSATION_FAILED';
+  if (!isEnded && (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS)) return true;
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
   return (Math.floor(nowMs / MINUTE_MS) + place) % WAITING_EVERY_MINUTES === 0;
 };
 
 const wakeLost = async ({ store, engine, clock }: SweepDependencies, head: SagaHead): Promise<boolean> => {
   const idleMs = clock.now().getTime() - Date.parse(head.updatedAt);
-  if (head.state.wait !== null || idleMs < LOST_WAKE_MS) return false;
+  if (idleMs < LOST_WAKE_MS) return false;
+  const isOpen = head.state.wait !== null && !(await hasNews(store, head));
+  if (isOpen) return false;
   const waiting = await store.getToken(head.sagaId);
   return waiting?.generation === head.state.generation && (await engine.wake(waiting.token));
 };
@@ -97,7 +107,11 @@ export const createSweep =
     const report: SweepReport = { looked: 0, resumed: [], woken: [], stuck: [], failed: [] };
     const look = async (sagaId: string, asked: boolean) => {
       const head = await store.getHead(sagaId);
-      if (head === undefined || !OPEN.includes(head.state.status)) return;
+      if (head === undefined) return;
+      if (head.state.phase === 'done') {
+        if (await afterEnd(dependencies, head)) report.resumed.push(sagaId);
+        return;
+      }
       report.looked += 1;
       await sweepOne(dependencies, head, report, asked);
     };
@@ -105,19 +119,19 @@ export const createSweep =
       await look(only.sagaId, only.asked);
       return report;
     }
-    const attempt = async (outline: SagaOutline) => {
+    const attempt = async (outline: SagaOutline, status: SagaStatus) => {
       try {
-        if (isTurnOf(outline, clock.now().getTime())) await look(outline.sagaId, false);
+        if (isTurnOf(outline, status, clock.now().getTime())) await look(outline.sagaId, false);
       } catch (error) {
         log.warn('saga could not be swept', { sagaId: outline.sagaId, reason: String(error) });
         report.failed.push(outline.sagaId);
       }
     };
-    for (const status of OPEN) {
+    for (const status of SWEPT) {
       let cursor: string | undefined;
       do {
         const page = await store.listByStatus(status, PAGE, cursor);
-        await mapAtOnce(page.items, LOOKS_AT_ONCE, attempt);
+        await mapAtOnce(page.items, LOOKS_AT_ONCE, (outline) => attempt(outline, status));
         cursor = page.cursor;
       } while (cursor !== undefined);
     }

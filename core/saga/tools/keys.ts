@@ -11,6 +11,25 @@ export const idempotencyKey = (
   direction: 'forward' | 'undo' = 'forward',
 ): string => `${sagaId}:${stepIndex}${epoch > 0 ? `@${epoch}` : ''}${direction === 'undo' ? ':undo' : ''}`;
 
+/** The most characters of an id, as a caller may choose it (contract/ids.ts). */
+const MAX_ID_LENGTH = 64;
+
+/**
+ * Id of a child: `<parent>.<step>[.<branch>]`, with `.E<epoch>` after a rewind, where names are in lower case. Always the
+ * same for the same child, so that starting it twice is one start. A long one ends in its hash.
+ */
+export const childId = (parent: string, step: string, branch: string | undefined, epoch: number): string => {
+  const whole = [
+    parent,
+    step,
+    ...(branch === undefined ? [] : [branch]),
+    ...(epoch > 0 ? [`E${epoch}`] : []),
+  ].join('.');
+  if (whole.length <= MAX_ID_LENGTH) return whole;
+  const hash = sha256Hex(whole).slice(0, 16);
+  return `${whole.slice(0, MAX_ID_LENGTH - hash.length - 1)}-${hash}`;
+};
+
 /**
  * Name of the execution that drives one generation: at most 80 characters that the service allows. A saga
  * id may hold a colon but a name may not, so those ids get a hash. This keeps `a:b` and `a_b` apart.

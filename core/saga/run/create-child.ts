@@ -1,0 +1,53 @@
+/** The head and the first entry of a child, which name the entry of the parent that named it. */
+import { fold } from '../decide/fold.ts';
+import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
+import type { EntryLink, NamedChild } from '../model/children.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
+import { hashJson } from '../plan/json.ts';
+
+/** Everything comes from the parent's ledger, except the moment: so whoever creates it creates the same child. */
+export const newChild = (
+  parent: SagaHead,
+  link: EntryLink,
+  named: NamedChild,
+  at: string,
+): { head: SagaHead; entries: LedgerEntry[] } => {
+  const { sagaId, planHash, inputHash, stepCount, definition, output } = named;
+  const { sessionId, messageId, requestedBy, root = parent.sagaId } = parent;
+  const requestHash = hashJson({ parent: link, ...named });
+  const known = {
+    ...(definition === undefined ? {} : { definition }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(messageId === undefined ? {} : { messageId }),
+    parent: link,
+    root,
+  };
+  const fact: Fact = {
+    direction: 'saga',
+    status: 'started',
+    planHash,
+    inputHash,
+    stepCount,
+    requestHash,
+    ...known,
+    ...(output === undefined ? {} : { output }),
+  };
+  const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], { at, actor: requestedBy });
+  const head: SagaHead = {
+    sagaId,
+    ...tip,
+    version: 1,
+    state: fold(entries),
+    requestHash,
+    planHash,
+    inputHash,
+    ...known,
+    requestedBy,
+    historyEvents: 0,
+    createdAt: at,
+    updatedAt: at,
+    statusSince: at,
+  };
+  return { head, entries };
+};

@@ -1,0 +1,122 @@
+/** Trees of sagas on the embedded cloud: the real machine, tables and functions. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { refundDefinitions } from '../../examples/refund/catalog.ts';
+import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+
+let sagas: SagaCloud;
+
+beforeAll(async () => {
+  sagas = await startSagaCloud();
+});
+afterAll(() => sagas.close());
+beforeEach(() => {
+  sagas.faults.refuseMail = false;
+  sagas.faults.closedPeriod = () => false;
+});
+
+const start = (sagaId: string, steps: unknown[]) =>
+  sagas.cloud.invoke('start-saga', { sagaId, plan: { steps }, input: {}, requestedBy: 'agent-7' });
+
+const [refund] = refundDefinitions;
+
+/** The refund without the mail, which nothing takes back: so other steps may follow. */
+const plan = { steps: refund?.plan.steps.slice(0, 4) ?? [], output: '{% steps.refund.result.amount %}' };
+
+const orderFor = (id: string) => {
+  addOrder(sagas.server, id);
+  return { orderId: id };
+};
+
+/** A child exists a moment after its parent has named it. */
+const observeChild = async (sagaId: string) => {
+  await expect
+    .poll(() => sagas.cloud.invoke('describe-saga', { sagaId }).catch(() => undefined), { timeout: 60_000 })
+    .toBeDefined();
+  return sagas.observe(sagaId);
+};
+
+const isSound = async (...ids: string[]) => (await Promise.all(ids.map(sagas.isSound))).every(Boolean);
+
+describe('a saga with children on the embedded cloud', () => {
+  test('completes when its children have', async () => {
+    await start('outer', [
+      { id: 'inner', saga: { plan }, input: orderFor('inner-order') },
+      {
+        id: 'both',
+        branches: [
+          { id: 'a', plan, input: orderFor('order-a') },
+          { id: 'b', plan, input: orderFor('order-b') },
+        ],
+      },
+      { id: 'mail', saga: { definition: 'refund' }, input: orderFor('mail-order') },
+    ]);
+    expect(await sagas.observe('outer')).toMatchObject({ status: 'COMPLETED' });
+    expect(await sagas.observe('outer.both.b')).toMatchObject({ status: 'COMPLETED' });
+    expect(await isSound('outer', 'outer.inner', 'outer.both.a', 'outer.both.b')).toBe(true);
+    const { rows } = await sagas.rows('outer.inner');
+    expect(rows.at(-1)).toMatchObject({ direction: 'saga', status: 'sealed' });
+  });
+
+  test('takes back a completed child when a later one is refused, and goes on when it is repaired', async () => {
+    const before = sagas.standing();
+    sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+    await start('turns', [
+      { id: 'first', saga: { plan }, input: orderFor('first-order') },
+      { id: 'gate', saga: { definition: 'refund-approved' }, input: orderFor('second-order') },
+    ]);
+    expect(await observeChild('turns.gate')).toMatchObject({ status: 'AWAITING' });
+    await sagas.cloud.invoke('answer', {
+      sagaId: 'turns.gate',
+      stepId: 'refund',
+      decision: 'reject',
+      by: 'ada',
+    });
+    expect(await sagas.observe('turns')).toMatchObject({ status: 'COMPENSATION_FAILED' });
+    expect(await sagas.observe('turns.first')).toMatchObject({ status: 'COMPENSATION_FAILED' });
+    sagas.faults.closedPeriod = () => false;
+    await sagas.cloud.invoke('operate-saga', { sagaId: 'turns.first', action: 'retry', by: 'fin' });
+    await expect
+      .poll(async () => (await sagas.observe('turns')).status, { timeout: 60_000 })
+      .toBe('COMPENSATED');
+    expect(sagas.standing()).toEqual(before);
+    expect(await isSound('turns', 'turns.first', 'turns.gate')).toBe(true);
+  });
+
+  test('goes on when executions of parent and child are stopped', async () => {
+    await start('stops', [
+      { id: 'inner', saga: { definition: 'refund-approved' }, input: orderFor('stopped-order') },
+    ]);
+    expect(await observeChild('stops.inner')).toMatchObject({ status: 'AWAITING' });
+    await sagas.stop('stops');
+    await sagas.stop('stops.inner');
+    await sagas.cloud.invoke('answer', {
+      sagaId: 'stops.inner',
+      stepId: 'refund',
+      decision: 'approve',
+      by: 'ada',
+    });
+    await sagas.cloud.invoke('sweep', { sagaId: 'stops.inner' });
+    await sagas.cloud.invoke('sweep', { sagaId: 'stops' });
+    expect(await sagas.observe('stops')).toMatchObject({ status: 'COMPLETED' });
+    expect(await isSound('stops', 'stops.inner')).toBe(true);
+  });
+
+  test('is cancelled with what runs below it', async () => {
+    const before = sagas.standing();
+    await start('stop', [
+      { id: 'inner', saga: { definition: 'refund-approved' }, input: orderFor('cancelled-order') },
+    ]);
+    expect(await observeChild('stop.inner')).toMatchObject({ status: 'AWAITING' });
+    await sagas.cloud.invoke('operate-saga', { sagaId: 'stop', action: 'cancel', by: 'ada' });
+    expect(await sagas.observe('stop')).toMatchObject({ status: 'COMPENSATED' });
+    expect(await sagas.observe('stop.inner')).toMatchObject({ status: 'COMPENSATED' });
+    expect(sagas.standing()).toEqual(before);
+  });
+
+  test('is refused before anything is written when a child breaks a rule', async () => {
+    await expect(start('refused', [{ id: 'inner', saga: { definition: 'no-such' } }])).rejects.toMatchObject({
+      errorType: 'PlanRefused',
+    });
+    await expect(sagas.observe('refused')).rejects.toMatchObject({ errorType: 'SagaNotFound' });
+  });
+});
