@@ -23,6 +23,7 @@ const CAPTURE = [
   'capture/add',
   'capture/left-out',
   'capture/host-state',
+  'capture/stillness',
   'capture/snapshot',
 ];
 

@@ -15,7 +15,10 @@ describe_host() {
 missing_target() {
   local answer commit=${TARGET_COMMIT[$1]} tree=${TARGET_TREE[$1]} meta=${TARGET_META[$1]}
   [ "$commit" != "$COMMIT" ] || return 1
-  [ "$tree" != "$TREE" ] || [ "$meta" != "$META" ] || return 1
+  if [ "$meta" = "$META" ]; then
+    # Its tree was compared with the one of now.
+    [ "$tree" != "$TREE" ] && { ! line_of "$SHADOW/changes.of" || [[ $TEXT != *" $tree "*' end' ]]; } || return 1
+  fi
   answer=$(exec git cat-file --batch-check <<<"$commit"$'\n'"$tree"$'\n'"$meta" 2>/dev/null)
   [[ $answer != *' commit '*' tree '*' commit '* ]]
 }
@@ -43,7 +46,10 @@ capture_now() {
   COMMIT='' CHAIN='' IN_THE_WAY=''
   : >"$OUT.err"
   : >"$OUT.report"
-  read_host && open_shadow "$FORMAT" 2>>"$OUT.err" && snapshot "$1" >"$OUT.report" 2>>"$OUT.err" || return
+  read_host && open_shadow "$FORMAT" 2>>"$OUT.err" || return
+  [ -z "$1" ] || begin_look || return
+  snapshot "$1" >"$OUT.report" 2>>"$OUT.err" || return
+  [ -z "$1" ] || note_look "$1" || return
   if [ "$TREE" = "$known_tree" ] && [ "$META" = "$known_meta" ]; then
     COMMIT=$known_commit
     return

@@ -10,9 +10,7 @@ copy_host_index() {
     drop_host_index
     return
   fi
-  if [ -f "$SHADOW/host-index" ] && [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]; then
-    return 0
-  fi
+  ! host_index_known || return 0
   drop_host_index || return
   HOST_INDEX_NEW=1
   local shared=("$HG"/sharedindex.*)
@@ -31,6 +29,15 @@ copy_host_index() {
   [[ $TEXT == *[!$' \n']* ]] || return $status
   TEXT=${TEXT%%$'\n'*}
   emit fail-path .git/index && emit fail-reason "the index cannot be read, so it is not captured: ${TEXT##*: }"
+}
+
+# host_index_known: whether our copy is that of the host's index as it is now.
+host_index_known() {
+  if [ ! -f "$HG/index" ]; then
+    [ ! -f "$SHADOW/host-index" ]
+    return
+  fi
+  [ -f "$SHADOW/host-index" ] && [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]
 }
 
 # drop_host_index: removes our copy and everything derived from it.
@@ -143,19 +150,23 @@ state_tree() {
   STATE_TIPS=${STATE_TIPS// /$'\n'}
 }
 
+# host_key: HOST_KEY is everything that the host state is made from, as text, but for the lists of
+# the sidecar.
+host_key() {
+  if [ -n "$HG" ]; then
+    host_index_tree && state_tree || return
+    slurp "$HC/shallow"
+    HOST_KEY="$TEXT$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$HOST_CONFIG"$'\n'
+  else
+    INDEX_PART='' STATE_PART='' STATE_TIPS='' HOST_KEY='no host'$'\n'
+  fi
+}
+
 # host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
 host_state() {
-  local key='' config='' line text lists ids parents='' tree tip tips others=''
-  if [ -n "$HG" ]; then
-    host_index_tree || return
-    state_tree || return
-    config=$HOST_CONFIG
-    slurp "$HC/shallow"
-    key+=$TEXT
-    key+="$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$config"$'\n'
-  else
-    INDEX_PART='' STATE_PART='' STATE_TIPS='' key='no host'$'\n'
-  fi
+  local key line text lists ids parents='' tree tip tips others=''
+  host_key || return
+  key=$HOST_KEY
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ] || [ -s "$OUT.left-out" ]; then
     lists=$(sha256sum -- "$OUT.modes" "$OUT.empty" "$OUT.left-out") || return
     key+=${lists//"$OUT"/}

@@ -41,12 +41,13 @@ snapshot() {
 # answer. Git replaces the file each time, and the second name of the old file keeps its inode
 # from being used again. Timestamps are not reliable here.
 read_tree_id() {
-  if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ]; then
-    TREE=$TEXT
-    return 0
-  fi
+  ! known_index_tree || return 0
   TREE=$(exec git write-tree 2>>"$OUT.err") || return
   keep_tree_id
+}
+
+known_index_tree() {
+  [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ] && TREE=$TEXT
 }
 
 # keep_tree_id: records TREE as the tree of the index. The text is written first. While the second
@@ -58,37 +59,45 @@ keep_tree_id() {
   ln -f -- "$SHADOW/index" "$SHADOW/index.known" 2>/dev/null || :
 }
 
-# changes FROM TO: writes status and path of every difference into $OUT.changes, each ended by
-# NUL. The paths alone go into $OUT.added, $OUT.removed and $OUT.typed (files that become links
-# and the reverse). WRITTEN and REMOVED count them; RULES_DIFFER tells that a .gitignore is among
-# them. Trees do not change, so git is asked once a call.
+# changes FROM TO: writes every difference into $SHADOW/changes, as `git diff-tree --raw -z` does. The
+# paths alone go into changes.added, changes.removed and changes.typed (files that become links and
+# the reverse). WRITTEN and REMOVED count them; RULES_DIFFER and ATTRIBUTES_DIFFER tell that a
+# .gitignore or a .gitattributes is among them. Trees do not change, so what a capture was told
+# also serves the restore after it.
 changes() {
-  local i count path entries=() all IFS=$'\n' pair="$1 $2"
-  line_of "$OUT.changes.of" || :
-  if [ "${TEXT% * * *}" = "$pair" ]; then
-    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER <<<"${TEXT#"$pair "}"
+  local i count path entries=() added=() removed=() typed=() all IFS=$'\n' pair="$1 $2" file=$SHADOW/changes
+  line_of "$file.of" || :
+  if [ "${TEXT% * * * * end}" = "$pair" ]; then
+    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER _ <<<"${TEXT#"$pair "}"
     return 0
   fi
-  : >"$OUT.changes.of"
-  : >"$OUT.changes"
-  [ "$1" = "$2" ] || git diff-tree -r -z --no-renames --name-status "$1" "$2" >"$OUT.changes" || return
-  mapfile -d '' -t entries <"$OUT.changes" || return
-  count=$((${#entries[@]} / 2)) REMOVED=0 RULES_DIFFER=0
+  : >"$file.of" && : >"$file" || return
+  [ "$1" = "$2" ] || git diff-tree -r -z --raw --no-renames "$1" "$2" >"$file" || return
+  mapfile -d '' -t entries <"$file" || return
+  count=$((${#entries[@]} / 2)) RULES_DIFFER=0 ATTRIBUTES_DIFFER=0
   # Checked as one string, because most restores only change existing files, and then nothing
   # needs to be looked at one by one.
   all=$IFS${entries[*]}$IFS
   [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
-  [[ $all == *${IFS}[ADT]$IFS* ]] || entries=()
+  [[ $all != *[/$IFS].gitattributes$IFS* ]] || ATTRIBUTES_DIFFER=1
+  [[ $all == *' '[ADT]$IFS* ]] || entries=()
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
     case ${entries[i]} in
-      D) REMOVED=$((REMOVED + 1)) && printf '%s\0' "$path" >&4 ;;
-      A) printf '%s\0' "$path" >&3 ;;
-      T) printf '%s\0' "$path" >&5 ;;
+      *D) removed+=("$path") ;;
+      *A) added+=("$path") ;;
+      *T) typed+=("$path") ;;
     esac
-  done 3>"$OUT.added" 4>"$OUT.removed" 5>"$OUT.typed"
-  WRITTEN=$((count - REMOVED))
-  printf '%s %s %s %s\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER >"$OUT.changes.of"
+  done
+  WRITTEN=$((count - ${#removed[@]})) REMOVED=${#removed[@]}
+  list_into "$file.added" "${added[@]}" && list_into "$file.removed" "${removed[@]}" && list_into "$file.typed" "${typed[@]}" || return
+  printf '%s %s %s %s %s end\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER $ATTRIBUTES_DIFFER >"$file.of"
+}
+
+# list_into FILE [PATH...]: writes a list, each path ended by NUL.
+list_into() {
+  : >"$1" || return
+  [ $# -eq 1 ] || printf '%s\0' "${@:2}" >"$1"
 }
 
 # collisions TREE: lists in $OUT.forced the uncaptured paths that a restore of TREE would
@@ -98,7 +107,7 @@ collisions() {
   local -A seen=()
   : >"$OUT.forced"
   changes "$TREE" "$1" || return
-  [ -s "$OUT.added" ] || return 0
+  [ -s "$SHADOW/changes.added" ] || return 0
   # From the top down, because anything below a symlink is not ours to look at. Each directory is
   # looked at once.
   while IFS= read -r -d '' path; do
@@ -124,7 +133,7 @@ collisions() {
     elif [ -L "$path" ] || [ -e "$path" ]; then
       printf '%s\0' "$path"
     fi
-  done <"$OUT.added" | sort -zu >"$OUT.forced.all" || return
+  done <"$SHADOW/changes.added" | sort -zu >"$OUT.forced.all" || return
   # A captured file above a wanted path is no collision: its removal is part of the plan.
   [ ! -s "$OUT.forced.all" ] || { xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.forced.all" | sort -zu | comm -z -13 - "$OUT.forced.all" >"$OUT.forced"; }
 }

@@ -17,17 +17,25 @@ symlink_above() {
 # brought to FROM. Git writes the new files into a directory of ours. Existing files are put aside,
 # and then each new file gets its name (place-new.sh).
 move_files() {
-  local i mode path dir fields=() info=() old=() new=() gone=()
+  local i path fields=() info=() old=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   local -A seen=()
   [ "$1" != "$2" ] || return 0
-  git diff-tree -r -z --raw --no-renames "$1" "$2" >"$OUT.raw" 2>"$OUT.move" || return
-  mapfile -d '' -t fields <"$OUT.raw" || return
+  changes "$1" "$2" 2>"$OUT.move" || return
+  : >"$OUT.old"
+  : >"$OUT.again"
+  if [ ! -s "$SHADOW/changes.added" ] && [ "$REMOVED" = 0 ] && [ "$WRITTEN" -gt 50 ]; then
+    # Files only change, and they are many: nothing needs to be looked at one by one.
+    sed -z 'N;s/^:[0-7]* \([0-7]*\) [0-9a-f]* \([0-9a-f]*\) [MT]\x00/\1 \2\t/' "$SHADOW/changes" >"$OUT.info" && sed -nz 'n;p' "$SHADOW/changes" >"$OUT.old" || return
+    cp -- "$OUT.old" "$OUT.new" && write_over
+    return
+  fi
+  mapfile -d '' -t fields <"$SHADOW/changes" || return
   for ((i = 0; i + 1 < ${#fields[@]}; i += 2)); do
     path=${fields[i + 1]}
     # :MODE MODE ID ID STATUS
     set -- ${fields[i]}
     info+=("$2 $4"$'\t'"$path")
-    [ "$5" = A ] || old+=("$path")
+    if [ "$5" = A ]; then come+=("$path"); else old+=("$path"); fi
     if [ "$5" != D ]; then
       new+=("$path")
       continue
@@ -38,23 +46,22 @@ move_files() {
       seen[$path]=1 gone+=("$path")
     done
   done
-  : >"$OUT.old"
-  : >"$OUT.again"
-  if [ ${#old[@]} -gt 0 ]; then
-    printf '%s\0' "${old[@]}" >"$OUT.old" && aside_place "$OUT.company" || return
-  fi
-  printf '%s\0' "${info[@]}" >"$OUT.info" || return
-  git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
+  list_into "$OUT.old" "${old[@]}" && list_into "$OUT.info" "${info[@]}" && list_into "$OUT.new" "${new[@]}" || return
   # The files that come back may be ignored by now, so the next capture checks the rules again.
-  forget_rules || return
-  if [ ${#new[@]} -gt 0 ]; then
-    printf '%s\0' "${new[@]}" >"$OUT.new" && stage_new || return
-  fi
+  [ ${#come[@]} -eq 0 ] && [ "$RULES_DIFFER" = 0 ] || forget_rules || return
+  write_over "${come[@]}" && drop_directories "${gone[@]}"
+}
+
+# write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in
+# $OUT.old aside, and gives the new ones their names. $OUT.info has the entries of the index. The
+# paths are those that had no file before.
+write_over() {
+  [ ! -s "$OUT.old" ] || aside_place "$OUT.company" || return
+  git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
+  [ ! -s "$OUT.new" ] || stage_new || return
   put_aside "$OUT.old" || return
-  if [ ${#new[@]} -gt 0 ]; then
-    clear_way "${new[@]}" && place_new || return
-  fi
-  drop_directories "${gone[@]}"
+  [ -s "$OUT.new" ] || return 0
+  clear_way "$@" && place_new
 }
 
 # clear_way PATH...: clears a directory that stands in the way of a file. Its captured files are
@@ -91,6 +98,7 @@ old_part() {
 want_empty() {
   local path
   declare -gA WANTED=()
+  ! plain "$1" || return 0
   part "$1" empty "$OUT.empty-of" || return
   while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.empty-of"
 }
@@ -160,16 +168,16 @@ find_kept() {
   local -A goes=() stays=() added=()
   : >"$OUT.kept"
   changes "$1" "$2" || return
-  [ -s "$OUT.removed" ] || return 0
+  [ -s "$SHADOW/changes.removed" ] || return 0
   for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
   # The host state has all of them, the request only the first.
   part "${R_META[INDEX]}" left-out "$OUT.left.then" || return
   while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
   if [ "$RULES_DIFFER" = 1 ]; then
-    ignored_by "$2" "$OUT.removed" "$OUT.kept.then" || return
+    ignored_by "$2" "$SHADOW/changes.removed" "$OUT.kept.then" || return
     while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"
   fi
-  check_ignore "$OUT.removed" "$OUT.kept.now" || return
+  check_ignore "$SHADOW/changes.removed" "$OUT.kept.now" || return
   if [ -s "$OUT.kept.now" ]; then
     [ ! -f "$SHADOW/tracked-ignored" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored"
     if [ ${#INCLUDE[@]} -gt 0 ]; then
@@ -184,14 +192,14 @@ find_kept() {
   while IFS= read -r -d '' path; do
     added[$path]=1
     while [[ $path == */* ]]; do path=${path%/*} && stays[$path]=''; done
-  done <"$OUT.added"
+  done <"$SHADOW/changes.added"
   while IFS= read -r -d '' path; do
     [ -n "${stays[$path]-}" ] || continue
     above=$path
     while [[ $above == */* ]]; do above=${above%/*} && [ -z "${added[$above]-}" ] || continue 2; done
     printf '%s\0' "$path" >&3
     printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}"
-  done <"$OUT.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
+  done <"$SHADOW/changes.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
 }
 
 # keep_unseen FROM TO: takes these files off the plan and out of the proof.

@@ -101,8 +101,15 @@ flag_entries() {
 convertible() {
   CONVERTIBLE=1
   if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
-  git ls-files -- '*/.gitattributes' >"$OUT.attributes" 2>>"$OUT.err" || return
-  [ -s "$OUT.attributes" ] || CONVERTIBLE=''
+  # A tree that has none below its top is remembered, and so is the one that a restore makes of it.
+  if line_of "$SHADOW/attributes" && { [ "$TEXT" = "$GOAL none" ] || { [ "$TEXT" = "$FROM_TREE none" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$FROM_TREE $GOAL "*' 0 end' ]]; }; }; then
+    CONVERTIBLE=''
+  else
+    git ls-files -- '*/.gitattributes' >"$OUT.attributes" 2>>"$OUT.err" || return
+    [ ! -s "$OUT.attributes" ] || return 0
+    CONVERTIBLE=''
+  fi
+  printf '%s none\n' "$GOAL" >"$SHADOW/attributes"
 }
 
 # restat FILE: notes in an index which files hold the exact bytes of their entry. It uses our own

@@ -6,7 +6,8 @@
 # says is a failure, because older versions exit with 0 after some.
 stage_new() {
   STAGE=$SHADOW/stage
-  rm -rf -- "$STAGE" && git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
+  [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
+  git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
   [ ! -s "$OUT.move" ]
 }
 
@@ -62,8 +63,9 @@ inherit_groups() {
   while IFS= read -r -d '' path; do
     dir=.
     [[ $path != */* ]] || dir=./${path%/*}
-    among[$dir]=1
+    [ ! -g "$dir" ] || among[$dir]=1
   done <"$OUT.new"
+  [ ${#among[@]} -gt 0 ] || return 0
   # One that another process removed meanwhile is for the proof to find.
   printf '%s\0' "${!among[@]}" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
   [ $status != 123 ] || status=1

@@ -93,6 +93,13 @@ stand() {
   open_shadow "$FORMAT" && snapshot "$2" >"$OUT.report"
 }
 
+# stand_still I: the same where nothing has happened since the capture, which was of this target.
+stand_still() {
+  REPOSITORY=${R_PATH[$1]}
+  nested_below "$REPOSITORY"
+  [ -n "${R_TREE[$1]}" ] && [ -n "${R_NOW_TREE[$1]}" ] && open_shadow "$FORMAT" && still "${R_TREE[$1]}" "${R_NOW_TREE[$1]}" "${R_NOW_META[$1]}"
+}
+
 # each_link FILE CUTS: the links of a joined bundle, each as its original pack, as git's own fetch
 # would take them.
 each_link() {
@@ -149,7 +156,7 @@ check_one() {
   : >"$OUT.err"
   : >"$OUT.company"
   if [ -n "$EXISTS" ]; then
-    stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
+    stand_still "$i" 2>/dev/null || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
       refused $? failed "the repository cannot be read as it is now"
       return 0
     }
@@ -282,7 +289,7 @@ free_paths() {
     problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
-  for list in "$OUT.added" "$OUT.typed"; do
+  for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
     while IFS= read -r -d '' path; do
       [ -d "$path" ] && [ ! -L "$path" ] || continue
@@ -322,9 +329,9 @@ plan_paths() {
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
   { emit written "$WRITTEN" && emit deleted $((REMOVED - ${#stays[@]})); } >>"$OUT.plan" || return
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
-    [ "$status" != D ] || [ -z "${stays[$path]-}" ] || continue
+    [[ $status != *D ]] || [ -z "${stays[$path]-}" ] || continue
     shown=$((shown + 1))
-    if [ "$status" = D ]; then status='delete'; else status='write'; fi
+    if [[ $status == *D ]]; then status='delete'; else status='write'; fi
     emit plan-path "$path" && emit plan-change $status
-  done <"$OUT.changes" >>"$OUT.plan"
+  done <"$SHADOW/changes" >>"$OUT.plan"
 }

@@ -3,34 +3,40 @@
 
 # came_back TREE: the proof for the case where only working files were to change, without modes or
 # empty directories. The rest of the repository was checked under this lock before the first
-# write. git compares every captured file with the tree, and reads those written too recently for
-# their times to tell. Deleted paths, and the directories in which something was written or
-# deleted, are checked here. CAME tells that it is proved. Any doubt is left to a capture.
+# write. git reads every file that was written, where many were also those whose times tell that they
+# changed, and compares the index with the tree. Deleted paths, and the directories in which
+# something was written or deleted, are checked here. CAME tells that it is proved. Any doubt is
+# left to a capture.
 came_back() {
-  local path status=0 where=() prune=()
+  local path status=0 where=() prune=() moved=()
   local -A seen=()
   CAME=''
   plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
   # New files have another time of change than when git wrote them. They are read here, once.
-  git update-index --refresh >/dev/null 2>"$OUT.refresh" || status=$?
-  [ $status -le 1 ] || { cat -- "$OUT.refresh" >>"$OUT.err" && return $status; }
+  if [ $((WRITTEN + REMOVED)) -le 100 ]; then
+    while IFS= read -r -d '' _ && IFS= read -r -d '' path; do moved+=("$path"); done <"$SHADOW/changes"
+    git update-index --remove -z --stdin <"$OUT.new" 2>"$OUT.refresh" || status=$?
+  else
+    git update-index --refresh >/dev/null 2>"$OUT.refresh" || status=$?
+  fi
+  ! ended $status || return $status
   [ $status = 0 ] || return 0
   git diff-index --cached --quiet "$1" 2>>"$OUT.err" || status=$?
   [ $status -le 1 ] || return $status
   [ $status = 0 ] || return 0
   while IFS= read -r -d '' path; do
     [ ! -e "$path" ] && [ ! -L "$path" ] || return 0
-  done <"$OUT.removed"
-  if [ $((WRITTEN + REMOVED)) -le 100 ]; then
+  done <"$SHADOW/changes.removed"
+  if [ ${#moved[@]} -gt 0 ]; then
     where=(.)
-    while IFS= read -r -d '' _ && IFS= read -r -d '' path; do
+    for path in "${moved[@]}"; do
       while [[ $path == */* ]]; do
         path=${path%/*}
         [ -z "${seen[$path]-}" ] || break
         seen[$path]=1
         if [ -d "$path" ] && [ ! -L "$path" ]; then where+=("./$path"); fi
       done
-    done <"$OUT.changes"
+    done
   fi
   known_ignored && find_odd "${where[@]}" && sort_odd && drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return 0
   ! plain "$META" || CAME=1

@@ -1,0 +1,81 @@
+# Whether a repository is still as a capture found it, by one walk and without git. A capture that has
+# a target notes when its look began. Each change since then has given a file or a directory a
+# change time (ctime) after that one: the system sets it, and no process can. Where this cannot be
+# relied on, or anything changed, the answer is no, and the caller looks with git.
+# shellcheck shell=bash
+
+# Microseconds. What changed so shortly before the look counts as changed since. It is more than a
+# tick of the file system's clock and the largest step that clock_offset may miss together.
+STILL_MARGIN=60000
+LATEST_MARK=15000
+UNSEEN_STEP=12000
+
+# clock_offset: MICROSECONDS since the epoch, and how far this is ahead of the time since the
+# machine started, in OFFSET. Nobody sets the latter, so another offset means that the clock was
+# set. It is exact to a hundredth of a second. Both are asked for at once, or once more.
+clock_offset() {
+  local began up tries
+  for tries in 1 2 3 4; do
+    stopwatch
+    began=$MICROSECONDS
+    { read -r up _ </proc/uptime; } 2>/dev/null && [[ $up == *.?? && $began != 0 ]] || return
+    stopwatch
+    OFFSET=$((MICROSECONDS - 10#${up/./} * 10000))
+    [ $((MICROSECONDS - began)) -ge 5000 ] || return 0
+  done
+  return 1
+}
+
+# begin_look: notes the time before a capture looks. The mark is what the clock of the file system
+# says then.
+begin_look() {
+  LOOK_BEGAN=''
+  : >"$SHADOW/looked" || return
+  clock_offset || return 0
+  LOOK_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
+  : >"$SHADOW/looked.mark"
+}
+
+# note_look TARGET: notes what the look found, when it left nothing out.
+note_look() {
+  [ -n "$LOOK_BEGAN" ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && [ -z "$FORCED" ] && [ ! -s "$OUT.report" ] && [ ! -s "$SHADOW/rules-seen" ] || return 0
+  pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
+  printf '%s %s %s %s end\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
+}
+
+# still TARGET TREE META: whether the repository is still as the look of that capture found it. Then
+# TREE and META are set, and the lists of the look are there.
+still() {
+  local tree meta target at latest offset last
+  read -r tree meta target at latest offset last <"$SHADOW/looked" || return
+  [ "$tree $meta $target $last" = "$2 $3 $1 end" ] && clock_offset || return
+  offset=$((OFFSET - offset))
+  [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && known_index_tree && [ "$TREE" = "$tree" ] || return
+  RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
+  write_excludes "${NESTED[@]}" && borrow_host && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
+  slurp "$SHADOW/looked"
+  [ "${TEXT#*$'\n'}" = "$HOST_KEY" ] && no_mounts && untouched "$at" "$latest" || return
+  pass_on "$SHADOW/looked.modes" >"$OUT.modes" && pass_on "$SHADOW/looked.empty" >"$OUT.empty" && : >"$OUT.left-out" && : >"$OUT.report" || return
+  META=$meta
+}
+
+# no_mounts: whether no other file system, whose clock may be another, is mounted inside. The
+# system's list writes some bytes of names in another way.
+no_mounts() {
+  [[ $PWD != *[$' \t\n\\']* ]] || return
+  slurp /proc/self/mountinfo
+  [ -n "$TEXT" ] && [[ $TEXT != *" $PWD/"* ]]
+}
+
+# untouched AT LATEST: whether nothing here has a change time after AT, except for the mark, which
+# has one after LATEST, so that the clocks of file system and machine agree.
+untouched() {
+  local prune=() at latest
+  known_ignored || return
+  printf -v at '@%d.%06d' $(($1 / 1000000)) $(($1 % 1000000))
+  printf -v latest '@%d.%06d' $(($2 / 1000000)) $(($2 % 1000000))
+  find "./.agent-shadow/session-$SESSION/looked.mark" . \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune \
+    -o -path './.agent-shadow/*' -newerct "$latest" -printf mark -o -newerct "$at" -printf touched -quit >"$OUT.touched-since" 2>"$OUT.find" || return
+  slurp "$OUT.touched-since"
+  [ "$TEXT" = mark ] && [ ! -s "$OUT.find" ]
+}

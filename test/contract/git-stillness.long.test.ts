@@ -1,0 +1,11 @@
+import { test } from 'vitest';
+import { printedSeed } from '../support/sampling.ts';
+import { looksAreHeldAgainstGit } from '../support/stillness.ts';
+
+test(
+  'what the walk calls still, git finds unchanged, whenever another process writes',
+  {
+    timeout: 1_200_000,
+  },
+  () => looksAreHeldAgainstGit(1_500, printedSeed('stillness')),
+);

@@ -1,0 +1,108 @@
+/**
+ * What the one walk of a restore says (sandbox/capture/stillness.sh), held against a whole look with git: after every kind
+ * of change, made by another process at a random instant before, in or after the look of the capture.
+ */
+import { spawnSync } from 'node:child_process';
+import { expect } from 'vitest';
+import { createHarness } from './git-harness.ts';
+import { randomFrom } from './racing-writer.ts';
+
+/** Bash, in a repository with the files a to e, d/f and d/g. `$x` differs every time. */
+export const CHANGES: Record<string, string> = {
+  nothing: ':',
+  append: 'echo $x >>a',
+  'the same size and time':
+    'cp -p b ../b.was; printf %05d $((x % 99999)) | dd of=b conv=notrunc; touch -r ../b.was b',
+  'through another name': 'ln -f c ../c.too; echo $x >>../c.too',
+  'an old file in place of another': 'cp -p d/f ../old; mv ../old d/f',
+  'a file of the same size and time in its place':
+    'cp -p d/g ../new; printf %05d $((x % 99999)) | dd of=../new conv=notrunc; touch -r d/g ../new; mv ../new d/g',
+  truncate: 'truncate -s $((x % 7)) e',
+  'a mode': 'chmod 6$((x % 8))$((x % 8)) a',
+  'an executable bit': 'if [ -x b ]; then chmod 644 b; else chmod 755 b; fi',
+  'a mode of a directory': 'chmod 7$((x % 8))5 d',
+  'a new file': 'echo $x >d/new.$((x % 5))',
+  'a file goes': 'rm -f d/new.*',
+  'a file moves': 'mv d/f d/f.moved || mv d/f.moved d/f',
+  'a directory moves': 'mv m n || mv n m || { mkdir m && echo $x >m/in; }',
+  'directories change places': 'mkdir -p p/one q; echo $x >p/one/f; mv p ../p; mv q p; mv ../p q',
+  'an empty directory': 'mkdir -p void/$((x % 3))',
+  'an empty directory goes': 'rm -rf void',
+  'a link': 'ln -sfn target.$((x % 3)) link',
+  'a link in place of a file': 'rm -f e; ln -s a e; rm -f e; echo 12345 >e; [ $((x % 2)) = 0 ] || ln -sf a e',
+  'a rule': 'echo "rule$((x % 4))" >>.gitignore',
+  'a rule that hides a file': 'echo "d/new.*" >d/.gitignore',
+  'a rule goes': 'rm -f .gitignore d/.gitignore',
+  'a rule of the repository': 'echo "other$x" >.git/info/exclude',
+  'something is staged': 'git add a && echo $x >>a',
+  'a commit': 'git commit -qm $x --allow-empty',
+  'a branch': 'git branch -f side HEAD && git commit -q --allow-empty -m $x',
+  'another branch': 'git checkout -qB branch-$((x % 3))',
+  'an operation in progress': 'git rev-parse HEAD >.git/MERGE_HEAD; [ $((x % 2)) = 0 ] || rm .git/MERGE_HEAD',
+  'a repository inside': 'rm -rf inner; [ $((x % 3)) != 0 ] || git init -q inner',
+};
+
+/** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
+const program = (sandbox: string): string => `
+set -- "$PATH" /nowhere
+for file in shared/lib shared/host shared/discovery capture/shadow capture/working-tree capture/add capture/left-out capture/host-state capture/stillness capture/snapshot; do . '${sandbox}'$file.sh; done
+SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
+RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
+count_processors; read_umask; read_user_config
+enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && host_format && read_head && base_name && open_shadow sha1; }
+change() {
+  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+  export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+  for ((n = 0; n < $1; n++)); do :; done
+  eval "$2"
+} >/dev/null 2>&1
+target=$(git write-tree)
+while read -r -u 5 delay x name && read -r -u 5 script; do
+  stopwatch; until_then=$((MICROSECONDS + 100000))
+  while [ "$name" = nothing ] && [ $MICROSECONDS -lt $until_then ]; do stopwatch; done
+  enter || { echo "FAILED enter"; continue; }
+  change "$delay" "$script" &
+  begin_look && snapshot $target >"$OUT.report" && note_look $target || { echo "FAILED look $name"; wait; continue; }
+  tree=$TREE meta=$META
+  wait
+  enter || { echo "FAILED enter"; continue; }
+  said=moved
+  ! still $target $tree $meta 2>/dev/null || said=still
+  snapshot $target >"$OUT.report" || { echo "FAILED second look $name"; continue; }
+  if [ "$TREE $META" != "$tree $meta" ]; then truth=moved; else truth=still; fi
+  echo "$said $truth $name"
+done 5<"$RUN.rounds" 2>"$RUN.said"
+`;
+
+/** So many rounds; a look that is called still although git finds a change fails. */
+export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Promise<void> => {
+  const random = randomFrom(seed);
+  await using harness = await createHarness();
+  harness.sh(
+    'git init -q -b main . && mkdir d && for f in a b c e d/f d/g; do echo 12345 >$f; done && git add -A && git commit -qm one',
+  );
+  const names = Object.keys(CHANGES);
+  const plan = Array.from({ length: rounds }, (_, round) => {
+    const name =
+      round < 4 || round % 6 === 0 ? 'nothing' : (names[Math.floor(random() * names.length)] ?? 'nothing');
+    // Up to some 30 milliseconds: before, in and after the look.
+    return { name, delay: Math.floor(random() * 20_000), x: Math.floor(random() * 1e6) };
+  });
+  const lines = plan.map(({ name, delay, x }) => `${delay} ${x} ${name}\nx=${x}; ${CHANGES[name]}\n`);
+  harness.sh(`mkdir -p .agent-shadow && cat >.agent-shadow/run.rounds <<'END'\n${lines.join('')}END`);
+  const { stdout } = spawnSync(
+    '/bin/bash',
+    ['-c', program(new URL('../../sandbox/', import.meta.url).pathname)],
+    { cwd: harness.root, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: harness.home } },
+  );
+  const said = stdout.trimEnd().split('\n');
+  const counted = (beginning: string) => said.filter((line) => line.startsWith(beginning)).length;
+  expect(
+    said.filter((line) => line.startsWith('still moved')),
+    `SEED=${seed}`,
+  ).toEqual([]);
+  // A change may stop a look; what matters is that most rounds say something, and that both answers occur.
+  expect(counted('FAILED'), said.join('\n')).toBeLessThan(rounds / 10);
+  expect(counted('moved moved')).toBeGreaterThan(rounds / 10);
+  expect(counted('still still')).toBeGreaterThan(0);
+};
