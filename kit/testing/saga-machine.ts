@@ -136,6 +136,7 @@ export const sagaMachine = (options: MachineOptions) => {
         execution.state = undefined;
         return;
       case 'ESCALATE':
+      case 'NOTIFY':
         alerts.push(state);
         execution.state = undefined;
         return;

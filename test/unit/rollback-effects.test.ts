@@ -79,6 +79,21 @@ test('the effects of a session that stand: not what was read or undone, and of n
   ).rejects.toMatchObject({ name: 'InvalidInput', message: expect.stringContaining('messageId') });
 });
 
+test('a step of an interactive saga belongs to its own message', async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable')],
+    answer: () => committed(),
+  });
+  const interactive = { onIdle: 'unwind' as const };
+  await saga.machine.start({ sagaId: SAGA, interactive, sessionId: 'session', requestedBy: 'me' });
+  for (const messageId of ['m1', 'm2']) {
+    const step = { sagaId: SAGA, stepId: `of-${messageId}`, tool: 'pay', arguments: {} };
+    await saga.machine.submit({ ...step, sessionId: 'session', messageId });
+  }
+  const standing = await createSessionEffects(saga.store)('session', ({ messageId }) => messageId === 'm2');
+  expect(standing.map(({ step, messageId }) => [step, messageId])).toEqual([['of-m2', 'm2']]);
+});
+
 test('the command names them in the plan and in its question', async () => {
   const planned: RollbackAnswer = {
     status: 'PLANNED',

@@ -32,8 +32,8 @@ export const stepStatus = (state: SagaState, index: number): Status => {
   if (state.phase === 'undo' && at >= (state.undoFrom ?? 0) && effect.status !== 'undone') {
     return effect.status === 'rejected' ? 'rejected' : 'running';
   }
-  // Nothing takes it back, and a person has to look.
-  if (effect.status === 'unknown') return 'failed';
+  // Of a read nothing can be left. Anything else that nothing takes back is for a person.
+  if (effect.status === 'unknown') return effect.kind === 'read' ? 'rejected' : 'failed';
   return SETTLED[effect.status];
 };
 

@@ -21,15 +21,24 @@ export const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
 
 type Store = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
 
-const effectsOf = async (store: Store, head: SagaHead): Promise<StandingEffect[]> => {
+/** The steps of an interactive saga have messages of their own. */
+const isInteractive = ({ state }: SagaHead): boolean => state.interactive !== undefined;
+
+const effectsOf = async (
+  store: Store,
+  head: SagaHead,
+  isMeant: (place: PlacedSaga) => boolean,
+): Promise<StandingEffect[]> => {
+  if (!isInteractive(head) && !isMeant(placeOf(head))) return [];
   if (!head.state.effects.some(stands)) return [];
   const stories = storiesOf(head, await readLedger(store, head.sagaId, head.seq));
   return stories
     .filter(({ effect }) => stands(effect))
-    .map(({ step, tool, externalRef, effect }) => ({
+    .filter(({ submitted }) => submitted === undefined || isMeant(submitted))
+    .map(({ step, tool, externalRef, effect, submitted }) => ({
       sagaId: head.sagaId,
       status: head.state.status,
-      messageId: head.messageId ?? null,
+      messageId: submitted?.messageId ?? head.messageId ?? null,
       step,
       tool,
       externalRef,
@@ -51,6 +60,6 @@ export const sessionSagas = async (
 export const createSessionEffects =
   (store: Store): SessionEffects =>
   async (sessionId, isMeant) => {
-    const heads = await sessionSagas(store, sessionId, isMeant);
-    return (await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, head))).flat();
+    const heads = await sessionSagas(store, sessionId, () => true);
+    return (await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, head, isMeant))).flat();
   };

@@ -16,6 +16,8 @@ export interface Story {
   /** Error of the last failed compensator. */
   undoError?: SagaError;
   evidence?: string;
+  /** Of a submitted step: the message that it belongs to, and when it came. */
+  submitted?: { messageId: string | null; createdAt: string };
   /** The place of its result in the ledger, and the result. */
   result?: { seq: number; value?: Json };
 }
@@ -25,6 +27,9 @@ type StepEntry = Extract<LedgerEntry, { step: string }> & Pick<ToldEntry, 'leftO
 const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
 const told = (story: Story, entry: StepEntry): void => {
+  if (entry.direction === 'step' && entry.status === 'submitted') {
+    story.submitted = { messageId: entry.messageId ?? null, createdAt: entry.at };
+  }
   if (entry.direction !== 'undo' && 'externalRef' in entry && entry.externalRef !== undefined) {
     story.externalRef = entry.externalRef;
   }

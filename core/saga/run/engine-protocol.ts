@@ -32,7 +32,7 @@ export type EngineState = Common &
         waitsFor: 'approval' | 'children';
       }
     | { action: 'PAUSE'; seconds: number }
-    | { action: 'ESCALATE'; subject: string; message: string }
+    | { action: 'ESCALATE' | 'NOTIFY'; subject: string; message: string }
     | { action: 'END'; status: SagaStatus | 'SUPERSEDED' | 'CONTINUED' }
   );
 

@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Observation } from '../../../contract/saga-answers.ts';
+import type { SagaHead } from '../model/head.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
@@ -45,3 +46,17 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
     message: [...before, ...lines, ...after].join('\n'),
   };
 };
+
+/** Tells people that an interactive saga waits for a step that does not come. */
+export const idleNotice = ({
+  sagaId,
+  state,
+  requestedBy,
+}: SagaHead): { subject: string; message: string } => ({
+  subject: `Walkback: no step comes: ${sagaId}`,
+  message: [
+    `Saga ${sagaId} of ${requestedBy.slice(0, MAX_REASON_LENGTH)} waits for its next step, and none comes.`,
+    `What its ${state.stepCount} steps did stands, and nobody drives it.`,
+    `Work it: walkback saga show ${sagaId}; then submit a step, or walkback saga cancel ${sagaId}.`,
+  ].join('\n'),
+});

@@ -10,7 +10,7 @@ import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import { idempotencyKey } from '../tools/keys.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import type { EngineState } from './engine-protocol.ts';
-import { escalation } from './escalation.ts';
+import { escalation, idleNotice } from './escalation.ts';
 import { readingOf } from './prepare.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
 
@@ -101,6 +101,9 @@ export const render = async (
       return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
     }
     case 'idle':
+      if (fresh.some(({ direction, status }) => direction === 'saga' && status === 'idle')) {
+        return { ...common, action: 'NOTIFY', ...idleNotice(head) };
+      }
       return { ...common, action: 'END', status: head.state.status };
     case 'end':
       return { ...common, action: 'END', status: next.status };
