@@ -5,6 +5,7 @@ import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
+import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
 
@@ -119,7 +120,7 @@ export const memorySagaStore = () => {
       const outlines = items.map(({ sagaId, statusSince, state }) => ({
         sagaId,
         statusSince,
-        waitUntilMs: (state.wait?.kind === 'approval' ? state.wait.untilMs : undefined) ?? state.pauseUntilMs,
+        waitUntilMs: waitEndMs(state),
       }));
       return { items: outlines, ...rest };
     },

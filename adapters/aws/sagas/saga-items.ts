@@ -7,7 +7,7 @@ import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
-import type { SagaState } from '../../../core/saga/model/state.ts';
+import { type SagaState, waitEndMs } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
@@ -63,8 +63,7 @@ export const claimKey = (forwardKey: string, attempt: number): Key => ({
 });
 
 /** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
-export const waitUntilOf = ({ wait, pauseUntilMs }: SagaState): number | undefined =>
-  (wait?.kind === 'approval' ? wait.untilMs : undefined) ?? pauseUntilMs ?? undefined;
+export const waitUntilOf = (state: SagaState): number | undefined => waitEndMs(state) ?? undefined;
 
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is

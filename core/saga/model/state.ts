@@ -110,6 +110,10 @@ export type Wait =
 export const approvalStep = (wait: Wait | null): number | undefined =>
   wait?.kind === 'approval' ? wait.step : undefined;
 
+/** When a wait ends by itself, or a pause. Children end when they end. */
+export const waitEndMs = ({ wait, pauseUntilMs }: Pick<SagaState, 'wait' | 'pauseUntilMs'>): number | null =>
+  (wait === null || wait.kind === 'children' ? null : wait.untilMs) ?? pauseUntilMs;
+
 export interface SagaState {
   status: SagaStatus;
   phase: 'forward' | 'undo' | 'done';
