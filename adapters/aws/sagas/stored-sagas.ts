@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
 import type { PinnedStep, Plan, SagaDefinition } from '../../../core/saga/model/plan.ts';
-import type { SagaState } from '../../../core/saga/model/state.ts';
+import type { SagaState, Wait } from '../../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import {
   EFFECT_KINDS,
@@ -53,15 +53,33 @@ const rewind = z.looseObject({
   acceptResidue: z.literal(true).optional(),
   plan: plan.optional(),
 });
-const wait = z.discriminatedUnion('kind', [
-  z.looseObject({
-    kind: z.literal('approval'),
+/** One for each kind of wait. The compiler names one that is missing here. */
+const WAITS: { [K in Wait['kind']]: z.ZodType<Omit<Extract<Wait, { kind: K }>, 'kind'>> } = {
+  approval: z.looseObject({ step: count, untilMs: z.number(), argumentsHash: text.optional() }),
+  'next-step': z.looseObject({ untilMs: z.number(), asked: z.literal(true).optional() }),
+  children: z.looseObject({
     step: count,
-    untilMs: z.number(),
-    argumentsHash: text.optional(),
+    effect: count,
+    direction: z.enum(['forward', 'undo']),
+    ended: text,
+    told: text,
+    toldSeq: count.optional(),
+    deadlineMs: z.number().optional(),
+    overdue: z.literal(true).optional(),
   }),
-  z.looseObject({ kind: z.literal('next-step'), untilMs: z.number(), asked: z.literal(true).optional() }),
-]);
+};
+const waitSchemas = new Map<unknown, z.ZodType>(Object.entries(WAITS));
+const waitKind = z
+  .looseObject({ kind: z.unknown() })
+  .refine(({ kind }) => waitSchemas.has(kind), { path: ['kind'] });
+
+const wait = z.custom<Wait>().superRefine((value, context) => {
+  const kind = waitKind.safeParse(value);
+  const parsed = kind.success ? waitSchemas.get(kind.data.kind)?.safeParse(value) : kind;
+  for (const { message, path } of parsed?.error?.issues ?? []) {
+    context.addIssue({ code: 'custom', message, path });
+  }
+});
 
 /** The state as JSON. The effects are packed beside it. */
 export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject({
