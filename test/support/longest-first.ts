@@ -12,6 +12,15 @@ const LONGEST = [
   'test/contract/git-random-session.long.test.ts',
   'test/contract/git-settle.long.test.ts',
   'test/scenario/faults-script-kill.long.test.ts',
+  'test/contract/git-cases.long.test.ts',
+  'test/contract/git-low-memory.long.test.ts',
+  'test/scenario/checkpoint-concurrency.test.ts',
+  'test/scenario/cli-alone.test.ts',
+  'test/scenario/cli-session.test.ts',
+  'test/scenario/cli-demo.test.ts',
+  'test/scenario/faults-script-kill.test.ts',
+  'test/scenario/saga-kill.test.ts',
+  'test/contract/git-cases.test.ts',
 ].map((path) => resolve(path));
 
 for (const path of LONGEST)
