@@ -78,7 +78,10 @@ const bundling = {
   banner: REQUIRE_BANNER,
   // The runtime carries the SDK; with it bundled, no function would stay under 1.5 MB.
   externalModules: ['@aws-sdk/*', '@smithy/*'],
-  esbuildArgs: { '--alias:dockerfile-ast': join(PROJECT, 'cdk/stubs/dockerfile-ast.ts') },
+  esbuildArgs: {
+    '--alias:dockerfile-ast': join(PROJECT, 'cdk/stubs/dockerfile-ast.ts'),
+    '--alias:platform': join(PROJECT, 'cdk/stubs/platform.ts'),
+  },
   commandHooks: {
     beforeBundling: () => [],
     beforeInstall: () => [],
