@@ -74,7 +74,7 @@ test('a rollback that was put back names it too', async () => {
   const stage = await createWorkingStage();
   writeLate(stage, LATE);
   // The restore that writes late is the first one; its report is replaced.
-  const { restore } = { ...stage.world.repositories };
+  const restore = stage.world.repositories.restore.bind(stage.world.repositories);
   stage.world.repositories.restore = async (...args) => ({
     ...(await restore(...args)),
     outcome: 'reverted',
@@ -87,7 +87,7 @@ test('a rollback that was put back names it too', async () => {
 test('what could not be stored is stored by the next rollback', async () => {
   const stage = await createWorkingStage();
   writeLate(stage, LATE);
-  const { capture } = { ...stage.world.repositories };
+  const capture = stage.world.repositories.capture.bind(stage.world.repositories);
   stage.world.repositories.capture = async (sandbox, request, ...rest) => {
     if (request.late !== true) return capture(sandbox, request, ...rest);
     throw new WalkbackError('SandboxUnavailable', 'out of space', { retryable: true });

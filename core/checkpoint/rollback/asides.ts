@@ -1,6 +1,12 @@
 /** Reports changes that other processes made to files that a restore overwrote or deleted. Pure. */
-import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { LateWrites, Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { SetAside } from '../ports/restore.ts';
+
+/** What became of the files that a restore put aside. */
+export interface Kept {
+  lateWrites?: LateWrites;
+  warnings: string[];
+}
 
 const MAX_LISTED = 10;
 

@@ -15,7 +15,7 @@ import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { requireSession } from '../session/session-rules.ts';
-import { asideWarnings, listed } from './asides.ts';
+import { asideWarnings, type Kept, listed } from './asides.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 
 interface After {
@@ -23,12 +23,6 @@ interface After {
   undo: Checkpoint;
   sandbox: ExecutionAdapter;
   invocation: Invocation;
-}
-
-/** What became of the files that a restore put aside. */
-export interface Kept {
-  lateWrites?: LateWrites;
-  warnings: string[];
 }
 
 /** Files that an answer lists. */

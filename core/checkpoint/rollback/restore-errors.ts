@@ -2,8 +2,7 @@
 import type { ErrorName } from '../../../contract/errors.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
-import { asideWarnings } from './asides.ts';
-import type { Kept } from './late-writes.ts';
+import { asideWarnings, type Kept } from './asides.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];
 

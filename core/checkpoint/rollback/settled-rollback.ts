@@ -3,7 +3,7 @@ import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
-import type { Kept } from './late-writes.ts';
+import type { Kept } from './asides.ts';
 
 export interface SettledFacts {
   by: string;

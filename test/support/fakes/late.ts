@@ -10,7 +10,9 @@ export const writeLate = (
   { path, file, text }: { path: string; file: string; text: string },
 ) => {
   const { repositories, running } = stage.world;
-  const { capture, restore, lateStored } = { ...repositories };
+  const capture = repositories.capture.bind(repositories);
+  const restore = repositories.restore.bind(repositories);
+  const lateStored = repositories.lateStored.bind(repositories);
   let wrote = false;
   let kept = false;
   let stored = '';
