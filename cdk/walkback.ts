@@ -266,6 +266,7 @@ export class Walkback extends Construct {
     const { grants } = row;
     if (grants.sessions !== undefined) this.tables.bindSessions(fn, grants.sessions);
     if (grants.sagas !== undefined) this.tables.bindSagas(fn, grants.sagas);
+    if (grants.permits !== undefined) this.tables.bindPermits(fn, grants.permits);
     if (grants.ledger !== undefined) this.tables.bindLedger(fn, grants.ledger);
     if (grants.indexes !== undefined) this.tables.bindIndexes(fn, grants.indexes);
     if (grants.bucket === 'restore') this.bundles.bindRestore(fn);

@@ -8,6 +8,7 @@ import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDiff } from './commands/diff.ts';
 import { addLedger } from './commands/ledger.ts';
+import { addLocks } from './commands/locks.ts';
 import { addLog } from './commands/log.ts';
 import { addRehydrate } from './commands/rehydrate.ts';
 import { addRollback } from './commands/rollback.ts';
@@ -76,6 +77,7 @@ export const createProgram = (app: App): Command => {
   addRehydrate(program, app);
   addContext(program, app);
   addSaga(program, app);
+  addLocks(program, app);
   addLedger(program, app);
   addCatalog(program, app);
   return program;

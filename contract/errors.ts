@@ -105,6 +105,9 @@ const SAGA_ERRORS = {
     'conflict',
     '--accept-residue (acceptResidue) leaves standing what the message names',
   ),
+  ResourceBusy: laterMaybe(
+    refusal('conflict', 'another saga works on the resource: start this one again when that has ended'),
+  ),
   ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
 } as const satisfies Record<string, ErrorRow>;
 

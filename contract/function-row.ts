@@ -13,6 +13,11 @@ interface Grants {
   sessions?: readonly TableAction[];
   /** On the Sagas table. */
   sagas?: readonly TableAction[];
+  /**
+   * Permits of locks and slots, in the Sagas table. `look`: also takes those out of a line who wait there no
+   * longer. `take`: takes them, and gives them back.
+   */
+  permits?: 'read' | 'look' | 'take';
   /** On the Ledger table: never anything that changes or deletes an entry (S10). */
   ledger?: readonly ('GetItem' | 'Query' | 'PutItem')[];
   /** It may query these indexes too. `days`: of the ledger only the one by day. */

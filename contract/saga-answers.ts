@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { jsonObject, jsonValue } from './json.ts';
 
 export const SAGA_STATUSES = [
+  'QUEUED',
   'RUNNING',
   'AWAITING',
   'COMPENSATING',
@@ -92,9 +93,9 @@ const doing = () =>
   z.object({
     what: z
       .enum(['calling', 'asking', 'compensating', 'pausing', 'deciding', 'waiting'])
-      .describe('`waiting`: for the sagas that it runs as a step'),
+      .describe('`waiting`: for the sagas that it runs as a step, for a lock, or for a slot of its project'),
     until: z.string().optional().describe('at the latest'),
-    reason: z.string().optional().describe('of a pause'),
+    reason: z.string().optional().describe('of a pause or a wait'),
     step: z.string().optional(),
     tool: z.string().optional(),
     attempt: z.int().optional(),
@@ -304,6 +305,22 @@ export const catalogStored = () =>
       ),
   });
 export type CatalogStored = z.infer<ReturnType<typeof catalogStored>>;
+
+export const locksAnswer = () =>
+  z.object({
+    locks: z.array(
+      z.object({
+        sagaId: z.string().describe('the root saga that holds it'),
+        status,
+        resourceKey: z.string(),
+        since: z.string(),
+        fencingToken: z.int(),
+        waiting: z.array(z.string()).describe('sagas in line, first in line first; at most 20'),
+      }),
+    ),
+    cursor,
+  });
+export type LocksAnswer = z.infer<ReturnType<typeof locksAnswer>>;
 
 export const catalogAnswer = () =>
   z.object({

@@ -15,6 +15,7 @@ import {
   catalogAnswer,
   catalogStored,
   ledgerAnswer,
+  locksAnswer,
   movedSaga,
   observation,
   operatedSaga,
@@ -27,6 +28,7 @@ import {
   closeSagaInput,
   describeSagaInput,
   listCatalogInput,
+  listLocksInput,
   listSagasInput,
   operateSagaInput,
   putCatalogInput,
@@ -53,6 +55,7 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 60,
     grants: {
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
+      permits: 'take',
       ledger: ['PutItem'],
       engine: ['StartExecution'],
     },
@@ -106,7 +109,11 @@ export const SAGA_FUNCTIONS = {
     answer: operatedSaga,
     callers: ['operator'],
     timeoutSeconds: 60,
-    grants: { ...MOVE_AND_LIST, engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+    grants: {
+      ...MOVE_AND_LIST,
+      permits: 'take',
+      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+    },
   },
   rewind: {
     description: 'Takes back the last steps of a saga',
@@ -145,6 +152,14 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 60,
     grants: { sagas: ['GetItem'], indexes: ['sagas'] },
   },
+  'list-locks': {
+    description: 'Lists the locks that sagas hold, and who waits for them',
+    input: listLocksInput,
+    answer: locksAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['GetItem'], permits: 'read', indexes: ['sagas'] },
+  },
   'list-catalog': {
     description: 'Lists tools and templates',
     input: listCatalogInput,
@@ -166,14 +181,19 @@ export const SAGA_FUNCTIONS = {
     input: advanceInput,
     callers: ['internal'],
     timeoutSeconds: STATE_FUNCTION_SECONDS,
-    grants: { ...MOVE_AND_LIST, engine: ['StartExecution', 'SendTaskSuccess'] },
+    grants: { ...MOVE_AND_LIST, permits: 'take', engine: ['StartExecution', 'SendTaskSuccess'] },
   },
   'announce-await': {
     description: 'Keeps the task token of a saga that waits',
     input: announceAwaitInput,
     callers: ['internal'],
     timeoutSeconds: STATE_FUNCTION_SECONDS,
-    grants: { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem'], engine: ['SendTaskSuccess'] },
+    grants: {
+      sagas: ['GetItem', 'PutItem'],
+      permits: 'look',
+      ledger: ['GetItem'],
+      engine: ['SendTaskSuccess'],
+    },
   },
   sweep: {
     description: 'Starts sagas again whose execution died',
@@ -183,6 +203,7 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 300,
     grants: {
       ...MOVE_AND_LIST,
+      permits: 'take',
       indexes: ['sagas'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },

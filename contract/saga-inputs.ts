@@ -7,6 +7,9 @@ import { jsonObject, jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
 export const stepId = z.string().min(1).max(64);
+const project = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -');
 export const who = z.string().trim().min(1).max(200);
 const words = z.string().max(2000);
 const day = z.iso.date();
@@ -60,6 +63,15 @@ export const startSagaInput = () =>
       .describe(
         'the message of that session whose work it is: a rollback to an earlier one names its effects',
       ),
+    project: project
+      .optional()
+      .describe('sagas of one project keep out of each other on exclusive resources'),
+    maxConcurrent: z
+      .int()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe('sagas of the project that may run at once; a further one is QUEUED and starts in its turn'),
     requestedBy: who,
   });
 
@@ -116,11 +128,12 @@ export const operateSagaInput = () =>
   z.strictObject({
     sagaId: id,
     action: z
-      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo'])
+      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock'])
       .describe('undo: of a saga that is COMPLETED'),
+    resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
     stepId: stepId.optional().describe('resolve and skip need it'),
     by: who,
-    evidence: words.optional().describe('resolve and skip need it: what was done, or why it may stay'),
+    evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
     dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
     acceptResidue,
     error: z
@@ -166,5 +179,13 @@ export const listSagasInput = () =>
     cursor,
   });
 export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
+
+export const listLocksInput = () =>
+  z.strictObject({
+    sagaId: id.optional().describe('only the locks of this saga; without: of all that are open'),
+    limit: limit.optional().describe('sagas looked at for one page; default 50'),
+    cursor,
+  });
+export type ListLocksInput = z.infer<ReturnType<typeof listLocksInput>>;
 
 export const listCatalogInput = () => z.strictObject({});

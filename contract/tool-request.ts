@@ -19,5 +19,9 @@ export const toolRequest = z.strictObject({
   arguments: jsonObject.describe('the forward arguments, also for a probe and a compensator'),
   result: jsonValue.optional().describe('what the forward call answered, when it is known'),
   externalRef: z.string().optional(),
+  fencingToken: z
+    .int()
+    .optional()
+    .describe('of the lock on an exclusive resource: a call with a lower one than was seen is late'),
 });
 export type ToolRequest = z.infer<typeof toolRequest>;

@@ -11,6 +11,11 @@ export interface ToolCall {
   idempotencyKey: string;
   /** The key of the forward call, which a probe and a compensator look for. */
   forwardKey: string;
+  /**
+   * Of an exclusive tool: grows with every saga that gets the resource. A provider that keeps the highest it
+   * has seen can refuse a call that comes late.
+   */
+  fencingToken?: number;
   /** Unix milliseconds. */
   deadlineMs: number;
   /** Milliseconds left until the signal aborts, at least 1; for clients that take a timeout. */
@@ -59,6 +64,10 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   replaysErrors?: boolean;
   /** JSONata over the arguments: effects on one resource are undone one after the other. */
   resourceKey?: string;
+  /**
+   * Needs `resourceKey`. No other saga works on that resource from this step until its own saga has ended.
+   */
+  exclusive?: boolean;
   /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;

@@ -126,6 +126,7 @@ const makeCall = (request: ToolRequest, signal: AbortSignal, dependencies: Guard
   attempt: request.attempt,
   idempotencyKey: request.idempotencyKey,
   forwardKey: request.forwardKey,
+  ...(request.fencingToken === undefined ? {} : { fencingToken: request.fencingToken }),
   deadlineMs: request.deadlineMs,
   remainingMs: () => Math.max(1, remainingMs(request, dependencies.now())),
   signal,

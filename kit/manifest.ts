@@ -67,6 +67,7 @@ export const manifestOf = (tool: Tool, served: string | { endpoint: string }): T
           },
         }),
     ...(definition.resourceKey === undefined ? {} : { resourceKey: definition.resourceKey }),
+    ...(definition.exclusive === true ? { exclusive: true } : {}),
     schemas: {
       input: jsonSchema(definition.input, 'input'),
       output: jsonSchema(definition.output, 'output'),

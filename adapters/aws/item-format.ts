@@ -13,9 +13,15 @@ export const SAGA_FORMAT = 3;
  * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
  * that an execution runs from its beginning to its end.
  */
-export const sagaFormatOf = ({ parent, state }: Pick<SagaHead, 'parent' | 'state'>): number => {
+export const sagaFormatOf = (
+  head: Pick<SagaHead, 'parent' | 'state' | 'project' | 'maxConcurrent'>,
+): number => {
+  const { parent, state, project, maxConcurrent } = head;
   const { effects, undoRequested, rewind, epoch, interactive, inline, output } = state;
   const isLive = interactive !== undefined || inline !== undefined;
+  const isLocked =
+    state.locked !== undefined || state.locking !== undefined || state.wait?.kind === 'resource';
+  if (isLocked || project !== undefined || maxConcurrent !== undefined) return 3;
   const hasFamily = parent !== undefined || effects.some(({ children }) => children === true);
   if (undoRequested === true || rewind !== undefined || epoch > 0 || isLive || hasFamily) return 3;
   if (output === true) return 3;

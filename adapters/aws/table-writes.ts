@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   PutCommand,
   TransactWriteCommand,
@@ -17,7 +18,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { COLLISION, pauseMs, retrying } from '../../core/shared/retry.ts';
 import { type Condition, conditionInput } from './conditions.ts';
 import { calling, toWalkbackError } from './errors.ts';
-import type { Item, Stored } from './table-reads.ts';
+import type { Item, Key, Stored } from './table-reads.ts';
 
 const SERVICE = 'DynamoDB';
 const MAX_BATCH = 25;
@@ -127,5 +128,9 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
     }
   };
 
-  return { put, putAll };
+  const remove = async (key: Key): Promise<void> => {
+    await calling(SERVICE, () => client.send(new DeleteCommand({ TableName: tableName, Key: { ...key } })));
+  };
+
+  return { put, putAll, remove };
 };

@@ -136,6 +136,21 @@ export class Tables extends Construct {
     );
   }
 
+  /** No head, no catalog and no tombstone is within reach of these. */
+  bindPermits(fn: WalkbackFunction, access: 'read' | 'look' | 'take'): void {
+    this.#nameSagaTables(fn);
+    const actions = {
+      read: ['Query'],
+      look: ['Query', 'DeleteItem'],
+      take: ['GetItem', 'PutItem', 'Query', 'DeleteItem'],
+    }[access];
+    fn.allow(
+      actions.map((action) => `dynamodb:${action}`),
+      [this.sagas.tableArn],
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['SEMAPHORE#*', 'SEMAPHORES#*'] } },
+    );
+  }
+
   bindLedger(fn: WalkbackFunction, actions: readonly ('GetItem' | 'Query' | 'PutItem')[]): void {
     this.#nameSagaTables(fn);
     if (actions.includes('PutItem')) this.#ledgerWriters.push(fn.role.roleArn);

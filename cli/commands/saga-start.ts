@@ -18,6 +18,8 @@ interface Options {
   session?: string;
   message?: string;
   by?: string;
+  project?: string;
+  maxConcurrent?: number;
 }
 
 const definitionOf = (text: string): { name: string; version?: string } => {
@@ -59,6 +61,12 @@ export const addSagaStart = (parent: Command, app: App): void => {
     .option('--id <id>', 'saga id; starting the same again is no second saga', parseId)
     .option('-s, --session <id>', 'session the saga belongs to', parseId)
     .option('-m, --message <id>', 'message of the session whose work it is', parseId)
+    .option('--project <name>', 'project: its sagas keep out of each other on exclusive resources')
+    .option(
+      '--max-concurrent <count>',
+      'sagas of the project that run at once; more are queued',
+      parseWholeNumber(1, 1000),
+    )
     .option('--by <who>', 'who asks (default: you)')
     .action((template: string | undefined, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
@@ -71,6 +79,8 @@ export const addSagaStart = (parent: Command, app: App): void => {
             ...(options.id === undefined ? {} : { sagaId: options.id }),
             ...(options.session === undefined ? {} : { sessionId: options.session }),
             ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...(options.project === undefined ? {} : { project: options.project }),
+            ...(options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent }),
           }),
         );
         const { paint } = run;

@@ -18,6 +18,7 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
     case 'AWAITING':
     case 'COMPENSATED':
       return paint.yellow(status);
+    case 'QUEUED':
     case 'RUNNING':
     case 'COMPENSATING':
     case 'PAUSED':
@@ -69,8 +70,8 @@ const DOING = {
   asking: 'asks what became of',
   compensating: 'takes back',
   pausing: 'pauses',
+  waiting: 'waits',
   deciding: 'decides what is next',
-  waiting: 'waits for its children',
 } as const;
 
 /** What it does now, until when, and what the last attempt said. */

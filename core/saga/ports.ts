@@ -9,6 +9,7 @@ import type { Clock } from '../shared/surroundings.ts';
 import type { SagaHead } from './model/head.ts';
 import type { SubmittedStep } from './model/interactive.ts';
 import type { LedgerEntry } from './model/ledger-entry.ts';
+import type { Claim, Permit, Ticket } from './model/permit.ts';
 import type { PinnedSaga, PinnedStep, SagaDefinition } from './model/plan.ts';
 import type { ToolManifest } from './model/tool.ts';
 import type { Expression } from './plan/evaluate.ts';
@@ -44,6 +45,8 @@ export interface SessionSaga {
 /** Written in the transaction of a move. */
 export interface Beside {
   submitted?: SubmittedStep;
+  /** Permits are granted once with each token. */
+  claims?: readonly Claim[];
 }
 
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
@@ -60,11 +63,18 @@ export interface SagaStore {
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
   /** A step that was submitted under this id, checked against what it was pinned under. */
   getSubmittedStep(sagaId: string, stepId: string): Promise<SubmittedStep | undefined>;
-  /** One transaction: head and first entries, both create-only. */
-  createSaga(head: SagaHead, entries: readonly LedgerEntry[]): Promise<WriteOutcome<SagaHead>>;
   /**
-   * One transaction (S9): the head moves from `expectedVersion`, every entry is create-only, and so is
-   * everything beside them.
+   * One transaction: head and first entries, both create-only, and what they claim. When only a claim was
+   * refused, there is no `existing`.
+   */
+  createSaga(
+    head: SagaHead,
+    entries: readonly LedgerEntry[],
+    claims?: readonly Claim[],
+  ): Promise<WriteOutcome<SagaHead>>;
+  /**
+   * One transaction (S9): the head moves from `expectedVersion`, every entry is create-only, and every
+   * permit is granted for the first time with its token.
    */
   append(
     head: SagaHead,
@@ -74,6 +84,7 @@ export interface SagaStore {
   ): Promise<WriteOutcome<SagaHead>>;
   /** The sagas that were started for a session, oldest first. */
   listBySession(sessionId: string): Promise<SessionSaga[]>;
+  readonly permits: PermitStore;
   getEntry(sagaId: string, seq: number): Promise<LedgerEntry | undefined>;
   /** Oldest first, the whole ledger of one saga. */
   listEntries(sagaId: string): Promise<LedgerEntry[]>;
@@ -102,6 +113,22 @@ export interface SagaStore {
   /** The newest version of each. */
   listTools(): Promise<ToolManifest[]>;
   listDefinitions(): Promise<SagaDefinition[]>;
+}
+
+/**
+ * Permits of semaphores, and the lines before them. They are granted by `SagaStore.append`, with the entry
+ * that says so. Reads are strongly consistent.
+ */
+export interface PermitStore {
+  /** Every permit of a semaphore that was ever granted, by number. */
+  granted(semaphore: string): Promise<Permit[]>;
+  /** Its line, the root that started first first. */
+  line(semaphore: string): AsyncIterable<Ticket>;
+  leave(ticket: Ticket): Promise<void>;
+  /** Locks of this root that were not released. */
+  heldBy(rootId: string): Promise<Permit[]>;
+  /** Takes the holder's name off, unless it was granted anew meanwhile. */
+  release(permit: Pick<Permit, 'semaphore' | 'number' | 'holder' | 'fencingToken'>): Promise<void>;
 }
 
 /** The machine that drives executions. */

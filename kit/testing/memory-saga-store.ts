@@ -4,10 +4,13 @@ import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import type { Claim } from '../../core/saga/model/permit.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
 import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
+
+import { memoryPermits } from './memory-permits.ts';
 
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
 export const memorySagaStore = () => {
@@ -21,9 +24,16 @@ export const memorySagaStore = () => {
   const definitions: SagaDefinition[] = [];
   const writes = { transactions: 0, entries: 0 };
 
-  const put = (head: SagaHead, entries: readonly LedgerEntry[], others = 1) => {
+  const { permits, mayClaim, claim } = memoryPermits();
+
+  const put = (
+    head: SagaHead,
+    entries: readonly LedgerEntry[],
+    { others = 1, claims = [] }: { others?: number; claims?: readonly Claim[] } = {},
+  ) => {
+    claim(claims);
     // DynamoDB's limit of one transaction.
-    const items = entries.length + others;
+    const items = entries.length + 2 * claims.length + others;
     if (items > 100) throw new Error(`${items} items in one transaction`);
     const mine = ledger.get(head.sagaId) ?? [];
     for (const entry of entries) {
@@ -81,10 +91,12 @@ export const memorySagaStore = () => {
       if (step === undefined) throw new Error(`no step ${index}`);
       return structuredClone(step);
     },
-    createSaga: async (head, entries) => {
+    permits,
+    createSaga: async (head, entries, claims = []) => {
       const existing = heads.get(head.sagaId);
       if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
-      put(head, entries);
+      if (!mayClaim(claims)) return { written: false };
+      put(head, entries, { claims });
       return { written: true };
     },
     getSubmittedStep: async (sagaId, stepId) => structuredClone(submitted.get(`${sagaId} ${stepId}`)),
@@ -96,7 +108,9 @@ export const memorySagaStore = () => {
           ? { written: false }
           : { written: false, existing: structuredClone(existing) };
       }
-      put(head, entries, beside.submitted === undefined ? 1 : 2);
+      const { claims = [] } = beside;
+      if (!mayClaim(claims)) return { written: false, existing: structuredClone(existing) };
+      put(head, entries, { others: beside.submitted === undefined ? 1 : 2, claims });
       if (beside.submitted !== undefined) submitted.set(place, structuredClone(beside.submitted));
       return { written: true };
     },

@@ -7,7 +7,7 @@ import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { addOrder, quickCatalog, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { asArray, statementsOf } from '../support/template.ts';
 import { createRepositories, edit, openWorld, shell } from '../support/world.ts';
 
@@ -15,6 +15,8 @@ const OLD_CHAIN =
   'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';
 const REPAIRED =
   'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
+const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand-back.ts)';
+const STALE = 'takes out of a line who waits there no longer (core/saga/permits/look.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
@@ -33,7 +35,8 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {
     'dynamodb:GetItem': FACTS,
-    'dynamodb:Query': REPAIRED,
+    'dynamodb:Query': `${QUEUE}; ${REPAIRED}`,
+    'dynamodb:DeleteItem': QUEUE,
     'states:SendTaskSuccess':
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
@@ -44,7 +47,9 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
+  'start-saga': { 'dynamodb:DeleteItem': STALE },
   'announce-await': {
+    'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
       'wakes at once when the answer came before the token (core/saga/people/answer.ts)',
   },
@@ -127,6 +132,40 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
 const isRunning = async (client: Pick<SagaCloud, 'execution'>, sagaId: string, generation: number) =>
   (await client.execution(sagaId, generation).catch(() => undefined))?.status === 'RUNNING';
 
+/** A lock that is waited for, broken, and given back; a project that is full. */
+const workLocks = async ({ cloud, server, ...client }: SagaCloud): Promise<void> => {
+  const booking = quickCatalog(server.url).tools.find(({ name }) => name === 'post_ledger_adjustment');
+  if (booking === undefined) throw new Error('the refund example has no booking');
+  // Nobody serves it, so each call is refused.
+  const alone = { ...booking, name: 'book_alone', resourceKey: 'memo', exclusive: true };
+  await cloud.invoke('put-catalog', { tools: [alone], definitions: [] });
+  const start = (sagaId: string, memo: string, asks: boolean) => {
+    const step = { id: 'book', tool: alone.name, arguments: { memo, amount: 1 } };
+    const plan = { steps: [{ ...step, ...(asks ? { approval: { timeoutSeconds: 600 } } : {}) }] };
+    const limited = { project: 'books', maxConcurrent: 1 };
+    return cloud.invoke('start-saga', { sagaId, plan, input: {}, requestedBy: 'me', ...limited });
+  };
+  for (const [holder, next] of [
+    ['holds', 'waits'],
+    ['breaks', 'gets'],
+  ] as const) {
+    await start(holder, holder, true);
+    await client.observe(holder);
+    await start(next, holder, false);
+    await vi.waitUntil(async () => (await client.observe(next, 0)).doing?.what === 'waiting', 30_000);
+  }
+  await cloud.invoke('list-locks', {});
+  await cloud.invoke('list-locks', { sagaId: 'holds' });
+  await cloud.invoke('operate-saga', { sagaId: 'holds', action: 'cancel', by: 'ops' });
+  expect((await client.observe('holds')).status).toBe('COMPENSATED');
+  const about = { resourceKey: 'breaks', by: 'ops', evidence: 'nobody answers' };
+  await cloud.invoke('operate-saga', { sagaId: 'breaks', action: 'break-lock', ...about });
+  for (const sagaId of ['breaks', 'waits', 'gets']) {
+    await cloud.invoke('operate-saga', { sagaId, action: 'cancel', by: 'ops' });
+    await client.observe(sagaId);
+  }
+};
+
 const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promise<void> => {
   await cloud.invoke('list-catalog', {});
   // Its tools are in the catalog already.
@@ -152,6 +191,7 @@ const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promi
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket });
   await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
   await client.observe('live');
+  await workLocks({ cloud, faults, server, ...client });
 
   faults.refuseMail = true;
   faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');

@@ -161,6 +161,8 @@ export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) =>
         next = tell({ type: 'prepared', step, arguments: {}, argumentsHash: 'h' });
         break;
       }
+      case 'prepare-locks':
+        throw new Error('no step is exclusive');
       case 'prepare-undo': {
         const step = steps[state.effects[next.effect]?.step ?? -1];
         if (step === undefined) throw new Error('no such effect');

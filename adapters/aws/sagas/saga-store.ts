@@ -41,6 +41,7 @@ import {
   tokenKey,
   versionKey,
 } from './saga-items.ts';
+import { claimWrites, permitMethods } from './saga-permits.ts';
 import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
 /** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
@@ -131,10 +132,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return { written, ...(existing === undefined ? {} : { existing }) };
   };
 
-  const besideWrites = ({ sagaId }: SagaHead, { submitted }: Beside = {}): Write[] =>
-    submitted === undefined
+  const besideWrites = ({ sagaId }: SagaHead, { submitted, claims = [] }: Beside = {}): Write[] => [
+    ...(submitted === undefined
       ? []
-      : [{ tableName: sagasTable, item: submittedItem(sagaId, submitted), condition: isNew }];
+      : [{ tableName: sagasTable, item: submittedItem(sagaId, submitted), condition: isNew }]),
+    ...claimWrites(sagasTable, claims),
+  ];
 
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
     const by = { index: 'gsi_status', attribute: 'status', value: status };
@@ -171,13 +174,12 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       if (step === undefined) throw missing(sagaId);
       return step;
     },
-    createSaga: (head, entries) =>
-      commit(
-        head,
-        isNew,
-        entries,
-        sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),
-      ),
+    permits: permitMethods(sagas),
+    createSaga: (head, entries, claims = []) =>
+      commit(head, isNew, entries, [
+        ...sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),
+        ...claimWrites(sagasTable, claims),
+      ]),
     listBySession: async (sessionId) => (await sagas.query(sessionSagasKey(sessionId))).map(readSessionSaga),
     getSubmittedStep: async (sagaId, stepId) => {
       const item = await sagas.get(submittedKey(sagaId, stepId));

@@ -67,6 +67,8 @@ const WAITS: { [K in Wait['kind']]: z.ZodType<Omit<Extract<Wait, { kind: K }>, '
     deadlineMs: z.number().optional(),
     overdue: z.literal(true).optional(),
   }),
+  resource: z.looseObject({ step: count, semaphores: z.array(text), untilMs: z.number().nullable() }),
+  slot: z.looseObject({ semaphores: z.array(text), untilMs: z.null() }),
 };
 const waitSchemas = new Map<unknown, z.ZodType>(Object.entries(WAITS));
 const waitKind = z
@@ -106,6 +108,9 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   submitted: z.looseObject({ index: count, step: text, planHash: text }).optional(),
   inline: z.literal(true).optional(),
   undoFrom: count.optional(),
+  slot: count.nullish(),
+  locking: z.literal(true).optional(),
+  locked: z.literal(true).optional(),
 });
 
 /** We never write any other attribute. One such is `expiresAt`, which would make the table delete the head. */
@@ -128,6 +133,8 @@ export const storedHead = z.strictObject({
   messageId: text.optional(),
   parent: entryLink.optional(),
   root: text.optional(),
+  project: text.optional(),
+  maxConcurrent: count.optional(),
   requestedBy: text,
   historyEvents: count,
   createdAt: time,
@@ -196,6 +203,7 @@ const tool = z.looseObject({
   probe: z.boolean(),
   compensation: compensation.optional(),
   resourceKey: text.optional(),
+  exclusive: z.boolean().optional(),
 });
 
 const approval = z.looseObject({ timeoutSeconds: z.number(), prompt: text.optional() });

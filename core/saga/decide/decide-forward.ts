@@ -7,6 +7,7 @@ import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
 import { progressChildren } from './decide-children.ts';
 import { failedFacts, progressNextStep, refusedFacts } from './decide-interactive.ts';
+import { fencingTokenOf, progressResource, takePermits } from './decide-permits.ts';
 import { attemptFact, currentStep, currentTool, operationId, pauseStep, stepFact } from './facts.ts';
 import { stepCountOf } from './plan-in-force.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
@@ -137,6 +138,10 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
       return progressNextStep(state, wait, around);
     case 'children':
       return progressChildren(state, wait, around);
+    case 'resource':
+      return progressResource(state, wait, around);
+    case 'slot':
+      return { next: { next: 'end', status: 'QUEUED' } };
   }
 };
 
@@ -149,6 +154,7 @@ export const progressForward = (state: SagaState, around: Surroundings): Step =>
     if (state.output === true) return { next: { next: 'prepare-output' } };
     return { facts: [{ direction: 'saga', status: 'completed' }] };
   }
+  if (state.locking === true) return { next: { next: 'prepare-locks' } };
   return { next: { next: 'prepare', step: state.cursor } };
 };
 
@@ -164,7 +170,7 @@ export const startStep = (
   const due =
     state.phase === 'forward' &&
     state.operation === null &&
-    state.wait === null &&
+    (state.wait === null || state.wait.kind === 'resource') &&
     state.cursor === step.index;
   if (!due) return [];
   if (event.type === 'unprepared') return refusedFacts(state, step, event.error);
@@ -185,8 +191,11 @@ export const startStep = (
     const message = `The arguments of step ${step.id} are not the ones that were approved.`;
     return refusedFacts(state, step, { name: 'ArgumentsChanged', message });
   }
+  const { facts, isReady } = takePermits(state, event, around);
+  if (!isReady) return facts;
   if (step.kind === 'children') {
     return [
+      ...facts,
       {
         direction: 'forward',
         status: 'started',
@@ -200,6 +209,7 @@ export const startStep = (
     ];
   }
   return [
+    ...facts,
     {
       direction: 'forward',
       status: 'started',
@@ -213,6 +223,7 @@ export const startStep = (
         ? { keyExpiresMs: around.nowMs + step.idempotencyWindowSeconds * 1000 }
         : {}),
       ...(state.submitted?.index === step.index ? { planHash: state.submitted.planHash } : {}),
+      ...fencingTokenOf(event.lock),
     },
   ];
 };

@@ -13,6 +13,7 @@ import { outputFacts, sealFacts, settledFacts, unwindFacts } from './decide-fami
 import { progressForward, startStep } from './decide-forward.ts';
 import { closeFacts, leavesInline, submitFacts } from './decide-interactive.ts';
 import { outcomeFacts } from './decide-outcome.ts';
+import { admitFacts, breakLockFacts, startLocks } from './decide-permits.ts';
 import { rewindFacts, undoFacts } from './decide-rewind.ts';
 import { progressUndo, startUndo } from './decide-undo.ts';
 import { apply } from './fold.ts';
@@ -65,8 +66,14 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
     case 'prepared':
     case 'unprepared':
       return startStep(state, event, around);
+    case 'locks-prepared':
+      return startLocks(state, event, around);
     case 'undo-prepared':
       return startUndo(state, event, around);
+    case 'admit':
+      return admitFacts(state, event);
+    case 'break-lock':
+      return breakLockFacts(event);
     case 'unwind':
       return unwindFacts(state, event);
     case 'seal':
@@ -94,6 +101,8 @@ const OUTSIDE: readonly SagaEvent['type'][] = [
   'unwind',
   'seal',
   'child-settled',
+  'admit',
+  'break-lock',
 ];
 
 /**
@@ -116,12 +125,20 @@ const progress = (state: SagaState, around: Surroundings): Step => {
 };
 
 /** `children-seen` is good for the wait that it was prepared for. A prepared event brings its own step, which may be in flight when this decision ends. */
-const surroundings = (event: SagaEvent, given: Surroundings): Surroundings =>
-  event.type === 'prepared' || event.type === 'undo-prepared'
-    ? { ...given, currentStep: given.currentStep ?? event.step }
-    : event.type === 'children-seen'
-      ? { ...given, children: event.children }
-      : given;
+const surroundings = (event: SagaEvent, given: Surroundings): Surroundings => {
+  switch (event.type) {
+    case 'prepared':
+      return { ...given, currentStep: given.currentStep ?? event.step, hasLooked: true };
+    case 'locks-prepared':
+      return { ...given, hasLooked: true };
+    case 'undo-prepared':
+      return { ...given, currentStep: given.currentStep ?? event.step };
+    case 'children-seen':
+      return { ...given, children: event.children };
+    default:
+      return given;
+  }
+};
 
 /**
  * The most facts of one decision, and of all decisions of one move. The rest comes with the next event.

@@ -17,6 +17,7 @@ import {
   withOperation,
   working,
 } from './fold-parts.ts';
+import { applyLock, applySlot, withoutSlot } from './fold-permits.ts';
 import { applyCancel, applyRewindRequest, applyRewound, applyUndoRequest } from './fold-rewind.ts';
 import { applyOperator, applyUndo } from './fold-undo.ts';
 
@@ -165,11 +166,14 @@ const unwind = (state: SagaState, entry: { failure: Failure }): SagaState => {
 
 const begin = (entry: EntryOf<'saga'> & { status: 'started' }): SagaState => {
   const { interactive, output } = entry;
-  const state = {
-    ...initialState(entry.stepCount),
-    ...(output === undefined ? {} : { output: true as const }),
+  const state = initialState(entry.stepCount);
+  const driven: SagaState = {
+    ...state,
+    ...(output === undefined ? {} : { output: true }),
+    ...(entry.inline === true ? { inline: true } : {}),
+    ...(entry.maxConcurrent === undefined ? {} : { slot: null }),
+    ...(entry.locks === undefined ? {} : { locking: true }),
   };
-  const driven = entry.inline === true ? { ...state, inline: true as const } : state;
   return interactive === undefined ? driven : afterStep({ ...driven, interactive }, -1, entry.at);
 };
 
@@ -201,11 +205,11 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'sealed':
       return { ...state, sealed: true };
     case 'completed':
-      return { ...working(state), phase: 'done', status: 'COMPLETED', wait: null };
+      return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPLETED', wait: null };
     case 'compensated':
-      return { ...working(state), phase: 'done', status: 'COMPENSATED' };
+      return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATED' };
     case 'compensation_failed':
-      return { ...working(state), phase: 'done', status: 'COMPENSATION_FAILED' };
+      return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATION_FAILED' };
     case 'step_settled':
       return applySettled(state, entry.effect, entry.at);
     case 'idle':
@@ -217,7 +221,7 @@ const applyApproval = (state: SagaState, entry: EntryOf<'approval'>): SagaState 
   if (entry.status === 'requested') {
     const { stepIndex: step, untilMs, argumentsHash } = entry;
     const wait = { kind: 'approval' as const, step, untilMs, ...(argumentsHash && { argumentsHash }) };
-    return { ...working(state), status: 'AWAITING', wait };
+    return { ...withoutSlot(working(state)), status: 'AWAITING', wait };
   }
   const answered = { ...working(state), wait: null };
   if (entry.status !== 'approved') return answered;
@@ -241,6 +245,10 @@ export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {
       return applyUndo(working(state), entry);
     case 'child':
       return applyChild(working(state), entry);
+    case 'lock':
+      return applyLock(state, entry);
+    case 'slot':
+      return applySlot(state, entry);
     case 'operator':
       return applyOperator(working(state), entry);
   }

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ChildEnd, ChildStatus, EntryLink, NamedChild } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { Look, Root } from '../model/permit.ts';
+import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
 
 /** Outcome of one operation, as the tool, or the engine on its behalf, reported it (S2). */
 export type Outcome =
@@ -26,6 +27,26 @@ export interface OperationId {
   direction: 'forward' | 'probe' | 'undo';
   attempt: number;
   probes: number;
+}
+
+/** How the lock of a step stands. */
+export interface LockLook {
+  step: PinnedToolStep;
+  semaphore: string;
+  resourceKey: string;
+  look: Look;
+  /** Takes the lock, or waits in line. */
+  root: Root;
+  /**
+   * The root holds locks, and an older one is in the way. Then it must not wait for long, because that one
+   * may wait for it (L9).
+   */
+  mayDeadlock: boolean;
+}
+
+export interface SlotLook {
+  semaphore: string;
+  look: Look;
 }
 
 export type SagaEvent =
@@ -54,6 +75,9 @@ export type SagaEvent =
     }
   /** An interactive saga ends, and all of it stands. */
   | { type: 'close'; reason?: string }
+  /** Its project has a slot for it. */
+  | { type: 'admit'; slot: SlotLook }
+  | { type: 'break-lock'; semaphore: string; resourceKey: string; evidence: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
   /** The parent's command: back to where this child began, also when it is completed. */
   | { type: 'unwind'; parent: EntryLink }
@@ -69,7 +93,12 @@ export type SagaEvent =
       resourceKey?: string;
       /** Of a step that runs children. */
       children?: NamedChild[];
+      /** Of an exclusive step. */
+      lock?: LockLook;
+      /** When it needs a slot. */
+      slot?: SlotLook;
     }
+  | { type: 'locks-prepared'; locks: LockLook[]; slot?: SlotLook }
   | { type: 'unprepared'; step: PinnedStep; error: SagaError }
   | {
       type: 'undo-prepared';
@@ -98,9 +127,10 @@ export interface SeenChild {
   resources?: { [mark: string]: number };
 }
 
-/** The next action. The first four are for the caller of `decide`, the others for the engine. */
+/** The next action. The first five are for the caller of `decide`, the others for the engine. */
 export type Next =
   | { next: 'prepare'; step: number }
+  | { next: 'prepare-locks' }
   | { next: 'prepare-undo'; effect: number }
   /** What became of the children that the saga waits for. */
   | { next: 'prepare-children' }
@@ -123,6 +153,8 @@ export interface Surroundings {
   nowMs: number;
   /** The pinned step of the operation in flight or of the wait; required when there is one. */
   currentStep?: PinnedStep;
+  /** The event says how locks and slots stand now. */
+  hasLooked?: true;
   /** What became of the children that the saga waits for, when the caller has looked. */
   children?: readonly SeenChild[];
   /** Pinned steps of the effects that an operator's action, or a child that settled, is about. */

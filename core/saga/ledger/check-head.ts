@@ -92,6 +92,8 @@ export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntr
     ['root', head.root === first.root],
     ['sessionId', first.requestHash === undefined || head.sessionId === first.sessionId],
     ['messageId', head.messageId === first.messageId],
+    ['project', head.project === first.project],
+    ['maxConcurrent', head.maxConcurrent === first.maxConcurrent],
     ['requestedBy', head.requestedBy === first.actor],
     ['createdAt', head.createdAt === first.at],
     ['updatedAt', head.updatedAt === last.at],

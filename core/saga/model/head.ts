@@ -42,6 +42,10 @@ export interface SagaHead {
   parent?: EntryLink;
   /** Of a child: the saga without a parent, with which its steps are stored. */
   root?: string;
+  /** Namespace of its locks, and of its slot. */
+  project?: string;
+  /** Root sagas of the project that may run at once, as this one asked. */
+  maxConcurrent?: number;
   requestedBy: string;
   /** Events in the history of the current execution, estimated. */
   historyEvents: number;

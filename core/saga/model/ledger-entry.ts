@@ -107,6 +107,10 @@ export type Fact =
       parent?: EntryLink;
       root?: string;
       output?: PinnedOutput;
+      project?: string;
+      maxConcurrent?: number;
+      /** Exclusive resources that are known from the input, in the order in which they are taken. */
+      locks?: { stepIndex: number; resourceKey: string }[];
     }
   | { direction: 'saga'; status: 'resumed'; generation: number; reason: string }
   | {
@@ -169,6 +173,8 @@ export type Fact =
       planHash?: string;
       /** Of a step that runs children: they are created after this is written. `deadlineMs` 0: none. */
       children?: NamedChild[];
+      /** Of the lock on its resource. */
+      fencingToken?: number;
     } & AttemptFact)
   | ({ direction: 'forward' } & CommittedFact)
   | ({ direction: 'probe' } & CommittedFact)
@@ -206,6 +212,29 @@ export type Fact =
   | ({ direction: 'child'; status: 'unwinding'; children: number[]; reason: string } & StepFact)
   /** A child whose compensation had failed is undone now, so the parent decides again. */
   | ({ direction: 'child'; status: 'settled'; child: ChildEnd } & StepFact)
+  | ({
+      direction: 'lock';
+      status: 'taken';
+      semaphore: string;
+      resourceKey: string;
+      fencingToken: number;
+    } & StepFact)
+  | ({
+      direction: 'lock';
+      status: 'waiting';
+      /** All that it stands in line for. */
+      semaphores: string[];
+      /** The resource that another root has. */
+      resourceKey: string;
+      /** Id of that root. */
+      behind: string;
+      /** When its own root began: its place in the line. */
+      since: string;
+      untilMs: number | null;
+    } & StepFact)
+  | { direction: 'lock'; status: 'broken'; semaphore: string; resourceKey: string; evidence: string }
+  | { direction: 'slot'; status: 'taken'; semaphore: string; number: number; fencingToken: number }
+  | { direction: 'slot'; status: 'queued'; semaphore: string }
   | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
 
 /** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */

@@ -100,11 +100,20 @@ export interface ReplacedPlan {
   planHash: string;
   stepCount: number;
 }
+
+/** The reason why a saga waits. */
 export type Wait =
   | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
   /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
   | { kind: 'next-step'; untilMs: number; asked?: true }
-  | ChildrenWait;
+  | ChildrenWait
+  /**
+   * For locks that other roots hold. `untilMs`: it gives up then, so that no two wait for each other (L9).
+   * Null: it waits as long as it takes.
+   */
+  | { kind: 'resource'; step: number; semaphores: string[]; untilMs: number | null }
+  /** For a slot of its project. No execution runs meanwhile. */
+  | { kind: 'slot'; semaphores: string[]; untilMs: null };
 
 /** Index of the step that waits for an approval. */
 export const approvalStep = (wait: Wait | null): number | undefined =>
@@ -129,7 +138,6 @@ export interface SagaState {
   cursor: number;
   effects: EffectRecord[];
   operation: Operation | null;
-  /** The reason why the saga waits. */
   wait: Wait | null;
   pauseUntilMs: number | null;
   /** The gate of this step is open. */
@@ -155,4 +163,10 @@ export interface SagaState {
   inline?: true;
   /** Only effects from this index on are taken back; then the saga waits for the next step. */
   undoFrom?: number;
+  /** The slot that it holds. Null: it needs one before its next step. Absent: its project has no limit. */
+  slot?: number | null;
+  /** It has not taken the locks yet that are known from its input. */
+  locking?: true;
+  /** It has taken a lock, so there is something to release at its end. */
+  locked?: true;
 }

@@ -65,6 +65,11 @@ export interface ToolPolicy {
   compensation?: CompensationPolicy;
   /** JSONata over the arguments. Effects on one resource are undone strictly one after the other. */
   resourceKey?: string;
+  /**
+   * Needs `resourceKey`. One root saga at a time works on a resource: from the start of its first such step
+   * until it has ended (L8).
+   */
+  exclusive?: boolean;
 }
 
 /** One version of a tool in the catalog; immutable once stored. */

@@ -6,6 +6,7 @@ import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalStep } from '../model/state.ts';
+import { isStillBusy } from '../permits/look.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { hasNews } from '../run/family.ts';
 import { move } from '../run/move.ts';
@@ -92,18 +93,37 @@ export const createAnswer =
     return { sagaId: request.sagaId, status: moved.head.state.status, answered };
   };
 
+/** Whether the saga still has to wait, as the execution with this token was told. */
+const isWaiting = async (
+  dependencies: { store: SagaStore },
+  head: SagaHead | undefined,
+  token: WakeToken,
+): Promise<boolean> => {
+  const wait = head?.state.wait ?? null;
+  if (head?.state.generation !== token.generation || wait === null) return false;
+  switch (wait.kind) {
+    case 'approval':
+      return wait.step === token.step;
+    case 'resource':
+      return wait.step === token.step && (await isStillBusy(dependencies, head));
+    case 'children':
+      return !(await hasNews(dependencies.store, head));
+    case 'slot':
+    case 'next-step':
+      return false;
+  }
+};
+
 /**
- * Keeps the token of an execution that begins to wait. If the answer, or the end of a child, came first, wakes it at once.
+ * Keeps the token of an execution that begins to wait. If what it waits for came first, wakes it at once.
  * Whichever of the two comes second sees the other.
  */
 export const createAnnounceAwait =
-  ({ store, engine }: { store: SagaStore; engine: SagaEngine }) =>
+  (dependencies: { store: SagaStore; engine: SagaEngine }) =>
   async (token: WakeToken): Promise<void> => {
+    const { store, engine } = dependencies;
     const before = await store.getHead(token.sagaId);
     if (before?.state.generation === token.generation) await store.putToken(token);
     const head = await store.getHead(token.sagaId);
-    const waits =
-      head?.state.generation === token.generation &&
-      (approvalStep(head.state.wait) === token.step || head.state.wait?.kind === 'children');
-    if (!waits || (await hasNews(store, head))) await engine.wake(token.token);
+    if (!(await isWaiting(dependencies, head, token))) await engine.wake(token.token);
   };

@@ -3,7 +3,7 @@ import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import type { Operation } from '../model/state.ts';
+import type { Operation, Wait } from '../model/state.ts';
 import type { Story } from './stories.ts';
 
 const MAX_REASON = 1000;
@@ -29,18 +29,53 @@ const pauseReason = (entries: readonly LedgerEntry[]): string => {
   return last?.status === 'paused' ? last.reason : '';
 };
 
+type Doing = NonNullable<Observation['doing']>;
+
+const lockDoing = (untilMs: number | null, entries: readonly LedgerEntry[]): Doing => {
+  const last = entries.findLast((entry) => entry.direction === 'lock' && entry.status === 'waiting');
+  if (last?.direction !== 'lock' || last.status !== 'waiting') return { what: 'waiting' };
+  const reason = clip(`until saga ${last.behind} has ended: it works on ${last.resourceKey}`, MAX_REASON);
+  const until = untilMs === null ? {} : { until: iso(untilMs) };
+  return { what: 'waiting', reason, step: last.step, tool: last.tool, ...until };
+};
+
+/** Undefined when somebody else has to act. */
+const waitingFor = (
+  wait: Wait,
+  entries: readonly LedgerEntry[],
+  stories: readonly Story[],
+): Doing | undefined => {
+  switch (wait.kind) {
+    case 'approval':
+    case 'next-step':
+      return undefined;
+    case 'slot':
+      return { what: 'waiting', reason: 'until its project has room for it' };
+    case 'resource':
+      return lockDoing(wait.untilMs, entries);
+    case 'children': {
+      const { step = '?', tool = '?' } = stories[wait.effect] ?? {};
+      const { deadlineMs } = wait;
+      const reason = 'for its children';
+      return {
+        what: 'waiting',
+        reason,
+        step,
+        tool,
+        ...(deadlineMs === undefined ? {} : { until: iso(deadlineMs) }),
+      };
+    }
+  }
+};
+
 /** Undefined when nothing moves by itself: the saga has ended, or waits for a person (`awaiting`). */
 export const doingOf = (
   { state }: SagaHead,
   entries: readonly LedgerEntry[],
   stories: readonly Story[],
 ): Observation['doing'] => {
-  if (state.phase === 'done' || state.wait?.kind === 'approval') return undefined;
-  if (state.wait?.kind === 'children') {
-    const { step = '?', tool = '?' } = stories[state.wait.effect] ?? {};
-    const { deadlineMs } = state.wait;
-    return { what: 'waiting', step, tool, ...(deadlineMs === undefined ? {} : { until: iso(deadlineMs) }) };
-  }
+  if (state.phase === 'done') return undefined;
+  if (state.wait !== null) return waitingFor(state.wait, entries, stories);
   const call = state.operation === null ? {} : operationOf(state.operation, stories);
   if (state.pauseUntilMs !== null) {
     return { what: 'pausing', until: iso(state.pauseUntilMs), reason: pauseReason(entries), ...call };

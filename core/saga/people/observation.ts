@@ -60,6 +60,7 @@ const reasonOf = (story: Story): string => {
 };
 
 const ADVICE: Record<SagaStatus, string> = {
+  QUEUED: 'The saga waits until its project has room for it. Do not start it again.',
   RUNNING: 'The saga is running. Ask again before you act on it.',
   PAUSED: 'The saga pauses before it goes on. Ask again before you act on it.',
   AWAITING: 'The saga waits for a person to approve or reject. Do not start it again.',
@@ -115,6 +116,9 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   const { wait } = head.state;
   switch (wait?.kind) {
     case undefined:
+    // `doing` tells of these: nobody has to answer.
+    case 'resource':
+    case 'slot':
       return undefined;
     case 'approval':
       return approvalOf(head, wait, entries);

@@ -9,6 +9,7 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
+import { createBreakLock } from '../permits/break-lock.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/prepare.ts';
@@ -150,7 +151,20 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
   return new Map([...last].filter(([, error]) => error === name));
 };
 
+const checkBreak = ({ action, resourceKey, evidence = '' }: OperateSagaInput): void => {
+  if ((action === 'break-lock') !== (resourceKey !== undefined)) {
+    throw new WalkbackError(
+      'InvalidInput',
+      'resourceKey: break-lock needs the resource, and nothing else does.',
+    );
+  }
+  if (action === 'break-lock' && evidence.trim() === '') {
+    throw new WalkbackError('InvalidInput', 'evidence: break-lock needs a reason.');
+  }
+};
+
 const checkRequest = (request: OperateSagaInput): void => {
+  checkBreak(request);
   if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
     throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
   }
@@ -185,6 +199,10 @@ export const createOperate =
       await wake(dependencies, sagaId);
       await ensureDriven(dependencies, moved.head, by);
       return { sagaId, status: moved.head.state.status };
+    }
+    if (action === 'break-lock') {
+      const { state } = await createBreakLock(dependencies)(request);
+      return { sagaId, status: state.status };
     }
     const about = {
       named: stepId === undefined ? undefined : await findPlaces(store, head, stepId),

@@ -70,6 +70,7 @@ const toolSchema = z.strictObject({
     .strictObject({ name: z.string().regex(NAME), timeoutSeconds, retry: compensationRetry })
     .optional(),
   resourceKey: z.string().max(500).optional(),
+  exclusive: z.boolean().optional(),
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
 });
 
@@ -94,6 +95,9 @@ export const toolViolations = (tool: ToolManifest): string[] => {
   }
   if (tool.compensation !== undefined && tool.schemas.compensation === undefined) {
     problems.push('its manifest has no schema of what the compensator is given');
+  }
+  if (tool.exclusive === true && tool.resourceKey === undefined) {
+    problems.push('it is exclusive and has no resourceKey; say which resource it needs for itself');
   }
   return problems.map((problem) => `tool ${tool.name}@${tool.version}: ${problem}`);
 };

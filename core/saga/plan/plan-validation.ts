@@ -80,6 +80,7 @@ export const pin = (
     probe: tool.probe,
     ...(tool.compensation === undefined ? {} : { compensation: tool.compensation }),
     ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
+    ...(tool.exclusive === true ? { exclusive: true } : {}),
     ...(step.approval === undefined ? {} : { approval: step.approval }),
   };
 };

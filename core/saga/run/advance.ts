@@ -1,6 +1,7 @@
 /** The state `Advance` of the machine: moves a saga, and renders what the machine does next. */
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
+import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { afterEnd, driveChildren } from './family.ts';
@@ -11,9 +12,9 @@ import { render } from './render.ts';
  * The function behind the state `Advance`. Answers `SUPERSEDED` to an execution that no longer drives the
  * saga.
  */
-export const createAdvance =
-  (dependencies: AdvanceDependencies) =>
-  async (
+export const createAdvance = (dependencies: AdvanceDependencies) => {
+  const handBack = createHandBack(dependencies);
+  return async (
     sagaId: string,
     generation: number,
     event: SagaEvent,
@@ -29,9 +30,11 @@ export const createAdvance =
     if (moved.head.state.generation !== generation || moved.next.next === 'none') {
       return { ...common, action: 'END', status: 'SUPERSEDED' };
     }
+    await handBack(moved.head);
     if (moved.next.next === 'await') await driveChildren(dependencies, moved.head);
     if (moved.next.next === 'end' || moved.next.next === 'escalate') {
       if (await afterEnd(dependencies, moved.head)) return { ...common, action: 'END', status: 'CONTINUED' };
     }
     return render(dependencies, moved.head, moved.entries, moved.next, common, executionArn);
   };
+};

@@ -11,6 +11,8 @@ import { isSameTurn, type SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { approvalStep, type SagaState } from '../model/state.ts';
+import { claimsOf } from '../permits/claims.ts';
+import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
 import type { AdvanceDependencies, Beside, Evaluate } from '../ports.ts';
 import { prepareStep, type Reading, readingOf } from './prepare.ts';
 import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
@@ -81,10 +83,14 @@ const prepared = async (
   switch (next.next) {
     case 'prepare': {
       const step = await reading.step(next.step, state);
-      return step.kind === 'children'
-        ? prepareChildrenStep(reading, state, facts, step, evaluate)
-        : prepareStep(reading, state, facts, step, evaluate);
+      const event =
+        step.kind === 'children'
+          ? await prepareChildrenStep(reading, state, facts, step, evaluate)
+          : await prepareStep(reading, state, facts, step, evaluate);
+      return withPermits(reading, state, facts, event);
     }
+    case 'prepare-locks':
+      return prepareLocks(reading, state);
     case 'prepare-undo':
       return prepareUndo(reading, state, next.effect);
     case 'prepare-children': {
@@ -193,7 +199,8 @@ export const move = async (
     }
     if (facts.length === 0) return { head, entries: [], next: decided.next };
     const { entries, moved } = advanceHead(head, facts, now, actor);
-    const outcome = await store.append(moved, head.version, entries, besideOf(told, entries));
+    const beside = { ...besideOf(told, entries), claims: claimsOf(moved, entries) };
+    const outcome = await store.append(moved, head.version, entries, beside);
     if (outcome.written) return { head: moved, entries, next: decided.next };
   }
   throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {

@@ -69,7 +69,7 @@ export const scopeOf = async (
  */
 const MAX_RESOURCE_KEY_LENGTH = 500;
 
-const resourceKeyOf = (resource: Json): string => {
+export const resourceKeyOf = (resource: Json): string => {
   const text = typeof resource === 'string' ? resource : canonicalJson(resource);
   return text.length <= MAX_RESOURCE_KEY_LENGTH ? text : hashJson(text);
 };

@@ -57,6 +57,7 @@ export const requestFor = async (
     // With an error there is no result: it broke the tool's contract, and the ledger has null instead.
     ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
+    ...(started.fencingToken === undefined ? {} : { fencingToken: started.fencingToken }),
   };
   if (step.kind === 'children') throw new RangeError(`step ${step.id} calls no tool`);
   const { functionName, endpoint } = step;
@@ -110,6 +111,7 @@ export const render = async (
     case 'none':
     case 'hand-over':
     case 'prepare':
+    case 'prepare-locks':
     case 'prepare-undo':
     case 'prepare-children':
     case 'prepare-output':

@@ -2,14 +2,21 @@
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import { slotFact } from '../decide/decide-permits.ts';
 import { fold } from '../decide/fold.ts';
+import type { SlotLook } from '../decide/saga-events.ts';
 import { type AskedPolicy, requirePolicy } from '../interactive/policy.ts';
 import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
+import { slotsOf } from '../model/permit.ts';
 import type { PinnedParts, Plan, SagaDefinition } from '../model/plan.ts';
+import { claimsOf } from '../permits/claims.ts';
+import { lookAt } from '../permits/look.ts';
+import { startLocksIn } from '../permits/start-locks.ts';
 import { daysToReview, parsePlan } from '../plan/catalog.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
@@ -27,6 +34,8 @@ export interface StartRequest {
   input?: Json;
   sessionId?: string;
   messageId?: string;
+  project?: string;
+  maxConcurrent?: number;
   requestedBy: string;
 }
 
@@ -72,19 +81,30 @@ const planOf = async (store: SagaStore, request: Checked): Promise<Started> => {
   return { plan: definition.plan, definition };
 };
 
+interface Beginning {
+  definition: string | undefined;
+  policy: InteractivePolicy | undefined;
+  requestHash: string;
+  locks: { stepIndex: number; resourceKey: string }[];
+}
+
+/** `slot`: how the slots of its project stand, when it needs one to begin. */
 const headOf = (
   request: Checked,
   { steps, output }: PinnedParts,
-  about: { definition: string | undefined; policy: InteractivePolicy | undefined; requestHash: string },
+  about: Beginning,
+  slot: SlotLook | undefined,
   at: string,
 ) => {
-  const { definition, policy, requestHash } = about;
+  const { definition, policy, requestHash, locks } = about;
   const { planHash } = pinSteps(steps);
   const inputHash = hashJson(request.input);
   const known = {
     ...(definition === undefined ? {} : { definition }),
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
     ...(request.messageId === undefined ? {} : { messageId: request.messageId }),
+    ...(request.project === undefined ? {} : { project: request.project }),
+    ...(request.maxConcurrent === undefined ? {} : { maxConcurrent: request.maxConcurrent }),
   };
   const fact: Fact = {
     direction: 'saga',
@@ -96,8 +116,10 @@ const headOf = (
     ...known,
     ...(policy === undefined ? {} : { interactive: policy, inline: true }),
     ...(output === undefined ? {} : { output }),
+    ...(locks.length === 0 ? {} : { locks }),
   };
-  const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], {
+  const facts = slot === undefined ? [fact] : [fact, slotFact(slot)];
+  const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, facts, {
     at,
     actor: request.requestedBy,
   });
@@ -140,18 +162,58 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
  * twice. A different request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput`
  * before anything is written.
  */
-export const createStartSaga =
-  ({ store, engine, clock, evaluate }: StartDependencies) =>
-  async (request: StartRequest): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
+export const createStartSaga = ({ store, engine, clock, evaluate }: StartDependencies) => {
+  const create = async (
+    request: Checked,
+    parts: PinnedParts,
+    about: Beginning,
+    at: string,
+  ): Promise<SagaHead> => {
+    const { sagaId, project, maxConcurrent: size } = request;
+    const semaphore = slotsOf(project ?? '');
+    const me = { sagaId, startedAt: at };
+    /** Undefined when its slot was taken by another meanwhile. */
+    const tryToCreate = async (slot: SlotLook | undefined): Promise<SagaHead | undefined> => {
+      const { head, entries } = headOf(request, parts, about, slot, at);
+      const outcome = await store.createSaga(head, entries, claimsOf(head, entries));
+      return outcome.written ? head : outcome.existing;
+    };
+    // An interactive saga takes a slot with its first step.
+    const isLimited = size !== undefined && about.policy === undefined;
+    const created = await retrying(RACE, clock, async () =>
+      tryToCreate(
+        isLimited ? { semaphore, look: await lookAt({ store }, semaphore, me, { size }) } : undefined,
+      ),
+    );
+    if (created !== undefined) return created;
+    // Others took each free slot first. Standing in line always works.
+    const queued = await tryToCreate({ semaphore, look: { state: 'busy', behind: me } });
+    if (queued !== undefined) return queued;
+    throw new WalkbackError('Throttled', `Saga ${sagaId} is started by too many at once; try again.`, {
+      retryable: true,
+    });
+  };
+
+  /** A function drives it, or it waits for a slot: then it has no execution yet. */
+  const begin = async ({ sagaId, state }: SagaHead): Promise<void> => {
+    if (state.inline === undefined && state.status !== 'QUEUED') await engine.start(sagaId, 1);
+  };
+
+  return async (
+    request: StartRequest,
+  ): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
     const requestHash = hashJson(request);
     const known = await store.getHead(request.sagaId);
     if (known !== undefined) {
       const head = adopt(known, requestHash);
-      if (head.seq === 1 && head.state.inline === undefined) await engine.start(head.sagaId, 1);
+      if (head.version === 1) await begin(head);
       return { sagaId: head.sagaId, status: head.state.status, warnings: [] };
     }
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
+    }
+    if (request.maxConcurrent !== undefined && request.project === undefined) {
+      throw new WalkbackError('InvalidInput', 'maxConcurrent: name the project that it limits.');
     }
     const checked = withInput(request);
     if (Buffer.byteLength(canonicalJson(checked.input)) > MAX_INPUT_BYTES) {
@@ -170,16 +232,17 @@ export const createStartSaga =
     );
     const now = clock.now();
     const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
-    const about = { definition: name, policy, requestHash };
-    const { head, entries } = headOf(checked, parts, about, now.toISOString());
-    const { planHash, inputHash } = head;
+    const { input } = checked;
     const { steps, plans } = parts;
-    const pinned = { sagaId: request.sagaId, planHash, inputHash, input: checked.input, steps, plans };
+    const locks = await startLocksIn(steps, { input, project: request.project, evaluate });
+    const { planHash } = pinSteps(steps);
+    const pinned = { sagaId: request.sagaId, planHash, inputHash: hashJson(input), input, steps, plans };
     await store.putPinned(pinned);
-    const outcome = await store.createSaga(head, entries);
-    const current = outcome.written ? head : adopt(outcome.existing ?? head, requestHash);
-    if (current.state.inline === undefined) await engine.start(current.sagaId, 1);
+    const about = { definition: name, policy, requestHash, locks };
+    const current = adopt(await create(checked, parts, about, now.toISOString()), requestHash);
+    await begin(current);
     const overdue = definition !== undefined && daysToReview(definition, now) < 0;
     const warnings = overdue ? [`Template ${name} is past its review date ${definition.reviewBy}.`] : [];
     return { sagaId: current.sagaId, status: current.state.status, warnings };
   };
+};

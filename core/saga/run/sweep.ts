@@ -5,12 +5,14 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
+import { createAdmit } from '../permits/hand-back.ts';
+import { isStillBusy } from '../permits/look.ts';
 import type { SagaOutline } from '../ports.ts';
 import { afterEnd, hasNews } from './family.ts';
 import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
-const OPEN: SagaStatus[] = ['RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
+const OPEN: SagaStatus[] = ['QUEUED', 'RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
 
 /**
  * A saga that ended because a child could not be undone goes on when that is repaired, and the child may have died before it
@@ -63,11 +65,17 @@ const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, status: SagaStatus, nowM
   return (Math.floor(nowMs / MINUTE_MS) + place) % WAITING_EVERY_MINUTES === 0;
 };
 
-const wakeLost = async ({ store, engine, clock }: SweepDependencies, head: SagaHead): Promise<boolean> => {
+/** Something came that the saga waited for, and its execution does not know. */
+const wakeLost = async (dependencies: SweepDependencies, head: SagaHead): Promise<boolean> => {
+  const { store, engine, clock } = dependencies;
   const idleMs = clock.now().getTime() - Date.parse(head.updatedAt);
   if (idleMs < LOST_WAKE_MS) return false;
-  const isOpen = head.state.wait !== null && !(await hasNews(store, head));
-  if (isOpen) return false;
+  const { wait } = head.state;
+  const isBusy =
+    wait?.kind === 'resource'
+      ? await isStillBusy(dependencies, head)
+      : wait !== null && !(await hasNews(store, head));
+  if (isBusy) return false;
   const waiting = await store.getToken(head.sagaId);
   return waiting?.generation === head.state.generation && (await engine.wake(waiting.token));
 };
@@ -80,6 +88,11 @@ const sweepOne = async (
 ): Promise<void> => {
   const { clock, log } = dependencies;
   const { sagaId, state } = head;
+  if (state.wait?.kind === 'slot') {
+    // No execution runs while it waits.
+    report.resumed.push(...(await createAdmit(dependencies)(head.project ?? '', true)));
+    return;
+  }
   const seen = await lookAtDriver(dependencies, head);
   if (seen === 'running') {
     if (await wakeLost(dependencies, head)) report.woken.push(sagaId);

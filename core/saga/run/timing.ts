@@ -13,6 +13,12 @@ export const ENGINE_SLACK_SECONDS = 5;
 /** Longest single wait of the engine; a longer one is a row of these. (A timer of 2^31 ms is the limit locally.) */
 export const MAX_WAIT_SECONDS = 20 * 24 * 3600;
 
+/** An older root may be waiting for this one: after this long, the younger one gives up (wait-die). */
+export const LOCK_PATIENCE_MS = 30_000;
+
+/** A saga in line for a lock looks again after this long, in case nobody woke it. */
+export const LOCK_RECHECK_MS = 10 * 60_000;
+
 /** Probes after one forward attempt before the answer "unknown" stands. */
 export const MAX_PROBES = 2;
 

@@ -1,0 +1,113 @@
+/** Locks, slots and the lines before them, in the Sagas table. Permits are granted by the store's own transaction. */
+import * as z from 'zod';
+import type { Claim, Permit, Ticket } from '../../../core/saga/model/permit.ts';
+import type { PermitStore } from '../../../core/saga/ports.ts';
+import { type Condition, isNew } from '../conditions.ts';
+import { itemReader } from '../read-item.ts';
+import type { Table } from '../table.ts';
+import type { Key } from '../table-reads.ts';
+import type { Write } from '../table-writes.ts';
+
+const PERMIT = 'PERMIT#';
+const WAIT = 'WAIT#';
+
+const partitionOf = (semaphore: string): string => `SEMAPHORE#${semaphore}`;
+const heldPartition = (rootId: string): string => `SEMAPHORES#${rootId}`;
+const permitKey = ({ semaphore, number }: Pick<Permit, 'semaphore' | 'number'>): Key => ({
+  pk: partitionOf(semaphore),
+  sk: `${PERMIT}${String(number).padStart(4, '0')}`,
+});
+/** In the order of the line. */
+const ticketKey = ({ semaphore, root, sagaId }: Ticket): Key => ({
+  pk: partitionOf(semaphore),
+  sk: `${WAIT}${root.startedAt}#${root.sagaId}#${sagaId}`,
+});
+const heldKey = ({ holder, semaphore }: Pick<Permit, 'holder' | 'semaphore'>): Key => ({
+  pk: heldPartition(holder),
+  sk: semaphore,
+});
+
+const permitItem = z.object({
+  semaphore: z.string(),
+  number: z.int(),
+  holder: z.string(),
+  fencingToken: z.int(),
+  since: z.string(),
+  label: z.string(),
+});
+const ticketItem = z.object({
+  semaphore: z.string(),
+  root: z.object({ sagaId: z.string(), startedAt: z.string() }),
+  sagaId: z.string(),
+});
+
+/** The sagas and their ledgers say who holds what, so nothing is lost with such an item. */
+const UNREADABLE = {
+  table: 'Sagas',
+  error: 'ItemUnreadable',
+  advice: () => 'Restore the item from a backup.',
+} as const;
+const readPermit = itemReader(UNREADABLE, (item): Permit => permitItem.parse(item));
+const readTicket = itemReader(UNREADABLE, (item): Ticket => ticketItem.parse(item));
+
+const isGrantBefore = (fencingToken: number): Condition => ({
+  expression: '#fencingToken = :before',
+  names: { '#fencingToken': 'fencingToken' },
+  values: { ':before': fencingToken - 1 },
+});
+
+const isLock = ({ semaphore }: Pick<Permit, 'semaphore'>): boolean => semaphore.startsWith('lock:');
+
+/** The writes of a claim: a permit is granted once with each token. */
+export const claimWrites = (tableName: string, claims: readonly Claim[]): Write[] =>
+  claims.flatMap((one): Write[] => {
+    if (one.claim === 'ticket') return [{ tableName, item: { ...ticketKey(one.ticket), ...one.ticket } }];
+    const { permit } = one;
+    const condition = permit.fencingToken === 1 ? isNew : isGrantBefore(permit.fencingToken);
+    const held = { tableName, item: { ...heldKey(permit), ...permit } };
+    return [
+      { tableName, item: { ...permitKey(permit), ...permit }, condition },
+      ...(isLock(permit) ? [held] : []),
+    ];
+  });
+
+/** Tickets are read in pages of this many, because mostly the first is the one. */
+const LINE_PAGE = 10;
+
+export const permitMethods = (table: Table): PermitStore => {
+  async function* line(semaphore: string): AsyncGenerator<Ticket> {
+    // Behind all permits, before all tickets.
+    let after: string | undefined = WAIT;
+    while (after !== undefined) {
+      const { items, hasMore }: Awaited<ReturnType<typeof table.page>> = await table.page(
+        partitionOf(semaphore),
+        { after },
+        LINE_PAGE,
+      );
+      yield* items.map(readTicket);
+      after = hasMore ? String(items.at(-1)?.['sk']) : undefined;
+    }
+  }
+
+  return {
+    granted: async (semaphore) =>
+      (await table.query(partitionOf(semaphore), { prefix: PERMIT })).map(readPermit),
+    line,
+    leave: (ticket) => table.remove(ticketKey(ticket)),
+    heldBy: async (rootId) => (await table.query(heldPartition(rootId))).map(readPermit),
+    release: async ({ semaphore, number, holder, fencingToken }) => {
+      const key = permitKey({ semaphore, number });
+      const item = await table.get(key);
+      const stored = item && readPermit(item);
+      if (stored?.holder === holder && stored.fencingToken === fencingToken) {
+        const condition: Condition = {
+          expression: '#holder = :holder AND #fencingToken = :fencingToken',
+          names: { '#holder': 'holder', '#fencingToken': 'fencingToken' },
+          values: { ':holder': holder, ':fencingToken': fencingToken },
+        };
+        await table.put({ item: { ...key, ...stored, holder: '' }, condition });
+      }
+      if (isLock({ semaphore })) await table.remove(heldKey({ holder, semaphore }));
+    },
+  };
+};

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { locksTable } from '../view/lock-views.ts';
+import { statusWord } from '../view/saga-views.ts';
+
+export const addLocks = (program: Command, app: App): void => {
+  const locks = program
+    .command('locks')
+    .description('locks of sagas on exclusive resources, and who waits for them');
+  locks
+    .command('list')
+    .alias('ls')
+    .argument('[saga]', 'only the locks of this saga', parseId)
+    .description('list the locks that open sagas hold, and who waits for them')
+    .action((sagaId: string | undefined, _: object, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const found: LocksAnswer['locks'] = [];
+        await run.progress('Listing locks', async () => {
+          let cursor: string | undefined;
+          do {
+            const page: LocksAnswer = await run.invoke('walkback-list-locks', {
+              ...(sagaId === undefined ? {} : { sagaId }),
+              ...(cursor === undefined ? {} : { cursor }),
+            });
+            found.push(...page.locks);
+            ({ cursor } = page);
+          } while (cursor !== undefined);
+        });
+        return {
+          value: { locks: found },
+          text: () => locksTable(found, run.paint, run.terminal.now()),
+        };
+      }),
+    );
+  locks
+    .command('break')
+    .argument('<saga>', 'the saga that holds it', parseId)
+    .argument('<resource>', 'the resource key, as locks list shows it')
+    .description('take a lock from a saga that does not end; the next in line gets it')
+    .requiredOption('--reason <text>', 'why; it goes into the ledger of the saga')
+    .option('--by <who>', 'who acts (default: you)')
+    .action(
+      (sagaId: string, resourceKey: string, options: { reason: string; by?: string }, command: Command) =>
+        withConnection(app, command, async (run) => {
+          const answer = await run.progress('Breaking the lock', () =>
+            run.invoke('walkback-operate-saga', {
+              sagaId,
+              action: 'break-lock',
+              resourceKey,
+              evidence: options.reason,
+              by: operatorOf(run.terminal, options.by),
+            }),
+          );
+          run.note(
+            run.paint.yellow('! Nothing keeps what this saga still does apart from what others do now.'),
+          );
+          return {
+            value: answer,
+            text: () =>
+              `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}  no longer holds ${resourceKey}\n`,
+          };
+        }),
+    );
+};

@@ -1,0 +1,33 @@
+import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatTime, printableLine } from '../terminal/text.ts';
+import { statusWord } from './saga-views.ts';
+
+const SHOWN_WAITING = 3;
+
+const waitingText = (waiting: readonly string[]): string => {
+  if (waiting.length === 0) return '-';
+  const more = waiting.length - SHOWN_WAITING;
+  const shown = waiting.slice(0, SHOWN_WAITING).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+};
+
+export const locksTable = (locks: LocksAnswer['locks'], paint: Paint, now: Date): string => {
+  if (locks.length === 0) return 'No locks.\n';
+  const columns = [
+    { head: 'RESOURCE' },
+    { head: 'SAGA' },
+    { head: 'STATUS' },
+    { head: 'SINCE' },
+    { head: 'WAITING' },
+  ];
+  const rows = locks.map((lock) => [
+    printableLine(lock.resourceKey),
+    printableLine(lock.sagaId),
+    statusWord(lock.status, paint),
+    formatTime(lock.since, now),
+    printableLine(waitingText(lock.waiting)),
+  ]);
+  return table(columns, rows, paint);
+};

@@ -1,0 +1,136 @@
+/** Locks and slots before a step: taken, waited for, or given up (L8, L9). */
+import type { Fact, SagaError } from '../model/ledger-entry.ts';
+import type { Look } from '../model/permit.ts';
+import type { SagaState, Wait } from '../model/state.ts';
+import { LOCK_PATIENCE_MS, LOCK_RECHECK_MS } from '../run/timing.ts';
+import { refusedFacts } from './decide-interactive.ts';
+import { stepFact } from './facts.ts';
+import type { LockLook, SagaEvent, SlotLook, Step, Surroundings } from './saga-events.ts';
+
+const granted = (look: Look): { number: number; fencingToken: number } => {
+  if (look.state === 'busy') throw new RangeError('a permit that another root holds cannot be taken');
+  return { number: look.number, fencingToken: look.fencingToken + 1 };
+};
+
+const isBusy = ({ look }: LockLook): boolean => look.state === 'busy';
+
+/** Waits in line, or has waited long enough. No fact when it waits already, under the same terms. */
+const waitFor = (state: SagaState, locks: readonly LockLook[], around: Surroundings): Fact[] => {
+  const [first] = locks.filter(isBusy);
+  if (first === undefined || first.look.state !== 'busy') return [];
+  const { step, resourceKey } = first;
+  const { behind } = first.look;
+  const mayDeadlock = locks.some((lock) => isBusy(lock) && lock.mayDeadlock);
+  const wait = state.wait?.kind === 'resource' ? state.wait : null;
+  if (mayDeadlock && wait?.untilMs != null && around.nowMs >= wait.untilMs) {
+    const error: SagaError = {
+      name: 'ResourceBusy',
+      message: `Saga ${behind.sagaId} works on ${resourceKey}, and began earlier. Start this one again later.`,
+    };
+    return refusedFacts(state, step, error);
+  }
+  if (wait !== null && (wait.untilMs !== null) === mayDeadlock) return [];
+  return [
+    {
+      direction: 'lock',
+      status: 'waiting',
+      ...stepFact(step, state.epoch),
+      semaphores: locks.map(({ semaphore }) => semaphore),
+      resourceKey,
+      behind: behind.sagaId,
+      since: first.root.startedAt,
+      untilMs: mayDeadlock ? around.nowMs + LOCK_PATIENCE_MS : null,
+    },
+  ];
+};
+
+/** Takes it, or stands in line for it. */
+export const slotFact = ({ semaphore, look }: SlotLook): Fact =>
+  look.state === 'busy'
+    ? { direction: 'slot', status: 'queued', semaphore }
+    : { direction: 'slot', status: 'taken', semaphore, ...granted(look) };
+
+const lockFact = (state: SagaState, { step, semaphore, resourceKey, look }: LockLook): Fact => ({
+  direction: 'lock',
+  status: 'taken',
+  ...stepFact(step, state.epoch),
+  semaphore,
+  resourceKey,
+  fencingToken: granted(look).fencingToken,
+});
+
+/**
+ * What is taken before the step starts. `isReady`: nothing stands in the way. A saga that waits for a lock
+ * takes no slot, so that those who have one can always go on.
+ */
+export const takePermits = (
+  state: SagaState,
+  { lock, slot }: { lock?: LockLook; slot?: SlotLook },
+  around: Surroundings,
+): { facts: Fact[]; isReady: boolean } => {
+  if (lock !== undefined && isBusy(lock)) {
+    return { facts: waitFor(state, [lock], around), isReady: false };
+  }
+  const facts = slot === undefined ? [] : [slotFact(slot)];
+  if (slot?.look.state === 'busy') return { facts, isReady: false };
+  if (lock?.look.state === 'free') facts.push(lockFact(state, lock));
+  return { facts, isReady: true };
+};
+
+/** The token that the tool is given. */
+export const fencingTokenOf = (lock: LockLook | undefined): { fencingToken?: number } => {
+  if (lock === undefined || lock.look.state === 'busy') return {};
+  const { state, fencingToken } = lock.look;
+  return { fencingToken: state === 'mine' ? fencingToken : fencingToken + 1 };
+};
+
+/** All locks that are known from the input, or none: a saga that has not begun holds nothing while it waits. */
+export const startLocks = (
+  state: SagaState,
+  { locks, slot }: SagaEvent & { type: 'locks-prepared' },
+  around: Surroundings,
+): Fact[] => {
+  const isDue =
+    state.locking === true &&
+    state.phase === 'forward' &&
+    (state.wait === null || state.wait.kind === 'resource');
+  if (!isDue) return [];
+  if (locks.some(isBusy)) return waitFor(state, locks, around);
+  const slotFacts = slot === undefined ? [] : [slotFact(slot)];
+  if (slot?.look.state === 'busy') return slotFacts;
+  return [...slotFacts, ...locks.map((lock) => lockFact(state, lock))];
+};
+
+/** In line for a lock. When it is woken, or now and then, the saga looks again. */
+export const progressResource = (
+  state: SagaState,
+  wait: Extract<Wait, { kind: 'resource' }>,
+  around: Surroundings,
+): Step => {
+  if (around.hasLooked !== true) {
+    return {
+      next: state.locking === true ? { next: 'prepare-locks' } : { next: 'prepare', step: wait.step },
+    };
+  }
+  const againMs = around.nowMs + LOCK_RECHECK_MS;
+  return {
+    next: { next: 'await', step: wait.step, untilMs: Math.min(wait.untilMs ?? againMs, againMs) },
+  };
+};
+
+/** Recorded from outside: the saga goes on in a new execution. */
+export const admitFacts = (state: SagaState, { slot }: SagaEvent & { type: 'admit' }): Fact[] => {
+  if (state.wait?.kind !== 'slot' || slot.look.state === 'busy') return [];
+  return [
+    slotFact(slot),
+    { direction: 'saga', status: 'resumed', generation: state.generation + 1, reason: 'its turn came' },
+  ];
+};
+
+export const breakLockFacts = ({
+  semaphore,
+  resourceKey,
+  evidence,
+}: SagaEvent & { type: 'break-lock' }): Fact[] => [
+  { direction: 'lock', status: 'broken', semaphore, resourceKey, evidence },
+];

@@ -1,0 +1,96 @@
+/**
+ * Gives back what a saga no longer holds, and tells those who wait for it. All of it may be repeated, or not
+ * happen at all: the heads say who holds a permit, and the sweeper makes up for what was missed.
+ */
+import type { Clock } from '../../shared/surroundings.ts';
+import type { SagaHead } from '../model/head.ts';
+import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
+import type { SagaEngine, SagaStore } from '../ports.ts';
+import { move } from '../run/move.ts';
+import { lookAt, waitsFor } from './look.ts';
+
+export interface HandBackDependencies {
+  store: SagaStore;
+  engine: SagaEngine;
+  clock: Clock;
+}
+
+/** The first in line that still waits there. Tickets of others are removed. */
+const firstInLine = async (
+  { store }: HandBackDependencies,
+  semaphore: string,
+): Promise<{ ticket: Ticket; head: SagaHead } | undefined> => {
+  for await (const ticket of store.permits.line(semaphore)) {
+    const head = await store.getHead(ticket.sagaId);
+    if (head !== undefined && waitsFor(head.state).includes(semaphore)) return { ticket, head };
+    await store.permits.leave(ticket);
+  }
+  return undefined;
+};
+
+/** So that the one whose turn it is looks at once. */
+export const wakeFirst = async (dependencies: HandBackDependencies, semaphore: string): Promise<void> => {
+  const first = await firstInLine(dependencies, semaphore);
+  if (first === undefined) return;
+  const waiting = await dependencies.store.getToken(first.ticket.sagaId);
+  if (waiting?.generation === first.head.state.generation) await dependencies.engine.wake(waiting.token);
+};
+
+/**
+ * Starts those that are first in line, while the project has slots. `isThorough`: also finds slots whose
+ * holder ended without giving them back.
+ */
+export const createAdmit =
+  (dependencies: HandBackDependencies) =>
+  async (project: string, isThorough = false): Promise<string[]> => {
+    const { store, engine } = dependencies;
+    const semaphore = slotsOf(project);
+    const admitted: string[] = [];
+    for (;;) {
+      const first = await firstInLine(dependencies, semaphore);
+      if (first === undefined) return admitted;
+      const { ticket, head } = first;
+      const size = head.maxConcurrent ?? 1;
+      const look = await lookAt(dependencies, semaphore, rootOf(head), { size, isThorough });
+      if (look.state === 'busy') return admitted;
+      const queued = (now: SagaHead) =>
+        now.state.wait?.kind === 'slot' ? { type: 'admit' as const, slot: { semaphore, look } } : undefined;
+      const moved = await move(dependencies, ticket.sagaId, queued, 'engine');
+      await store.permits.leave(ticket);
+      if (moved.entries.length === 0) continue;
+      await engine.start(ticket.sagaId, moved.head.state.generation);
+      admitted.push(ticket.sagaId);
+    }
+  };
+
+const hasEnded = ({ state }: SagaHead): boolean =>
+  state.status === 'COMPLETED' || state.status === 'COMPENSATED';
+
+/** After a move: the locks of a root that has ended, and the slot of one that ended or waits. */
+export const createHandBack = (dependencies: HandBackDependencies) => {
+  const { store } = dependencies;
+  const admit = createAdmit(dependencies);
+
+  const releaseLocks = async (rootId: string): Promise<void> => {
+    for (const permit of await store.permits.heldBy(rootId)) {
+      await store.permits.release(permit);
+      await wakeFirst(dependencies, permit.semaphore);
+    }
+  };
+
+  const releaseSlot = async (rootId: string, project: string): Promise<void> => {
+    const semaphore = slotsOf(project);
+    const mine = (await store.permits.granted(semaphore)).find(({ holder }) => holder === rootId);
+    if (mine !== undefined) await store.permits.release(mine);
+    await admit(project);
+  };
+
+  return async (head: SagaHead): Promise<void> => {
+    const { sagaId, state, project } = head;
+    const hasLocks = state.locked === true || state.effects.some(({ children }) => children === true);
+    if (hasLocks && head.root === undefined && hasEnded(head)) await releaseLocks(sagaId);
+    if (state.slot === null && project !== undefined && state.wait?.kind !== 'slot') {
+      await releaseSlot(sagaId, project);
+    }
+  };
+};

@@ -1,0 +1,75 @@
+/** Lists the locks of open sagas, and who waits for them. */
+import type { LocksAnswer, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { SagaStore } from '../ports.ts';
+import { waitsFor } from './look.ts';
+
+/** In the order in which they are listed. Those that need a person are the ones that hold locks for long. */
+const HOLDING: readonly SagaStatus[] = [
+  'COMPENSATION_FAILED',
+  'AWAITING',
+  'COMPENSATING',
+  'PAUSED',
+  'RUNNING',
+  'QUEUED',
+];
+
+const MOST_WAITING = 20;
+const DEFAULT_LIMIT = 50;
+
+type Lock = LocksAnswer['locks'][number];
+
+const waitingFor = async (store: SagaStore, semaphore: string): Promise<string[]> => {
+  const waiting: string[] = [];
+  for await (const ticket of store.permits.line(semaphore)) {
+    const head = await store.getHead(ticket.sagaId);
+    if (head !== undefined && waitsFor(head.state).includes(semaphore)) waiting.push(ticket.sagaId);
+    if (waiting.length >= MOST_WAITING) break;
+  }
+  return waiting;
+};
+
+const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<Lock[]> => {
+  if (state.locked !== true) return [];
+  const locks: Lock[] = [];
+  for (const { semaphore, fencingToken } of await store.permits.heldBy(sagaId)) {
+    // What it held may have been broken, and granted to another since.
+    const permit = (await store.permits.granted(semaphore)).find(
+      (one) => one.holder === sagaId && one.fencingToken === fencingToken,
+    );
+    if (permit === undefined) continue;
+    const { label: resourceKey, since } = permit;
+    const waiting = await waitingFor(store, semaphore);
+    locks.push({ sagaId, status: state.status, resourceKey, since, fencingToken, waiting });
+  }
+  return locks;
+};
+
+const parseCursor = (cursor: string | undefined): { status: SagaStatus; page?: string } => {
+  const [first = 'COMPENSATION_FAILED'] = HOLDING;
+  if (cursor === undefined) return { status: first };
+  const [name, page] = cursor.split(' ');
+  const status = HOLDING.find((one) => one === name);
+  if (status === undefined)
+    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
+  return { status, ...(page === undefined ? {} : { page }) };
+};
+
+/** A page looks at `limit` sagas, so it may list fewer locks, or none. */
+export const createListLocks =
+  ({ store }: { store: SagaStore }) =>
+  async ({ sagaId, limit = DEFAULT_LIMIT, cursor }: ListLocksInput): Promise<LocksAnswer> => {
+    if (sagaId !== undefined) {
+      const head = await store.getHead(sagaId);
+      if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+      return { locks: await locksOf(store, head) };
+    }
+    const { status, page } = parseCursor(cursor);
+    const heads = await store.listHeadsByStatus(status, limit, page);
+    const locks = (await Promise.all(heads.items.map((head) => locksOf(store, head)))).flat();
+    const after = HOLDING[HOLDING.indexOf(status) + 1];
+    const next = heads.cursor === undefined ? after : `${status} ${heads.cursor}`;
+    return { locks, ...(next === undefined ? {} : { cursor: next }) };
+  };

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { runLocks } from '../support/lock-cases.ts';
+import { chosenSeed } from '../support/sampling.ts';
+
+test('no deadlock, no starvation, never two sagas on one resource, never more than the project allows', async () => {
+  const seed = chosenSeed();
+  const tally = await runLocks(seed, { sagas: 25, keys: 4 });
+  process.stdout.write(`locks: SEED=${seed} ${JSON.stringify(tally)}\n`);
+  expect(tally.completed + tally.compensated, `seed ${seed}`).toBe(25);
+  expect(tally.waited, `seed ${seed}`).toBeGreaterThan(5);
+}, 300_000);

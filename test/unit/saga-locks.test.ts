@@ -1,0 +1,274 @@
+/** Locks on exclusive resources and limits of a project, case by case (L8, L9). */
+import { expect, test } from 'vitest';
+import type { ToolRequest } from '../../contract/tool-request.ts';
+import { observe } from '../../core/saga/people/observation.ts';
+import { createListLocks } from '../../core/saga/permits/list-locks.ts';
+import { toolViolations } from '../../core/saga/plan/catalog.ts';
+import { sagaFleet } from '../support/saga-fleet.ts';
+import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';
+
+type Answer = (request: ToolRequest) => ReturnType<typeof committed> | Promise<ReturnType<typeof committed>>;
+
+const open = async (answer: Answer = () => committed()) => {
+  const requests: ToolRequest[] = [];
+  const fleet = sagaFleet({
+    random: () => 0,
+    invoke: async (request) => {
+      requests.push(request);
+      return answer(request);
+    },
+  });
+  const exclusive = { resourceKey: 'key', exclusive: true };
+  const once = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
+  const compensation = { name: 'undo', timeoutSeconds: 10, retry: once };
+  await fleet.store.putTool(scriptedTool('work', 'compensatable', { ...exclusive, compensation }));
+  await fleet.store.putTool(scriptedTool('free', 'compensatable', { resourceKey: 'key' }));
+  const start = async (
+    sagaId: string,
+    keys: readonly (string | { key: string; approval: true } | { late: string })[],
+    more: { project?: string; maxConcurrent?: number } = {},
+  ) => {
+    await fleet.clock.advance(1000);
+    const steps = keys.map((one, at) => {
+      if (typeof one === 'string') return { id: `s${at}`, tool: 'work', arguments: { key: one } };
+      if ('late' in one) {
+        // It depends on a result, so it is not known before its step.
+        const key = `{% steps.s0.result.ok ? '${one.late}' : '' %}`;
+        return { id: `s${at}`, tool: 'work', arguments: { key } };
+      }
+      return { id: `s${at}`, tool: 'work', arguments: { key: one.key }, approval: { timeoutSeconds: 3600 } };
+    });
+    return fleet.start({ sagaId, plan: { steps }, input: {}, requestedBy: 'me', ...more });
+  };
+  const stateOf = async (sagaId: string) => {
+    const head = await fleet.store.getHead(sagaId);
+    if (head === undefined) throw new Error(`no saga ${sagaId}`);
+    return head.state;
+  };
+  const observed = async (sagaId: string) => {
+    const head = await fleet.store.getHead(sagaId);
+    if (head === undefined) throw new Error(`no saga ${sagaId}`);
+    return observe(head, await fleet.store.listEntries(sagaId));
+  };
+  const story = async (sagaId: string) =>
+    (await fleet.store.listEntries(sagaId)).map(({ direction, status }) => `${direction} ${status}`);
+  const list = createListLocks({ store: fleet.store });
+  return { ...fleet, begin: start, requests, stateOf, observed, story, list };
+};
+
+test('the lock is taken before the first call, which carries its fencing token', async () => {
+  const { begin, settle, story, requests, list } = await open();
+  await begin('one', ['ada', 'ada']);
+  await settle();
+  expect(await story('one')).toEqual([
+    'saga started',
+    'lock taken',
+    'forward started',
+    'forward committed',
+    'forward started',
+    'forward committed',
+    'saga completed',
+  ]);
+  await begin('two', ['ada']);
+  await settle();
+  expect(requests.map(({ sagaId, fencingToken }) => [sagaId, fencingToken])).toEqual([
+    ['one', 1],
+    ['one', 1],
+    ['two', 2],
+  ]);
+  expect(await list({ sagaId: 'two' })).toEqual({ locks: [] });
+});
+
+test('a compensator gets the token of its call', async () => {
+  const { begin, settle, requests } = await open(({ step, operation }) =>
+    step === 's1' && operation === 'execute' ? rejected() : committed(),
+  );
+  await begin('one', ['ada', 'ben']);
+  await settle();
+  const undo = requests.find(({ operation }) => operation === 'compensate');
+  expect(undo).toMatchObject({ step: 's0', fencingToken: 1 });
+});
+
+test('locks that the input names are taken all together, or none while one of them is busy', async () => {
+  const { begin, settle, answer, stateOf, observed, list } = await open();
+  await begin('holder', [{ key: 'ben', approval: true }]);
+  await settle(20_000);
+  await begin('both', ['ada', 'ben']);
+  await settle(20_000);
+  expect(await stateOf('both')).toMatchObject({ wait: { kind: 'resource', untilMs: null }, effects: [] });
+  expect(await list({ sagaId: 'both' })).toEqual({ locks: [] });
+  expect(await list({ sagaId: 'holder' })).toMatchObject({
+    locks: [{ resourceKey: 'ben', status: 'AWAITING', waiting: ['both'] }],
+  });
+  const { doing } = await observed('both');
+  expect(doing).toMatchObject({ what: 'waiting', step: 's1', tool: 'work' });
+  expect(doing?.reason).toBe('until saga holder has ended: it works on ben');
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
+  await settle();
+  expect((await stateOf('both')).status).toBe('COMPLETED');
+});
+
+test('a saga that stands first in line keeps a free lock from younger ones', async () => {
+  const { begin, settle, answer, requests } = await open();
+  await begin('holder', [{ key: 'ben', approval: true }]);
+  await settle(20_000);
+  await begin('first', ['ada', 'ben']);
+  await settle(20_000);
+  await begin('second', ['ada']);
+  await settle(20_000);
+  expect(requests).toEqual([]);
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
+  await settle();
+  expect(requests.map(({ sagaId }) => sagaId)).toEqual(['holder', 'first', 'first', 'second']);
+});
+
+test('an older saga waits for a younger one; the younger one gives up after 30 s, and is undone', async () => {
+  const fleet = await open(async ({ sagaId, step, attempt }) => {
+    if (sagaId !== 'older' || step !== 's0' || attempt > 1) return committed({ ok: true });
+    // While it pauses, the younger one takes its first lock.
+    await fleet.begin('younger', ['ben', { late: 'ada' }]);
+    return rejected(true);
+  });
+  const { begin, settle, stateOf, observed, clock, requests } = fleet;
+  await begin('older', ['ada', { late: 'ben' }]);
+  await settle(20_000);
+  const sinceMs = clock.nowMs();
+  expect((await stateOf('older')).wait).toMatchObject({ kind: 'resource', untilMs: null });
+  expect((await stateOf('younger')).wait).toMatchObject({ kind: 'resource', untilMs: expect.any(Number) });
+  await settle();
+  expect(await stateOf('older')).toMatchObject({ status: 'COMPLETED' });
+  expect(await stateOf('younger')).toMatchObject({
+    status: 'COMPENSATED',
+    failure: { error: { name: 'ResourceBusy' } },
+  });
+  expect((await observed('younger')).failed?.error.message).toBe(
+    'Saga older works on ada, and began earlier. Start this one again later.',
+  );
+  expect(clock.nowMs() - sinceMs).toBeGreaterThan(10_000);
+  expect(requests.filter(({ operation }) => operation === 'compensate')).toHaveLength(1);
+});
+
+test('effects that could not be undone keep their lock, until an operator has worked them', async () => {
+  const { begin, settle, stateOf, operate, list } = await open(({ sagaId, step, operation }) => {
+    if (sagaId !== 'fails') return committed();
+    return step === 's1' || operation === 'compensate' ? rejected() : committed();
+  });
+  await begin('fails', ['ada', 'ben']);
+  await settle(20_000);
+  expect(await stateOf('fails')).toMatchObject({ status: 'COMPENSATION_FAILED' });
+  await begin('next', ['ada']);
+  await settle(20_000);
+  expect((await stateOf('next')).wait?.kind).toBe('resource');
+  expect((await list({})).locks.map(({ resourceKey }) => resourceKey).toSorted()).toEqual(['ada', 'ben']);
+  await operate({ sagaId: 'fails', action: 'skip', stepId: 's0', by: 'ops', evidence: 'it may stay' });
+  await settle();
+  expect((await stateOf('next')).status).toBe('COMPLETED');
+});
+
+test('an operator breaks a lock with a reason, which the ledger of the holder keeps', async () => {
+  const { begin, settle, stateOf, operate, store } = await open();
+  await begin('holder', [{ key: 'ada', approval: true }]);
+  await settle(20_000);
+  await begin('next', ['ada']);
+  await settle(20_000);
+  const about = { sagaId: 'holder', action: 'break-lock' as const, by: 'ops' };
+  await expect(operate({ ...about, resourceKey: 'ada' })).rejects.toMatchObject({ name: 'InvalidInput' });
+  await expect(operate({ ...about, evidence: 'why' })).rejects.toMatchObject({ name: 'InvalidInput' });
+  const broken = { ...about, resourceKey: 'ada', evidence: 'nobody answers' };
+  await operate(broken);
+  await settle();
+  expect((await stateOf('next')).status).toBe('COMPLETED');
+  const entries = await store.listEntries('holder');
+  expect(entries.find(({ status }) => status === 'broken')).toMatchObject({
+    direction: 'lock',
+    status: 'broken',
+    resourceKey: 'ada',
+    evidence: 'nobody answers',
+    actor: 'ops',
+  });
+  await expect(operate(broken)).rejects.toMatchObject({ name: 'OperationRefused' });
+});
+
+test('cancelling a saga that waits for a lock ends it at once, and the line goes on', async () => {
+  const { begin, settle, stateOf, operate, answer } = await open();
+  await begin('holder', [{ key: 'ada', approval: true }]);
+  await settle(20_000);
+  await begin('first', ['ada']);
+  await begin('second', ['ada']);
+  await settle(20_000);
+  await operate({ sagaId: 'first', action: 'cancel', by: 'ops' });
+  await settle(20_000);
+  expect((await stateOf('first')).status).toBe('COMPENSATED');
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'reject', by: 'ada' });
+  await settle();
+  expect((await stateOf('second')).status).toBe('COMPLETED');
+});
+
+test('projects do not share locks', async () => {
+  const { begin, settle, stateOf } = await open();
+  await begin('holder', [{ key: 'ada', approval: true }], { project: 'one' });
+  await begin('other', ['ada'], { project: 'two' });
+  await settle(20_000);
+  expect((await stateOf('other')).status).toBe('COMPLETED');
+});
+
+test('a saga that finds its project full is queued, and starts in its turn', async () => {
+  const { begin, settle, stateOf, observed, answer, requests } = await open();
+  const project = { project: 'shop', maxConcurrent: 1 };
+  expect(await begin('one', ['a', 'a2'], project)).toMatchObject({ status: 'RUNNING' });
+  expect(await begin('two', ['b'], project)).toMatchObject({ status: 'QUEUED' });
+  expect(await begin('three', ['c'], project)).toMatchObject({ status: 'QUEUED' });
+  expect(await begin('two', ['b'], project).catch((error: unknown) => error)).toMatchObject({
+    status: 'QUEUED',
+  });
+  expect(await begin('else', ['d'], { project: 'other', maxConcurrent: 1 })).toMatchObject({
+    status: 'RUNNING',
+  });
+  expect((await observed('two')).doing).toMatchObject({ what: 'waiting' });
+  await settle();
+  for (const sagaId of ['one', 'two', 'three']) expect((await stateOf(sagaId)).status).toBe('COMPLETED');
+  const order = requests.map(({ sagaId }) => sagaId).filter((sagaId) => sagaId !== 'else');
+  expect(order).toEqual(['one', 'one', 'two', 'three']);
+  await expect(answer({ sagaId: 'two', stepId: 's0', decision: 'approve', by: 'ada' })).rejects.toMatchObject(
+    {
+      name: 'AnswerConflict',
+    },
+  );
+});
+
+test('who waits for a person gives the slot back, and takes one again before its next step', async () => {
+  const { begin, settle, stateOf, answer, requests } = await open();
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('asks', [{ key: 'a', approval: true }], project);
+  await settle(20_000);
+  expect(await stateOf('asks')).toMatchObject({ status: 'AWAITING', slot: null });
+  await begin('works', ['c'], project);
+  await settle(20_000);
+  expect((await stateOf('works')).status).toBe('COMPLETED');
+  await answer({ sagaId: 'asks', stepId: 's0', decision: 'approve', by: 'ada' });
+  await settle();
+  expect((await stateOf('asks')).status).toBe('COMPLETED');
+  expect(requests.map(({ sagaId }) => sagaId)).toEqual(['works', 'asks']);
+});
+
+test('a queued saga is cancelled without having run', async () => {
+  const { begin, settle, stateOf, operate, requests } = await open();
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('one', ['a'], project);
+  await begin('two', ['b'], project);
+  await operate({ sagaId: 'two', action: 'cancel', by: 'ops' });
+  await settle();
+  expect((await stateOf('two')).status).toBe('COMPENSATED');
+  expect(requests.map(({ sagaId }) => sagaId)).toEqual(['one']);
+});
+
+test('a limit without a project, and an exclusive tool without a resource, are refused', async () => {
+  const { begin } = await open();
+  await expect(begin('one', ['a'], { maxConcurrent: 1 })).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: 'maxConcurrent: name the project that it limits.',
+  });
+  expect(toolViolations(scriptedTool('work', 'compensatable', { exclusive: true }))).toEqual([
+    'tool work@1: it is exclusive and has no resourceKey; say which resource it needs for itself',
+  ]);
+});
