@@ -191,9 +191,16 @@ export const sagaMachine = (options: MachineOptions) => {
    */
   const sweepUp = async (): Promise<boolean> => {
     await clock.advance(5_000);
-    const named = await Promise.all(dead.splice(0).map((sagaId) => sweep({ sagaId, asked: false })));
-    const reports = [...named, await sweep()];
-    return reports.some(({ resumed, woken: again }) => resumed.length > 0 || again.length > 0);
+    const found = dead.splice(0);
+    try {
+      const named = await Promise.all(found.map((sagaId) => sweep({ sagaId, asked: false })));
+      const reports = [...named, await sweep()];
+      return reports.some(({ resumed, woken: again }) => resumed.length > 0 || again.length > 0);
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      dead.push(...found);
+      return true;
+    }
   };
 
   const isDue = ({ waiting }: Execution): boolean =>

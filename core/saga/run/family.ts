@@ -101,7 +101,9 @@ export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean
     // Another saga has its id, which the parent has to be told, too.
     if (child !== undefined && !isChildOf(child, head.sagaId, started?.seq ?? -1)) return true;
     const letter = letterOf(child?.state.status ?? null);
-    return letter !== '-' && letter !== wait.ended[at] && !(letter === 'c' && wait.told[at] === 'x');
+    // On the way back, a completed child has still to unwind: it was told to, or waits for its turn.
+    const isNews = letter !== 'c' || (wait.direction === 'forward' && wait.told[at] !== 'x');
+    return letter !== '-' && letter !== wait.ended[at] && isNews;
   });
   return news.includes(true);
 };

@@ -1,0 +1,223 @@
+/** Trees of sagas in which something happens at every call of the store and of every tool. */
+import { expect } from 'vitest';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import type { Plan } from '../../core/saga/model/plan.ts';
+import type { SagaStore } from '../../core/saga/ports.ts';
+import { ENGINE_FAULTS } from '../../kit/testing/faults.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
+import { expectSettledTree, put, ROOT, type TreeSaga, type TreeSagaOptions, treeSaga } from './tree-saga.ts';
+
+/** Parent, child, grandchild and branches, with a resource that two of them share. */
+const tree = (last: ReturnType<typeof put>, more: { fail?: boolean; stuck?: boolean } = {}): Plan => ({
+  steps: [
+    put('before', { key: 'k' }),
+    {
+      id: 'inner',
+      saga: {
+        plan: {
+          steps: [
+            put('child'),
+            { id: 'deep', saga: { plan: { steps: [put('grandchild', more)], output: 7 } } },
+          ],
+          output: '{% steps.deep.result %}',
+        },
+      },
+    },
+    {
+      id: 'all',
+      branches: [
+        { id: 'a', plan: { steps: [put('left', { key: 'k' })] } },
+        { id: 'b', plan: { steps: [put('right', { key: 'k' }), put('far')] } },
+      ],
+    },
+    last,
+  ],
+});
+
+const branchFails: Plan = {
+  steps: [
+    put('before'),
+    {
+      id: 'all',
+      branches: [
+        { id: 'bad', plan: { steps: [put('one', { key: 'k' }), put('two', { fail: true })] } },
+        { id: 'near', plan: { steps: [put('left', { key: 'k' })] } },
+        { id: 'far', plan: { steps: [put('right')] } },
+      ],
+    },
+  ],
+};
+
+export const SHAPES: Record<string, Plan> = {
+  'all done': tree(put('last')),
+  'all undone': tree(put('last', { fail: true })),
+  'a grandchild fails': tree(put('last'), { fail: true }),
+  'a grandchild is stuck': tree(put('last', { fail: true }), { stuck: true }),
+  'a branch fails': branchFails,
+};
+
+const METHODS = [
+  'getHead',
+  'putPinned',
+  'putInput',
+  'createSaga',
+  'append',
+  'getEntry',
+  'listEntries',
+  'pageEntries',
+  'putToken',
+  'getToken',
+] as const satisfies (keyof SagaStore)[];
+
+/** Acts before or after the nth call of the store. */
+const atCall = (
+  store: SagaStore,
+  act: (call: number, when: 'before' | 'after') => Promise<void>,
+): SagaStore => {
+  let calls = 0;
+  const wrapped = { ...store };
+  for (const name of METHODS) {
+    const method = store[name] as (...given: unknown[]) => Promise<unknown>;
+    const acting = async (...given: unknown[]): Promise<unknown> => {
+      calls += 1;
+      const mine = calls;
+      await act(mine, 'before');
+      const answer = await method(...given);
+      await act(mine, 'after');
+      return answer;
+    };
+    Object.assign(wrapped, { [name]: acting });
+  }
+  return wrapped;
+};
+
+/** Starting is repeated, as a caller does that got no answer. */
+const start = async (saga: TreeSaga): Promise<void> => {
+  try {
+    await saga.start();
+  } catch (error) {
+    if (!(error instanceof Crash)) throw error;
+    await saga.start();
+  }
+};
+
+const failed = (saga: TreeSaga): string[] =>
+  [...saga.memory.heads]
+    .filter(
+      ([, { state }]) =>
+        state.status === 'COMPENSATION_FAILED' &&
+        state.effects.some(({ status, children }) => status === 'undo_failed' && children !== true),
+    )
+    .map(([sagaId]) => sagaId);
+
+/** What is stuck can be undone now, and an operator says so at the leaf: then nothing is left. */
+export const repair = async (saga: TreeSaga): Promise<void> => {
+  for (const [, { resource }] of saga.provider.standing) saga.provider.free(resource);
+  for (const sagaId of failed(saga)) await saga.machine.operate({ sagaId, action: 'retry', by: 'op' });
+  await saga.machine.settle();
+  expect(expectSettledTree(saga)).toBe('COMPENSATED');
+  expect([...saga.provider.standing]).toEqual([]);
+};
+
+/** In each saga, compensators begin in reverse order of start, once each on every way back. */
+export const expectUndoOrder = (saga: TreeSaga): void => {
+  for (const entries of saga.memory.ledger.values()) {
+    let round: number[] = [];
+    const isNewRound = ({ direction, status }: LedgerEntry) =>
+      direction === 'operator' || (direction === 'child' && status === 'settled') || status === 'unwinding';
+    for (const entry of entries) {
+      if (isNewRound(entry) && entry.direction !== 'child') round = [];
+      if (entry.direction === 'child' && entry.status === 'settled') round = [];
+      if (entry.direction !== 'undo' || entry.status !== 'started' || entry.attempt !== 1) continue;
+      expect(
+        round.every((step) => step > entry.stepIndex),
+        'reverse order of start',
+      ).toBe(true);
+      round.push(entry.stepIndex);
+    }
+  }
+};
+
+export const runTree = async (options: TreeSagaOptions): Promise<{ saga: TreeSaga; status: string }> => {
+  const saga = await treeSaga(options);
+  await start(saga);
+  await saga.machine.settle();
+  const status = expectSettledTree(saga);
+  expectUndoOrder(saga);
+  return { saga, status };
+};
+
+/** How many calls of the store a tree makes when nothing happens to it. */
+export const callsOf = async (plan: Plan): Promise<number> => {
+  let last = 0;
+  await runTree({
+    plan,
+    storing: (store) =>
+      atCall(store, async (call) => {
+        last = Math.max(last, call);
+      }),
+  });
+  return last;
+};
+
+export type Deed = 'dies before' | 'dies after' | 'is cancelled';
+
+/** The tree is done with whatever happens at this call of the store. */
+export const testAtCall = async (shape: string, plan: Plan, call: number, deed: Deed): Promise<void> => {
+  let acted = false;
+  const saga = await treeSaga({
+    plan,
+    storing: (store) =>
+      atCall(store, async (now, when) => {
+        if (acted || now < call || when !== (deed === 'dies before' ? 'before' : 'after')) return;
+        if (deed === 'is cancelled' && !saga.memory.heads.has(ROOT)) return;
+        acted = true;
+        if (deed !== 'is cancelled') throw new Crash(`at call ${call}`);
+        const { status } = saga.headOf(ROOT).state;
+        if (status !== 'COMPLETED') await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' });
+      }),
+  });
+  await start(saga);
+  await saga.machine.settle();
+  expect(acted, `something happened at call ${call}`).toBe(true);
+  const status = expectSettledTree(saga);
+  expectUndoOrder(saga);
+  if (deed !== 'is cancelled') {
+    expect(status).toBe(
+      shape === 'a grandchild is stuck'
+        ? 'COMPENSATION_FAILED'
+        : shape === 'all done' || shape === 'a branch fails'
+          ? 'COMPLETED'
+          : 'COMPENSATED',
+    );
+  }
+  if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
+  if (status === 'COMPENSATION_FAILED') await repair(saga);
+};
+
+const STEPS = ['before', 'child', 'grandchild', 'left', 'right', 'far'];
+
+/** Every failure at every step of every level, on the way forward and back. */
+export const faultCases = STEPS.flatMap((step) =>
+  (['execute', 'compensate'] as const).flatMap((operation) =>
+    Object.entries(ENGINE_FAULTS).flatMap(([name, faultAt]) =>
+      [false, true].map((replay) => ({ step, operation, name, faultAt, replay })),
+    ),
+  ),
+);
+
+/** It is still there when an operator retries. */
+const isLasting = (name: string): boolean => name.includes('every');
+
+export const testFault = async ({
+  step,
+  operation,
+  name,
+  faultAt,
+  replay,
+}: (typeof faultCases)[number]): Promise<void> => {
+  const plan = tree(put('last', { fail: operation === 'compensate' }));
+  const { saga, status } = await runTree({ plan, replay, ...faultAt({ step, operation }) });
+  if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
+  if (status === 'COMPENSATION_FAILED' && !isLasting(name)) await repair(saga);
+};

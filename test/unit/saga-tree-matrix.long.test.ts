@@ -1,0 +1,28 @@
+/** Every call of the store of every tree, and every failure at every step of every level. */
+import { describe, expect, test } from 'vitest';
+import { printedSeed, sampled } from '../support/sampling.ts';
+import { callsOf, type Deed, faultCases, SHAPES, testAtCall, testFault } from '../support/tree-matrix.ts';
+
+const seed = printedSeed('saga-tree-matrix');
+const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled'];
+
+describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
+  test.each(DEEDS)('whenever it %s', { timeout: 300_000 }, async (deed) => {
+    const calls = await callsOf(plan);
+    const all = Array.from({ length: calls }, (_, at) => at + 1);
+    let done = 0;
+    for (const call of sampled(all, { every: 5, whole: 2, offset: seed, minimum: 10 })) {
+      await testAtCall(shape, plan, call, deed);
+      done += 1;
+    }
+    expect(done).toBeGreaterThan(10);
+  });
+});
+
+describe('every failure', () => {
+  test.each(sampled(faultCases, { every: 3, whole: 1, offset: seed, minimum: 100 }))(
+    '$operation of $step $name, replayed: $replay',
+    { timeout: 60_000 },
+    async (one) => testFault(one),
+  );
+});

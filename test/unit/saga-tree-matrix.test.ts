@@ -1,0 +1,23 @@
+/** A sample of the fault matrix of trees; the whole is in saga-tree-matrix.long.test.ts. */
+import { describe, expect, test } from 'vitest';
+import { printedSeed, sampled } from '../support/sampling.ts';
+import { callsOf, type Deed, faultCases, SHAPES, testAtCall, testFault } from '../support/tree-matrix.ts';
+
+const seed = printedSeed('saga-tree-matrix');
+const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled'];
+
+describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
+  test.each(DEEDS)('whenever it %s', async (deed) => {
+    const calls = await callsOf(plan);
+    expect(calls).toBeGreaterThan(50);
+    const all = Array.from({ length: calls }, (_, at) => at + 1);
+    for (const call of sampled(all, { every: 61, offset: seed, minimum: 1 })) {
+      await testAtCall(shape, plan, call, deed);
+    }
+  });
+});
+
+test.each(sampled(faultCases, { every: 17, offset: seed, minimum: 15 }))(
+  '$operation of $step $name, replayed: $replay',
+  async (one) => testFault(one),
+);
