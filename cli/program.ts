@@ -14,6 +14,7 @@ import { addRehydrate } from './commands/rehydrate.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addSaga } from './commands/saga.ts';
 import { addSession } from './commands/session.ts';
+import { addTool } from './commands/tool.ts';
 import { addUp } from './commands/up.ts';
 import { paintFor } from './terminal/terminal.ts';
 
@@ -79,6 +80,7 @@ export const createProgram = (app: App): Command => {
   addSaga(program, app);
   addLocks(program, app);
   addLedger(program, app);
+  addTool(program, app);
   addCatalog(program, app);
   return program;
 };

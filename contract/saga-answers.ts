@@ -207,6 +207,14 @@ export const steppedSaga = () =>
   });
 export type SteppedSaga = z.infer<ReturnType<typeof steppedSaga>>;
 
+export const calledTool = () =>
+  z.object({
+    sagaId: z.string().nullable().describe('the saga that stands behind the call; null for a read'),
+    step: stepAnswer(),
+    warnings: z.array(z.string()),
+  });
+export type CalledTool = z.infer<ReturnType<typeof calledTool>>;
+
 /** A ledger entry as the columns people query (docs/sagas.md, Data). */
 const ledgerRow = () =>
   z.object({

@@ -12,6 +12,7 @@ import {
 import { rewindAnswer, rewindInput } from './rewind.ts';
 import {
   answeredSaga,
+  calledTool,
   catalogAnswer,
   catalogStored,
   ledgerAnswer,
@@ -25,6 +26,7 @@ import {
 } from './saga-answers.ts';
 import {
   answerInput,
+  callToolInput,
   closeSagaInput,
   describeSagaInput,
   listCatalogInput,
@@ -56,8 +58,9 @@ export const SAGA_FUNCTIONS = {
     grants: {
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       permits: 'take',
-      ledger: ['PutItem'],
+      ledger: ['GetItem', 'PutItem'],
       engine: ['StartExecution'],
+      callsTools: true,
     },
   },
   'submit-step': {
@@ -69,6 +72,19 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
       sagas: ['GetItem', 'PutItem'],
+      ledger: ['PutItem', 'Query'],
+      engine: ['StartExecution'],
+      callsTools: true,
+    },
+  },
+  'call-tool': {
+    description: 'Calls one tool, as a saga of one step',
+    input: callToolInput,
+    answer: calledTool,
+    callers: ['agent-backend'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: {
+      sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       ledger: ['PutItem', 'Query'],
       engine: ['StartExecution'],
       callsTools: true,

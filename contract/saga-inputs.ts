@@ -72,6 +72,12 @@ export const startSagaInput = () =>
       .max(1000)
       .optional()
       .describe('sagas of the project that may run at once; a further one is QUEUED and starts in its turn'),
+    drive: z
+      .enum(['machine', 'inline'])
+      .optional()
+      .describe(
+        'inline: this function makes the calls, and the machine takes over what one call does not settle',
+      ),
     requestedBy: who,
   });
 
@@ -94,6 +100,22 @@ export const submitStepInput = () =>
     observe: z.boolean().optional().describe('false: without the observation, which reads the whole ledger'),
   });
 export type SubmitStepInput = z.infer<ReturnType<typeof submitStepInput>>;
+
+export const callToolInput = () =>
+  z.strictObject({
+    requestId: id.describe('the same id again, with the same call, is the same call'),
+    tool: z.string().min(1).max(48),
+    version: z.string().max(32).optional().describe('the newest unless given'),
+    arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    allowIrreversible: z.boolean().optional().describe('an irreversible tool needs no approval'),
+    sessionId: id.optional(),
+    messageId: id.optional().describe('the message that it belongs to'),
+    waitSeconds: waitSeconds.describe(
+      'waits so long for the end of the call; default 60. A tool that may take longer is called by the machine',
+    ),
+    requestedBy: who,
+  });
+export type CallToolInput = z.infer<ReturnType<typeof callToolInput>>;
 
 export const closeSagaInput = () =>
   z.strictObject({

@@ -10,6 +10,7 @@ import { statusWord } from '../view/saga-views.ts';
 interface Options {
   plan?: string;
   interactive?: boolean;
+  inline?: boolean;
   idle?: number;
   onIdle?: 'unwind' | 'ask';
   allow?: string[];
@@ -49,6 +50,10 @@ export const addSagaStart = (parent: Command, app: App): void => {
     .argument('[template]', 'template of the catalog, NAME or NAME@VERSION')
     .description('start a saga from a template, or from a plan of your own')
     .addOption(new Option('--plan <json>', 'a one-off plan instead of a template: JSON or @FILE'))
+    .option(
+      '--inline',
+      'a short plan: call its tools at once; the machine takes over what that does not settle',
+    )
     .option('--interactive', 'without a plan: steps are submitted one by one (saga submit)')
     .option('--idle <seconds>', 'interactive: wait this long for a step', parseWholeNumber(60, 30 * 86_400))
     .addOption(
@@ -76,6 +81,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
             ...what,
             input: await readJson(options.input ?? '{}', '--input'),
             requestedBy: operatorOf(run.terminal, options.by),
+            ...(options.inline === true ? { drive: 'inline' as const } : {}),
             ...(options.id === undefined ? {} : { sagaId: options.id }),
             ...(options.session === undefined ? {} : { sessionId: options.session }),
             ...(options.message === undefined ? {} : { messageId: options.message }),

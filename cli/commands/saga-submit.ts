@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander';
-import { isJsonObject } from '../../contract/json.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { CliError } from '../failure.ts';
-import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
+import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { stepText } from '../view/step-view.ts';
 
@@ -15,17 +13,6 @@ interface Submitted {
   message?: string;
   wait: number;
 }
-
-const readArguments = async (text: string) => {
-  const value = await readJson(text, '--arguments');
-  if (isJsonObject(value)) return value;
-  throw new CliError('InvalidInput', '--arguments is no JSON object.');
-};
-
-const toolOf = (text: string): { tool: string; version?: string } => {
-  const [tool = '', version] = text.split('@');
-  return version === undefined ? { tool } : { tool, version };
-};
 
 export const addSagaSubmit = (parent: Command, app: App): void => {
   parent

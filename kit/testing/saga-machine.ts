@@ -4,9 +4,11 @@
  * definition does the same.
  */
 import type { Json } from '../../contract/json.ts';
-import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
+import type { CallToolInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import { createCallTool } from '../../core/saga/interactive/call-tool.ts';
 import { createCloseSaga } from '../../core/saga/interactive/close.ts';
+import { createDriveInline } from '../../core/saga/interactive/drive.ts';
 import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
@@ -104,14 +106,24 @@ export const sagaMachine = (options: MachineOptions) => {
     ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
   });
   const announce = createAnnounceAwait({ store, engine });
-  const submit = createSubmitStep({
+  const ports = {
     store,
     engine,
     clock,
     evaluate,
-    tools: { invoke: (functionName, payload) => options.invoke(functionName, payload) },
+    tools: {
+      invoke: (functionName: string, payload: ToolRequest) => {
+        counts.invocations += 1;
+        return options.invoke(functionName, payload);
+      },
+    },
     ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
-  });
+  };
+  /** As a function that has a quarter of an hour. */
+  const invocation = () => ({ deadlineMs: clock.nowMs() + FUNCTION_MS });
+  const submit = createSubmitStep(ports);
+  const start = createStartSaga({ ...ports, driveInline: createDriveInline(ports) });
+  const callTool = createCallTool({ ...ports, start, submit });
   const sweep = createSweep({ store, engine, clock, log });
 
   const advance = async (state: {
@@ -258,9 +270,9 @@ export const sagaMachine = (options: MachineOptions) => {
     begin: (sagaId: string, generation: number) => advance({ sagaId, generation, outcome: undefined }),
     /** Runs one execution from its beginning, as a redrive or a second engine would. */
     execute,
-    start: createStartSaga({ store, engine, clock, evaluate }),
-    /** As a function that has a quarter of an hour. */
-    submit: (request: SubmitStepInput) => submit(request, { deadlineMs: clock.nowMs() + FUNCTION_MS }),
+    start: (request: Parameters<typeof start>[0]) => start(request, invocation()),
+    submit: (request: SubmitStepInput) => submit(request, invocation()),
+    callTool: (request: CallToolInput) => callTool(request, invocation()),
     close: createCloseSaga({ store, engine, clock }),
     answer: createAnswer({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),

@@ -189,6 +189,12 @@ const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promi
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'one', ...ticket });
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket, waitSeconds: 1 });
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket });
+  const called = { requestId: 'r-1', ...ticket, requestedBy: 'agent-7' };
+  await cloud.invoke('call-tool', called);
+  await cloud.invoke('call-tool', { ...called, requestId: 'r-2', waitSeconds: 1 });
+  addOrder(server, 'inline');
+  const plan = { definition: { name: 'refund' }, input: { orderId: 'inline' } };
+  await cloud.invoke('start-saga', { sagaId: 'inline', ...plan, drive: 'inline', requestedBy: 'agent-7' });
   await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
   await client.observe('live');
   await workLocks({ cloud, faults, server, ...client });

@@ -129,6 +129,7 @@ describe('the ledger', () => {
     expect(writers).toEqual([
       'start-saga',
       'submit-step',
+      'call-tool',
       'close-saga',
       'answer',
       'operate-saga',

@@ -124,6 +124,23 @@ describe('walkback saga', () => {
     expect(stderr).toContain('1 irreversible step stands');
   });
 
+  test('tool call is one call under the id of its request', async () => {
+    const answer = {
+      sagaId: 'call-1',
+      step: { stepId: 'call', status: 'committed', result: 1 },
+      warnings: [],
+    };
+    const { calls, stdout } = await runCommand(
+      ['tool', 'call', 'pay@2', '--request', 'r', '--arguments', '{"amount":4}', '--allow-irreversible'],
+      { answers: { 'walkback-call-tool': answer }, env },
+    );
+    const input = { requestId: 'r', tool: 'pay', version: '2', arguments: { amount: 4 }, waitSeconds: 60 };
+    expect(calls).toEqual([
+      { name: 'walkback-call-tool', input: { ...input, requestedBy: 'ada', allowIrreversible: true } },
+    ]);
+    expect(stdout).toContain('done');
+  });
+
   test('submit refuses arguments that are no object, before it calls anything', async () => {
     const argv = ['saga', 'submit', 'r1', 'one', '--tool', 'pay', '--arguments', '[1]'];
     const { calls, failure } = await runCommand(argv, { env });

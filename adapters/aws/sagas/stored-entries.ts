@@ -39,6 +39,7 @@ export const interactive = z.looseObject({
   onIdle: z.enum(['unwind', 'ask']),
   approvalTimeoutSeconds: z.number(),
   allowIrreversible: z.array(text).optional(),
+  single: z.literal(true).optional(),
 });
 
 const plain = z.looseObject({});

@@ -69,6 +69,12 @@ export const closeFacts = (state: SagaState, { reason }: SagaEvent & { type: 'cl
     ? [{ direction: 'saga', status: 'completed', ...(reason === undefined ? {} : { reason }) }]
     : [];
 
+/** The one step of a call is settled. */
+const endOfCall = ({ effects }: SagaState): Fact => ({
+  direction: 'saga',
+  status: effects.some(({ status }) => status === 'committed') ? 'completed' : 'compensated',
+});
+
 const idleText = (seconds: number): string => `No step came for ${seconds} seconds.`;
 
 export const progressNextStep = (
@@ -79,6 +85,7 @@ export const progressNextStep = (
   const turn = turningFact(state);
   if (turn !== undefined) return { facts: [turn] };
   const { interactive } = state;
+  if (interactive?.single === true && state.stepCount > 0) return { facts: [endOfCall(state)] };
   if (interactive === undefined || nowMs < wait.untilMs) return { next: { next: 'idle' } };
   const { idleTimeoutSeconds, onIdle } = interactive;
   if (onIdle === 'unwind') {

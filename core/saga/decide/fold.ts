@@ -207,7 +207,7 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
     case 'completed':
       return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPLETED', wait: null };
     case 'compensated':
-      return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATED' };
+      return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATED', wait: null };
     case 'compensation_failed':
       return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATION_FAILED' };
     case 'step_settled':

@@ -3,6 +3,10 @@
  * uses. Whoever wrote the start of a call makes the call. When that does not settle it, or something waits or
  * would take too long, the machine takes over. A driver that dies is found by the sweeper.
  */
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import type { SagaEvent } from '../decide/saga-events.ts';
+import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
@@ -40,3 +44,20 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
   }
   if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
 };
+
+/** Kept back for the last write and the answer. */
+export const RESERVE_MS = 10_000;
+
+/** Drives a saga with a plan from its beginning. If nobody does, the sweeper hands it to the machine. */
+export const createDriveInline =
+  (dependencies: DriveDependencies) =>
+  async (sagaId: string, { deadlineMs }: Invocation): Promise<SagaStatus | undefined> => {
+    const inline = { untilMs: deadlineMs - RESERVE_MS };
+    const begin = ({ state }: SagaHead): SagaEvent | undefined =>
+      state.generation === 1 && state.operation === null && state.phase === 'forward'
+        ? { type: 'begin' }
+        : undefined;
+    const moved = await move({ ...dependencies, inline }, sagaId, begin, 'engine');
+    await drive(dependencies, moved, inline);
+    return (await dependencies.store.getHead(sagaId))?.state.status;
+  };

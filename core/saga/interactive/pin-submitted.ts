@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
-import type { PinnedStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import { toolViolations } from '../plan/catalog.ts';
 import { canonicalJson } from '../plan/json.ts';
 import { MAX_ARGUMENT_BYTES } from '../plan/plan-rules.ts';
@@ -24,7 +24,7 @@ export const pinSubmitted = async (
   store: Pick<SagaStore, 'getTool'>,
   { allowIrreversible = [], approvalTimeoutSeconds }: InteractivePolicy,
   asked: AskedStep,
-): Promise<PinnedStep> => {
+): Promise<PinnedToolStep> => {
   const refuse = (rule: string, message: string): never => {
     throw new WalkbackError('PlanRefused', `step ${asked.stepId}: ${rule}: ${message}`, {
       details: { violations: [{ step: asked.stepId, rule, message }] },

@@ -10,6 +10,7 @@ export interface AskedPolicy {
   onIdle: 'unwind' | 'ask';
   approvalTimeoutSeconds?: number;
   allowIrreversible?: string[];
+  single?: true;
 }
 
 /** A name that no tool has, or that needs no leave, is a mistake of the caller: `InvalidInput`. */
@@ -23,10 +24,12 @@ const requireIrreversible = async (store: Pick<SagaStore, 'getTool'>, name: stri
 
 export const requirePolicy = async (
   store: Pick<SagaStore, 'getTool'>,
-  { onIdle, allowIrreversible = [], ...seconds }: AskedPolicy,
+  { onIdle, allowIrreversible = [], single, ...seconds }: AskedPolicy,
 ): Promise<InteractivePolicy> => {
-  await Promise.all(allowIrreversible.map((name) => requireIrreversible(store, name)));
+  // A single call says it of whatever it calls.
+  const checked = single === true ? [] : allowIrreversible;
+  await Promise.all(checked.map((name) => requireIrreversible(store, name)));
   const { idleTimeoutSeconds = HOUR_SECONDS, approvalTimeoutSeconds = 24 * HOUR_SECONDS } = seconds;
   const allowed = allowIrreversible.length === 0 ? {} : { allowIrreversible };
-  return { idleTimeoutSeconds, onIdle, approvalTimeoutSeconds, ...allowed };
+  return { idleTimeoutSeconds, onIdle, approvalTimeoutSeconds, ...allowed, ...(single && { single }) };
 };

@@ -13,15 +13,12 @@ import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
 import { interactiveHead, policyOf, requireAccepting } from './accepting.ts';
-import { type DriveDependencies, drive } from './drive.ts';
+import { type DriveDependencies, drive, RESERVE_MS } from './drive.ts';
 import { pinSubmitted } from './pin-submitted.ts';
 import { isSettled, stepAnswer, stepStatus } from './step-answer.ts';
 
 /** Longer than the default deadline of a tool with its margin, so that most steps need no machine. */
 const DEFAULT_WAIT_SECONDS = 60;
-
-/** Kept back for the last write and the answer. */
-const RESERVE_MS = 10_000;
 
 const POLL_MS = 250;
 

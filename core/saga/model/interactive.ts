@@ -11,6 +11,8 @@ export interface InteractivePolicy {
   approvalTimeoutSeconds: number;
   /** Irreversible tools that need no approval. */
   allowIrreversible?: string[];
+  /** It ends with its first step: one call of a tool, and no plan. */
+  single?: true;
 }
 
 /** A submitted step as it is stored, once per saga and id. */

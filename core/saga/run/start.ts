@@ -1,6 +1,7 @@
 /** Starts a saga. Every problem with it is found before anything is written (S8). */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -36,6 +37,8 @@ export interface StartRequest {
   messageId?: string;
   project?: string;
   maxConcurrent?: number;
+  /** `inline`: the caller drives it while one call settles each step, and the machine takes over. */
+  drive?: 'machine' | 'inline';
   requestedBy: string;
 }
 
@@ -44,6 +47,8 @@ export interface StartDependencies {
   engine: SagaEngine;
   clock: Clock;
   evaluate: Evaluate;
+  /** Drives a saga inside this function. */
+  driveInline?: (sagaId: string, invocation: Invocation) => Promise<SagaStatus | undefined>;
 }
 
 /**
@@ -114,7 +119,8 @@ const headOf = (
     stepCount: steps.length,
     requestHash,
     ...known,
-    ...(policy === undefined ? {} : { interactive: policy, inline: true }),
+    ...(policy === undefined ? {} : { interactive: policy }),
+    ...(policy === undefined && request.drive !== 'inline' ? {} : { inline: true }),
     ...(output === undefined ? {} : { output }),
     ...(locks.length === 0 ? {} : { locks }),
   };
@@ -162,7 +168,8 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
  * twice. A different request with the same id is `RequestConflict`. Throws `PlanRefused` and `InvalidInput`
  * before anything is written.
  */
-export const createStartSaga = ({ store, engine, clock, evaluate }: StartDependencies) => {
+export const createStartSaga = (dependencies: StartDependencies) => {
+  const { store, engine, clock, evaluate, driveInline } = dependencies;
   const create = async (
     request: Checked,
     parts: PinnedParts,
@@ -199,15 +206,27 @@ export const createStartSaga = ({ store, engine, clock, evaluate }: StartDepende
     if (state.inline === undefined && state.status !== 'QUEUED') await engine.start(sagaId, 1);
   };
 
+  /** Whoever meets it before its first move drives it: only one of them writes that. */
+  const driven = async (head: SagaHead, request: StartRequest, invocation: Invocation) =>
+    request.drive === 'inline' && head.version === 1 ? driveInline?.(head.sagaId, invocation) : undefined;
+
   return async (
     request: StartRequest,
+    invocation: Invocation = { deadlineMs: Number.POSITIVE_INFINITY },
   ): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
     const requestHash = hashJson(request);
     const known = await store.getHead(request.sagaId);
     if (known !== undefined) {
       const head = adopt(known, requestHash);
       if (head.version === 1) await begin(head);
-      return { sagaId: head.sagaId, status: head.state.status, warnings: [] };
+      const status = (await driven(head, request, invocation)) ?? head.state.status;
+      return { sagaId: head.sagaId, status, warnings: [] };
+    }
+    if (request.drive === 'inline' && (request.maxConcurrent ?? request.interactive) !== undefined) {
+      throw new WalkbackError('InvalidInput', 'drive: inline is for a plan that waits for no slot.');
+    }
+    if (request.drive === 'inline' && driveInline === undefined) {
+      throw new WalkbackError('ConfigurationError', 'drive: this function cannot drive sagas itself.');
     }
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
@@ -243,6 +262,7 @@ export const createStartSaga = ({ store, engine, clock, evaluate }: StartDepende
     await begin(current);
     const overdue = definition !== undefined && daysToReview(definition, now) < 0;
     const warnings = overdue ? [`Template ${name} is past its review date ${definition.reviewBy}.`] : [];
-    return { sagaId: current.sagaId, status: current.state.status, warnings };
+    const status = (await driven(current, request, invocation)) ?? current.state.status;
+    return { sagaId: current.sagaId, status, warnings };
   };
 };

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { readArguments, toolOf } from '../tool-option.ts';
+import { stepText } from '../view/step-view.ts';
+
+interface Called {
+  arguments: string;
+  request: string;
+  session?: string;
+  message?: string;
+  allowIrreversible?: boolean;
+  wait: number;
+  by?: string;
+}
+
+export const addTool = (program: Command, app: App): void => {
+  const tool = program.command('tool').description('call single tools of the catalog');
+  tool
+    .command('call')
+    .argument('<tool>', 'tool of the catalog, NAME or NAME@VERSION')
+    .description('call one tool, as a saga of one step')
+    .requiredOption('-r, --request <id>', 'the same again is the same call', parseId)
+    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}')
+    .option('-s, --session <id>', 'session that calls it', parseId)
+    .option('-m, --message <id>', 'message that it belongs to', parseId)
+    .option('--allow-irreversible', 'an irreversible tool needs no approval')
+    .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
+    .option('--by <who>', 'who asks (default: you)')
+    .action((name: string, options: Called, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const answer = await run.progress('Calling the tool', async () =>
+          run.invoke('walkback-call-tool', {
+            requestId: options.request,
+            ...toolOf(name),
+            arguments: await readArguments(options.arguments),
+            waitSeconds: options.wait,
+            requestedBy: operatorOf(run.terminal, options.by),
+            ...(options.session === undefined ? {} : { sessionId: options.session }),
+            ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...(options.allowIrreversible === true ? { allowIrreversible: true } : {}),
+          }),
+        );
+        if (answer.sagaId !== null) run.note(run.paint.dim(`saga  walkback saga show ${answer.sagaId}`));
+        return { value: answer, text: () => stepText(answer.step, run.paint, run.width) };
+      }),
+    );
+};

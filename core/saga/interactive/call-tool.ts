@@ -1,0 +1,130 @@
+/**
+ * One call of a tool without a plan (L10): a saga of one step under an id that the request makes, driven inside
+ * this function. When one call does not settle it, the machine takes over. A read writes no ledger.
+ */
+import type { CalledTool, StepAnswer } from '../../../contract/saga-answers.ts';
+import type { CallToolInput } from '../../../contract/saga-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
+import { outcomeOf } from '../run/engine-protocol.ts';
+import type { createStartSaga } from '../run/start.ts';
+import { backoffMs, ENGINE_SLACK_SECONDS } from '../run/timing.ts';
+import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
+import { type DriveDependencies, RESERVE_MS } from './drive.ts';
+import { pinSubmitted } from './pin-submitted.ts';
+import { requirePolicy } from './policy.ts';
+import type { createSubmitStep } from './submit.ts';
+
+const STEP_ID = 'call';
+const DEFAULT_WAIT_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+
+export interface CallToolDependencies extends DriveDependencies {
+  start: ReturnType<typeof createStartSaga>;
+  submit: ReturnType<typeof createSubmitStep>;
+}
+
+/** The same request has the same saga. */
+const sagaIdOf = (requestId: string): string => `call-${sha256Hex(requestId).slice(0, 40)}`;
+
+const conflict = (requestId: string): WalkbackError =>
+  new WalkbackError(
+    'RequestConflict',
+    `Request "${requestId}" called another tool, or with other arguments; repeat it unchanged, or choose another id.`,
+  );
+
+/** A read changes nothing, so it is called again as often as its tool allows and the time holds. */
+const read = async (
+  { tools, clock, httpToolFunction = HTTP_TOOL_FUNCTION }: CallToolDependencies,
+  step: PinnedToolStep,
+  sagaId: string,
+  untilMs: number,
+): Promise<StepAnswer> => {
+  const { tool, version, endpoint, retry } = step;
+  const key = `${sagaId}:0`;
+  for (let attempt = 1; ; attempt += 1) {
+    const deadlineMs = clock.now().getTime() + step.timeoutSeconds * 1000;
+    const request = {
+      operation: 'execute' as const,
+      tool,
+      version,
+      sagaId,
+      step: STEP_ID,
+      attempt,
+      idempotencyKey: key,
+      forwardKey: key,
+      deadlineMs,
+      arguments: step.arguments,
+    };
+    const [functionName, payload] =
+      endpoint === undefined ? [step.functionName, request] : [httpToolFunction, { ...request, endpoint }];
+    const outcome = outcomeOf(
+      await tools.invoke(functionName, payload, (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000),
+    );
+    if (outcome.outcome === 'committed' && outcome.error === undefined) {
+      const { result, externalRef } = outcome;
+      const reference = externalRef === undefined ? {} : { externalRef };
+      return { stepId: STEP_ID, status: 'committed', result, ...reference };
+    }
+    const error =
+      'error' in outcome && outcome.error !== undefined
+        ? outcome.error
+        : { name: 'InvalidResult', message: 'the tool answered a call as if it were a probe' };
+    const pauseMs = backoffMs(retry, attempt);
+    const again = outcome.outcome === 'unknown' || (outcome.outcome === 'rejected' && outcome.retryable);
+    const hasTime =
+      clock.now().getTime() + pauseMs + (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000 <= untilMs;
+    if (!again || !hasTime || attempt >= retry.maxAttempts) {
+      return { stepId: STEP_ID, status: 'rejected', error };
+    }
+    await clock.sleep(pauseMs);
+  }
+};
+
+/**
+ * The same request again is told what became of it. Throws `RequestConflict` for another call under that id,
+ * and `PlanRefused` before anything is written.
+ */
+export const createCallTool =
+  (dependencies: CallToolDependencies) =>
+  async (request: CallToolInput, invocation: Invocation): Promise<CalledTool> => {
+    const { store, clock, start, submit } = dependencies;
+    const { requestId, tool, version, requestedBy, sessionId, messageId } = request;
+    const { waitSeconds = DEFAULT_WAIT_SECONDS, allowIrreversible = false } = request;
+    const sagaId = sagaIdOf(requestId);
+    const asked = {
+      onIdle: 'unwind' as const,
+      idleTimeoutSeconds: DAY_SECONDS,
+      single: true as const,
+      ...(allowIrreversible ? { allowIrreversible: [tool] } : {}),
+    };
+    const step = {
+      stepId: STEP_ID,
+      tool,
+      arguments: request.arguments,
+      ...(version === undefined ? {} : { version }),
+    };
+    if ((await store.getHead(sagaId)) === undefined) {
+      const pinned = await pinSubmitted(store, await requirePolicy(store, asked), step);
+      const untilMs = Math.min(
+        clock.now().getTime() + waitSeconds * 1000,
+        invocation.deadlineMs - RESERVE_MS,
+      );
+      if (pinned.effect === 'read') {
+        return { sagaId: null, step: await read(dependencies, pinned, sagaId, untilMs), warnings: [] };
+      }
+    }
+    const context = { ...(sessionId && { sessionId }), ...(messageId && { messageId }) };
+    try {
+      await start({ sagaId, interactive: asked, ...context, requestedBy });
+      const told = await submit({ sagaId, ...step, ...context, waitSeconds, observe: false }, invocation);
+      return { sagaId, step: told.step, warnings: [] };
+    } catch (error) {
+      if (isWalkbackError(error, 'StepConflict') || isWalkbackError(error, 'RequestConflict')) {
+        throw conflict(requestId);
+      }
+      throw error;
+    }
+  };
