@@ -22,7 +22,8 @@ import {
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 
-const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
+/** What a capture needs, and so a rollback. */
+export const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
 export const CHECKPOINT_FUNCTIONS = {
   'start-session': {

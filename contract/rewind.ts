@@ -1,47 +1,63 @@
 /** What a rewind takes and answers (docs/sagas.md, Rewind). */
 import * as z from 'zod';
-import { id } from './fields.ts';
+import { rollbackAnswer } from './checkpoint-answers.ts';
+import { checkpointId, id } from './fields.ts';
 import { jsonValue } from './json.ts';
 import { observation, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
 import { acceptResidue, stepId, who } from './saga-inputs.ts';
 
+const stepTarget = z.union([
+  z.strictObject({ stepId: stepId.describe('the last step that stays') }),
+  z.strictObject({ steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back') }),
+]);
+export type StepTarget = z.output<typeof stepTarget>;
+
+const guidance = z.string().trim().min(1).max(4000).optional();
+const common = () => ({
+  acceptResidue,
+  dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
+  requestId: id.describe('the same id again, with the same request, is the same rewind'),
+  by: who,
+  waitSeconds: z
+    .number()
+    .min(0)
+    .max(600)
+    .optional()
+    .describe('waits so long for the effects to be undone; default 0'),
+});
+
+/** One saga goes back to a step, and goes on from there. */
 export const rewindInput = () =>
   z.strictObject({
     sagaId: id,
-    to: z
-      .union([
-        z.strictObject({ stepId: stepId.describe('the last step that stays') }),
-        z.strictObject({
-          steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back'),
-        }),
-      ])
-      .describe('{ stepId } or { steps }'),
-    scope: z.enum(['effects']).optional().describe('what goes back; default effects'),
-    guidance: z
-      .string()
-      .trim()
-      .min(1)
-      .max(4000)
-      .optional()
-      .describe('what the saga is told for the way on; first in its observation'),
+    to: stepTarget.describe('{ stepId } or { steps }'),
+    guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
     plan: jsonValue
       .optional()
-      .describe('{ steps: [...] } to go on with, instead of the steps that the saga has from there on'),
-    acceptResidue,
-    dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
-    requestId: id.describe('the same id again, with the same request, is the same rewind'),
-    by: who,
-    waitSeconds: z
-      .number()
-      .min(0)
-      .max(600)
-      .optional()
-      .describe('waits so long for the effects to be undone; default 0'),
+      .describe('{ steps: [...] } to go on with, instead of those that it has from there on'),
+    ...common(),
   });
-export type RewindInput = z.output<ReturnType<typeof rewindInput>>;
+export type SagaRewind = z.output<ReturnType<typeof rewindInput>>;
+
+/** A session goes back to a message or checkpoint, and its sagas since are undone. */
+export const rewindSessionInput = () =>
+  z.strictObject({
+    sessionId: id,
+    to: z
+      .union([z.strictObject({ messageId: id.describe('its work stays') }), z.strictObject({ checkpointId })])
+      .describe('{ messageId } or { checkpointId }'),
+    scope: z
+      .enum(['all', 'effects', 'files', 'conversation'])
+      .optional()
+      .describe('what goes back; default all'),
+    guidance: guidance.describe('what is told for the way on; it comes back with the answer'),
+    ...common(),
+  });
+export type SessionRewind = z.output<ReturnType<typeof rewindSessionInput>>;
 
 /**
- * `STOPPED`: a compensator failed, and an operator's retry, resolve or skip goes on with the rewind.
+ * `STOPPED`: a compensator failed, and files are untouched. An operator's retry, resolve or skip goes on with
+ * the rewind; of a session, the same request does after it.
  * `CANCELLED`: a cancel came after it, and everything is undone.
  */
 const REWIND_STATUSES = ['PLANNED', 'UNDOING', 'STOPPED', 'REWOUND', 'CANCELLED'] as const;
@@ -51,17 +67,26 @@ const rewoundSaga = () =>
     sagaId: z.string(),
     status: z.enum(SAGA_STATUSES),
     epoch: z.int().describe('it rises when the effects are undone'),
-    after: z.string().nullable().describe('the last step that stays; null: none'),
+    after: z.string().nullable().describe('the last step that stays; null: none does'),
     plan: undoPlan().describe('what is left to take back'),
     observation: observation().optional().describe('once it is rewound'),
   });
 export type RewoundSaga = z.infer<ReturnType<typeof rewoundSaga>>;
 
-export const rewindAnswer = () =>
-  z.object({
-    requestId: z.string(),
-    status: z.enum(REWIND_STATUSES),
-    sagas: z.array(rewoundSaga()),
-    guidance: z.string().optional(),
-  });
+const rewound = () => ({
+  requestId: z.string(),
+  status: z.enum(REWIND_STATUSES),
+  guidance: z.string().optional(),
+});
+
+export const rewindAnswer = () => z.object({ ...rewound(), saga: rewoundSaga() });
 export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
+
+export const rewindSessionAnswer = () =>
+  z.object({
+    ...rewound(),
+    sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
+    files: rollbackAnswer().optional().describe('what goes or went back; absent until then'),
+    trimAfterMessageId: z.string().nullable().optional().describe('cut the conversation after this message'),
+  });
+export type RewindSessionAnswer = z.infer<ReturnType<typeof rewindSessionAnswer>>;

@@ -1,4 +1,5 @@
 /** The functions of sagas. */
+import { CAPTURE } from './checkpoint-functions.ts';
 import { type FunctionRow, LONGEST_SECONDS } from './function-row.ts';
 import {
   advanceInput,
@@ -9,7 +10,7 @@ import {
   sweepAnswer,
   sweepInput,
 } from './internal-inputs.ts';
-import { rewindAnswer, rewindInput } from './rewind.ts';
+import { rewindAnswer, rewindInput, rewindSessionAnswer, rewindSessionInput } from './rewind.ts';
 import {
   answeredSaga,
   calledTool,
@@ -141,6 +142,22 @@ export const SAGA_FUNCTIONS = {
     grants: {
       sagas: [...MOVE.sagas, 'BatchWriteItem'],
       ledger: ['PutItem', 'Query'],
+      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+    },
+  },
+  // A function of its own: it needs sandboxes, and a saga's rewind needs expressions.
+  'rewind-session': {
+    description: 'Takes back a session: effects, then files',
+    input: rewindSessionInput,
+    answer: rewindSessionAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: {
+      sagas: [...MOVE.sagas, 'Query'],
+      ledger: ['PutItem', 'Query'],
+      sessions: CAPTURE,
+      bucket: 'capture',
+      sandbox: true,
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },
   },

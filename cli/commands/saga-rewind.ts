@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RewindAnswer, RewindInput } from '../../contract/rewind.ts';
+import type { RewindAnswer, SagaRewind } from '../../contract/rewind.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -25,7 +25,7 @@ interface Options {
 /** One call of the function waits this long; a longer wait is a row of them. */
 const WAIT_SECONDS = 20;
 
-const targetOf = ({ to, steps }: Options): RewindInput['to'] => {
+const targetOf = ({ to, steps }: Options): SagaRewind['to'] => {
   if (to !== undefined && steps === undefined) return { stepId: to };
   if (steps !== undefined && to === undefined) return { steps };
   throw new CliError('InvalidInput', 'Give --to or --steps.', {
@@ -33,7 +33,7 @@ const targetOf = ({ to, steps }: Options): RewindInput['to'] => {
   });
 };
 
-const inputOf = async (run: Run, sagaId: string, options: Options): Promise<RewindInput> => ({
+const inputOf = async (run: Run, sagaId: string, options: Options): Promise<SagaRewind> => ({
   sagaId,
   to: targetOf(options),
   requestId: options.request ?? freshId('rewind'),
@@ -44,7 +44,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Rewi
 });
 
 /** Repeating the request answers how far it is. */
-const carryOut = async (run: Run, input: RewindInput, seconds: number): Promise<RewindAnswer> => {
+const carryOut = async (run: Run, input: SagaRewind, seconds: number): Promise<RewindAnswer> => {
   const end = run.terminal.now().getTime() + seconds * 1000;
   for (;;) {
     const leftSeconds = Math.max(0, (end - run.terminal.now().getTime()) / 1000);

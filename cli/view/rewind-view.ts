@@ -1,20 +1,16 @@
-import type { RewindAnswer } from '../../contract/rewind.ts';
+import type { RewindAnswer, RewoundSaga } from '../../contract/rewind.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
 import { observationText, statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';
 
-type Saga = RewindAnswer['sagas'][number];
-
-const placeOf = ({ sagaId, after }: Saga): string =>
+const placeOf = ({ sagaId, after }: RewoundSaga): string =>
   after === null
     ? `saga ${printableLine(sagaId)} to its beginning`
     : `saga ${printableLine(sagaId)} to after step ${printableLine(after)}`;
 
-export const plannedRewind = ({ sagas }: RewindAnswer, paint: Paint): string =>
-  `${sagas
-    .flatMap((saga) => [`${paint.bold('Plan')}: rewind ${placeOf(saga)}`, ...undoPlanLines(saga.plan, paint)])
-    .join('\n')}\n`;
+export const plannedRewind = ({ saga }: RewindAnswer, paint: Paint): string =>
+  `${[`${paint.bold('Plan')}: rewind ${placeOf(saga)}`, ...undoPlanLines(saga.plan, paint)].join('\n')}\n`;
 
 const HEADS: Readonly<Record<RewindAnswer['status'], string>> = {
   PLANNED: 'Planned',
@@ -25,18 +21,13 @@ const HEADS: Readonly<Record<RewindAnswer['status'], string>> = {
 };
 
 /** How far a rewind is, and once it is through, what the saga is told. */
-export const rewindText = (answer: RewindAnswer, paint: Paint, width: number): string =>
-  answer.sagas
-    .map((saga) => {
-      const head = `${HEADS[answer.status]} ${placeOf(saga)}  ${statusWord(saga.status, paint)}`;
-      const rest =
-        saga.observation === undefined
-          ? `${undoPlanLines(saga.plan, paint).join('\n')}\n`
-          : observationText(saga.observation, paint, width);
-      const next =
-        answer.status === 'STOPPED'
-          ? `${paint.dim(`next  walkback saga retry ${printableLine(saga.sagaId)}, or resolve or skip each step`)}\n`
-          : '';
-      return `${head}\n${rest}${next}`;
-    })
-    .join('');
+export const rewindText = ({ status, saga }: RewindAnswer, paint: Paint, width: number): string => {
+  const { sagaId, plan, observation } = saga;
+  const head = `${HEADS[status]} ${placeOf(saga)}  ${statusWord(saga.status, paint)}\n`;
+  const rest =
+    observation === undefined
+      ? `${undoPlanLines(plan, paint).join('\n')}\n`
+      : observationText(observation, paint, width);
+  const repair = `next  walkback saga retry ${printableLine(sagaId)}, or resolve or skip each step`;
+  return `${head}${rest}${status === 'STOPPED' ? `${paint.dim(repair)}\n` : ''}`;
+};

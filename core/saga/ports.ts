@@ -11,6 +11,7 @@ import type { SubmittedStep } from './model/interactive.ts';
 import type { LedgerEntry } from './model/ledger-entry.ts';
 import type { Claim, Permit, Ticket } from './model/permit.ts';
 import type { PinnedSaga, PinnedStep, SagaDefinition } from './model/plan.ts';
+import type { RewindRecord } from './model/session-rewind.ts';
 import type { ToolManifest } from './model/tool.ts';
 import type { Expression } from './plan/evaluate.ts';
 import type { InvokePayload } from './tools/tool-protocol.ts';
@@ -85,6 +86,11 @@ export interface SagaStore {
   /** The sagas that were started for a session, oldest first. */
   listBySession(sessionId: string): Promise<SessionSaga[]>;
   readonly permits: PermitStore;
+  /** Create-only: the record of a session's rewind. */
+  createRewind(record: RewindRecord): Promise<WriteOutcome<RewindRecord>>;
+  getRewind(sessionId: string, requestId: string): Promise<RewindRecord | undefined>;
+  /** Replaces the record by one that says when it was through. */
+  finishRewind(record: RewindRecord): Promise<void>;
   getEntry(sagaId: string, seq: number): Promise<LedgerEntry | undefined>;
   /** Oldest first, the whole ledger of one saga. */
   listEntries(sagaId: string): Promise<LedgerEntry[]>;

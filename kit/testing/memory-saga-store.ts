@@ -6,6 +6,7 @@ import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Claim } from '../../core/saga/model/permit.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
+import type { RewindRecord } from '../../core/saga/model/session-rewind.ts';
 import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
@@ -20,6 +21,7 @@ export const memorySagaStore = () => {
   const ledger = new Map<string, LedgerEntry[]>();
   const tokens = new Map<string, WakeToken>();
   const submitted = new Map<string, SubmittedStep>();
+  const rewinds = new Map<string, RewindRecord>();
   const tools: ToolManifest[] = [];
   const definitions: SagaDefinition[] = [];
   const writes = { transactions: 0, entries: 0 };
@@ -123,6 +125,16 @@ export const memorySagaStore = () => {
         items: structuredClone(all.slice(from, next)),
         ...(next < all.length ? { next } : {}),
       };
+    },
+    createRewind: async (record) => {
+      const existing = rewinds.get(`${record.sessionId} ${record.requestId}`);
+      if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
+      rewinds.set(`${record.sessionId} ${record.requestId}`, structuredClone(record));
+      return { written: true };
+    },
+    getRewind: async (sessionId, requestId) => structuredClone(rewinds.get(`${sessionId} ${requestId}`)),
+    finishRewind: async (record) => {
+      rewinds.set(`${record.sessionId} ${record.requestId}`, structuredClone(record));
     },
     listBySession: async (sessionId) =>
       [...heads.values()]

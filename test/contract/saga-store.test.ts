@@ -399,3 +399,24 @@ test('a session finds its sagas in the order of their start, whichever store kee
     expect(await store.listBySession('nobody')).toEqual([]);
   }
 });
+
+test('the record of a rewind is created once, read back, and replaced when it is through', async () => {
+  const record = {
+    sessionId: 'session',
+    requestId: 'rw',
+    requestHash: 'a'.repeat(64),
+    checkpointId: 'cp-00000001-12345678',
+    epoch: 1,
+    by: 'rita',
+    at: '2026-01-01T00:00:00.000Z',
+  };
+  for (const store of [dynamo, memorySagaStore().store]) {
+    expect(await store.getRewind('session', 'rw')).toBeUndefined();
+    expect(await store.createRewind(record)).toEqual({ written: true });
+    expect(await store.createRewind({ ...record, by: 'ada' })).toEqual({ written: false, existing: record });
+    const done = { ...record, guidance: 'Less.', doneAt: '2026-01-01T00:01:00.000Z' };
+    await store.finishRewind(done);
+    expect(await store.getRewind('session', 'rw')).toEqual(done);
+    expect(await store.getRewind('session2', 'rw')).toBeUndefined();
+  }
+});

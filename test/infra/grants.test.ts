@@ -98,22 +98,31 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   await world.checkpoint('second');
   await loseShadows();
   edit(world.root, 3, world.paths);
-  addOrder(server, 'late');
-  await cloud.invoke('start-saga', {
-    sagaId: 'late',
-    definition: { name: 'refund' },
-    input: { orderId: 'late' },
-    sessionId: world.sessionId,
-    messageId: 'second',
-    requestedBy: 'agent-7',
-  });
-  await cloud.invoke('describe-saga', { sagaId: 'late', waitSeconds: 40 });
+  for (const [sagaId, name] of [
+    ['late', 'refund'],
+    ['late-waits', 'refund-approved'],
+  ] as const) {
+    addOrder(server, sagaId);
+    await cloud.invoke('start-saga', {
+      sagaId,
+      definition: { name },
+      input: { orderId: sagaId },
+      sessionId: world.sessionId,
+      messageId: 'second',
+      requestedBy: 'agent-7',
+    });
+    await cloud.invoke('describe-saga', { sagaId, waitSeconds: 40 });
+  }
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.
   createRepositories(world.root, ['added']);
   shell(world.root, 'head -c 300000 /dev/urandom > added/large.bin');
   await world.checkpoint('third');
   const { sessionId } = world;
+  await loseShadows();
+  edit(world.root, 4, world.paths);
+  const back = { sessionId, to: { checkpointId: first.checkpointId }, requestId: 'back', by: 'rita' };
+  await cloud.invoke('rewind-session', { ...back, acceptResidue: true, waitSeconds: 40 });
   await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now' });
   // Who names what is not there is told what is.
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };

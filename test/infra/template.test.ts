@@ -134,6 +134,7 @@ describe('the ledger', () => {
       'answer',
       'operate-saga',
       'rewind',
+      'rewind-session',
       'advance-saga',
       'sweep',
     ]);

@@ -168,7 +168,7 @@ describe('walkback saga', () => {
   const rewound = (status: string, plan: unknown = { undo: [], stands: [] }) => ({
     requestId: 'rw',
     status,
-    sagas: [{ sagaId: 'r1', status: 'COMPENSATING', epoch: 0, after: 'refund', plan }],
+    saga: { sagaId: 'r1', status: 'COMPENSATING', epoch: 0, after: 'refund', plan },
   });
 
   test('rewind shows what goes back, asks, then says how far it is', async () => {

@@ -1,6 +1,6 @@
 /** A saga that is rewound: its last effects are undone, and it goes forward again with guidance (L6). */
 import { describe, expect, test } from 'vitest';
-import type { RewindInput } from '../../contract/rewind.ts';
+import type { SagaRewind } from '../../contract/rewind.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import {
@@ -20,7 +20,7 @@ const TOOLS: ToolManifest[] = [
   scriptedTool('ship', 'compensatable'),
 ];
 
-const rewind = (more: Partial<RewindInput> = {}): RewindInput => ({
+const rewind = (more: Partial<SagaRewind> = {}): SagaRewind => ({
   sagaId: SAGA,
   to: { steps: 2 },
   requestId: 'rw-1',
@@ -49,7 +49,7 @@ describe('a completed saga that is rewound', () => {
     expect(asked).toMatchObject({
       status: 'UNDOING',
       guidance: 'Ship to Bern.',
-      sagas: [{ after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book' }] } }],
+      saga: { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book' }] } },
     });
     await saga.machine.settle();
     expect(saga.calls().slice(4)).toEqual([
@@ -78,8 +78,8 @@ describe('a completed saga that is rewound', () => {
     await saga.machine.settle();
     const again = await saga.machine.rewind(rewind());
     await saga.machine.settle();
-    expect(again).toMatchObject({ status: 'REWOUND', sagas: [{ epoch: 1, plan: { undo: [] } }] });
-    expect(again.sagas[0]?.observation?.status).toBe('COMPLETED');
+    expect(again).toMatchObject({ status: 'REWOUND', saga: { epoch: 1, plan: { undo: [] } } });
+    expect(again.saga.observation?.status).toBe('COMPLETED');
     expect((await saga.seen()).state.epoch).toBe(1);
     const other = saga.machine.rewind(rewind({ to: { steps: 1 } }));
     await expect(other).rejects.toMatchObject({ name: 'RequestConflict' });
@@ -120,9 +120,7 @@ describe('a completed saga that is rewound', () => {
     const planned = await saga.machine.rewind(rewind({ dryRun: true }));
     expect(planned).toMatchObject({
       status: 'PLANNED',
-      sagas: [
-        { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book', partly: true }], stands: [] } },
-      ],
+      saga: { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book', partly: true }], stands: [] } },
     });
     expect((await saga.seen()).head).toEqual(before.head);
   });
@@ -130,7 +128,7 @@ describe('a completed saga that is rewound', () => {
   test('bad targets are refused by name, and nothing is written', async () => {
     const saga = await finished();
     const before = await saga.seen();
-    const refused = (more: Partial<RewindInput>) => expect(saga.machine.rewind(rewind(more))).rejects;
+    const refused = (more: Partial<SagaRewind>) => expect(saga.machine.rewind(rewind(more))).rejects;
     await refused({ to: { steps: 5 } }).toMatchObject({ name: 'InvalidInput' });
     await refused({ to: { stepId: 'nowhere' } }).toMatchObject({ name: 'StepNotFound' });
     await refused({ sagaId: 'other' }).toMatchObject({ name: 'SagaNotFound' });
@@ -204,7 +202,7 @@ describe('what nothing takes back', () => {
     });
     expect((await saga.seen()).head).toEqual(before.head);
     expect(await saga.machine.rewind(rewind({ dryRun: true }))).toMatchObject({
-      sagas: [{ plan: { undo: [{ step: 'pay' }], stands: [{ step: 'mail', reason: 'irreversible' }] } }],
+      saga: { plan: { undo: [{ step: 'pay' }], stands: [{ step: 'mail', reason: 'irreversible' }] } },
     });
   });
 

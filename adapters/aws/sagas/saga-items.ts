@@ -7,6 +7,7 @@ import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
+import type { RewindRecord } from '../../../core/saga/model/session-rewind.ts';
 import { type SagaState, waitEndMs } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
@@ -23,6 +24,7 @@ import {
   storedHead,
   storedInput,
   storedOutline,
+  storedRewind,
   storedSessionSaga,
   storedState,
   storedToken,
@@ -47,6 +49,10 @@ export const stepsKey = (sagaId: string, planHash: string, chunk: number): Key =
 });
 export const entryKey = (sagaId: string, seq: number): Key => ({ pk: ledgerKey(sagaId), sk: digits(seq, 8) });
 export const sessionSagasKey = (sessionId: string): string => `SESSION#${sessionId}`;
+export const rewindKey = (sessionId: string, requestId: string): Key => ({
+  pk: `REWIND#${sessionId}`,
+  sk: requestId,
+});
 export const versionKey = (kind: 'TOOL' | 'DEFINITION', name: string, version: string): Key => ({
   pk: `${kind}#${name}`,
   sk: `V#${version}`,
@@ -192,4 +198,9 @@ export const sessionSagaItems = ({ sagaId, sessionId, createdAt }: SagaHead): It
 export const readSessionSaga = itemReader(ofSaga, (item): SessionSaga => {
   const { sagaId, createdAt } = storedSessionSaga.parse(item);
   return { sagaId, createdAt };
+});
+
+export const readRewind = itemReader(ofSaga, (item): RewindRecord => {
+  const { pk: _, sk: __, ...record } = storedRewind.parse(item);
+  return record;
 });

@@ -31,9 +31,11 @@ import {
   readHead,
   readInput,
   readOutline,
+  readRewind,
   readSessionSaga,
   readToken,
   readTool,
+  rewindKey,
   sessionSagaItems,
   sessionSagasKey,
   stepItems,
@@ -139,6 +141,11 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     ...claimWrites(sagasTable, claims),
   ];
 
+  const getRewind: SagaStore['getRewind'] = async (sessionId, requestId) => {
+    const item = await sagas.get(rewindKey(sessionId, requestId));
+    return item === undefined ? undefined : readRewind(item);
+  };
+
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
     const by = { index: 'gsi_status', attribute: 'status', value: status };
     const { items, ...rest } = await sagas.index(by, limit, cursor);
@@ -187,6 +194,17 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     },
     append: (head, expectedVersion, entries, beside) =>
       commit(head, hasVersion(expectedVersion), entries, besideWrites(head, beside)),
+    createRewind: async (record) => {
+      const item = { ...rewindKey(record.sessionId, record.requestId), ...record };
+      const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);
+      if (written) return { written };
+      const existing = await getRewind(record.sessionId, record.requestId);
+      return { written, ...(existing === undefined ? {} : { existing }) };
+    },
+    getRewind,
+    finishRewind: async (record) => {
+      await sagas.put({ item: { ...rewindKey(record.sessionId, record.requestId), ...record } });
+    },
     getEntry: async (sagaId, seq) => {
       const item = await ledger.get(entryKey(sagaId, seq));
       return item === undefined ? undefined : readEntry(item);

@@ -152,6 +152,20 @@ export const storedOutline = z.looseObject({
 export const storedInput = z.strictObject({ pk: text, sk: text, input: text });
 export const storedChunk = z.strictObject({ pk: text, sk: text, steps: text, proof: z.array(text) });
 
+export const storedRewind = z.looseObject({
+  pk: text,
+  sk: text,
+  sessionId: text,
+  requestId: text,
+  requestHash: hash,
+  checkpointId: text,
+  epoch: count,
+  by: text,
+  guidance: text.optional(),
+  at: time,
+  doneAt: time.optional(),
+});
+
 export const storedSessionSaga = z.looseObject({ sagaId: text, createdAt: time });
 
 export const storedToken = z.looseObject({

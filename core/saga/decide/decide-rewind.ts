@@ -5,24 +5,23 @@
 
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { resumed } from './decide-control.ts';
+import { cancelFacts, resumed } from './decide-control.ts';
 import type { SagaEvent } from './saga-events.ts';
 import { REWINDING, UNDONE } from './turning.ts';
 
-/** A completed saga turns back in a new execution. */
+/** A completed saga turns back in a new execution. One that still goes forward is cancelled with it. */
 export const undoFacts = (state: SagaState, event: SagaEvent & { type: 'undo' }): Fact[] => {
-  if (state.status !== 'COMPLETED') return [];
   const { acceptResidue, evidence } = event;
-  return [
-    {
-      direction: 'saga',
-      status: 'undo_requested',
-      ...(acceptResidue ? { acceptResidue } : {}),
-      ...(evidence === undefined ? {} : { evidence }),
-    },
-    UNDONE,
-    resumed(state, 'undone'),
-  ];
+  const why = evidence === undefined ? {} : { evidence };
+  const asked: Fact = {
+    direction: 'saga',
+    status: 'undo_requested',
+    ...(acceptResidue ? { acceptResidue } : {}),
+    ...why,
+  };
+  if (state.status === 'COMPLETED') return [asked, UNDONE, resumed(state, 'undone')];
+  const cancel = cancelFacts(state, why);
+  return cancel.length === 0 ? [] : [asked, ...cancel];
 };
 
 export const isRewindable = ({ phase, status, rewind, cancelRequested }: SagaState): boolean =>

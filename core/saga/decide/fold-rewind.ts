@@ -11,7 +11,9 @@ type SagaEntry<Status extends string> = EntryOf<'saga'> & { status: Status };
 const acceptResidue = (state: SagaState, from = 0): SagaState => ({
   ...state,
   effects: state.effects.map((effect, index) =>
-    index >= from && isFinal(effect) ? { ...effect, status: 'skipped' as const } : effect,
+    index >= from && index !== state.operation?.effect && isFinal(effect)
+      ? { ...effect, status: 'skipped' as const }
+      : effect,
   ),
 });
 

@@ -2,7 +2,7 @@
  * Rewinds one saga: its last effects are undone, and it goes forward again, in the next epoch and with
  * guidance (L6). The request is recorded; the execution that drives the saga carries it out.
  */
-import type { RewindAnswer, RewindInput, RewoundSaga } from '../../../contract/rewind.ts';
+import type { RewindAnswer, RewoundSaga, SagaRewind } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import { isRewindable } from '../decide/decide-rewind.ts';
@@ -28,8 +28,8 @@ type Request = LedgerEntry & { status: 'rewind_requested' };
 
 const POLL_MS = 250;
 
-const hashOf = ({ sagaId, to, scope = 'effects', guidance, plan, acceptResidue = false }: RewindInput) =>
-  hashJson({ sagaId, to, scope, guidance: guidance ?? null, plan: plan ?? null, acceptResidue });
+const hashOf = ({ sagaId, to, guidance, plan, acceptResidue = false }: SagaRewind) =>
+  hashJson({ sagaId, to, guidance: guidance ?? null, plan: plan ?? null, acceptResidue });
 
 const requestIn = (entries: readonly ToldEntry[], requestId: string): Request | undefined => {
   const asked = entries.find((entry) => entry.status === 'rewind_requested' && entry.requestId === requestId);
@@ -55,7 +55,7 @@ const answerOf = (
   status: RewindAnswer['status'],
   saga: RewoundSaga,
   guidance: string | undefined,
-): RewindAnswer => ({ requestId, status, sagas: [saga], ...(guidance === undefined ? {} : { guidance }) });
+): RewindAnswer => ({ requestId, status, saga, ...(guidance === undefined ? {} : { guidance }) });
 
 /** The present state of a rewind that is recorded. */
 const standing = (head: SagaHead, entries: readonly ToldEntry[], asked: Request): RewindAnswer => {
@@ -94,7 +94,7 @@ const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
 /** The answer, or undefined when the saga moved meanwhile and everything must be read again. */
 const attempt = async (
   dependencies: RewindDependencies,
-  request: RewindInput,
+  request: SagaRewind,
 ): Promise<RewindAnswer | undefined> => {
   const { store } = dependencies;
   const { sagaId, requestId, to, guidance, acceptResidue = false, dryRun = false, by } = request;
@@ -151,7 +151,7 @@ const requestOf = (entries: readonly LedgerEntry[], requestId: string): Request 
  */
 export const createRewindSaga =
   (dependencies: RewindDependencies) =>
-  async (request: RewindInput): Promise<RewindAnswer> => {
+  async (request: SagaRewind): Promise<RewindAnswer> => {
     const { sagaId, requestId, waitSeconds = 0, by, dryRun } = request;
     const { store, clock } = dependencies;
     const look = async () => {

@@ -1,5 +1,5 @@
 /** Finds the place that a rewind goes back to. Pure. */
-import type { RewindInput } from '../../../contract/rewind.ts';
+import type { StepTarget } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaState } from '../model/state.ts';
@@ -20,7 +20,7 @@ const startedCount = ({ operation, effects, cursor }: SagaState): number => {
   return inFlight === undefined ? cursor : Math.max(cursor, inFlight.step + 1);
 };
 
-const cursorOf = ({ sagaId, state }: SagaHead, stories: readonly Story[], to: RewindInput['to']): number => {
+const cursorOf = ({ sagaId, state }: SagaHead, stories: readonly Story[], to: StepTarget): number => {
   const started = startedCount(state);
   if ('steps' in to) {
     if (to.steps <= started) return started - to.steps;
@@ -37,11 +37,7 @@ const cursorOf = ({ sagaId, state }: SagaHead, stories: readonly Story[], to: Re
   );
 };
 
-export const rewindTarget = (
-  head: SagaHead,
-  stories: readonly Story[],
-  to: RewindInput['to'],
-): RewindTarget => {
+export const rewindTarget = (head: SagaHead, stories: readonly Story[], to: StepTarget): RewindTarget => {
   const cursor = cursorOf(head, stories, to);
   // What stands is in the order of its steps, also when earlier rewinds took some of them back.
   const last = stories.findLastIndex(({ effect }) => effect.status === 'committed' && effect.step < cursor);

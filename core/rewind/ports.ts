@@ -1,0 +1,14 @@
+/** What a rewind of a session needs from both halves. */
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
+import type { SessionStore } from '../checkpoint/ports/stores.ts';
+import type { AdvanceDependencies } from '../saga/ports.ts';
+import type { Invocation } from '../shared/deadline.ts';
+
+export type TakeBackDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+
+export interface SessionRewindDependencies extends TakeBackDependencies {
+  sessions: SessionStore;
+  /** The ordinary rollback of a session (C1, C3). */
+  rollback: (input: RollbackInput, invocation: Invocation) => Promise<RollbackAnswer>;
+}

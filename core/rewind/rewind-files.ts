@@ -1,0 +1,36 @@
+/** The files of a session's rewind: the ordinary rollback, by a request of its own. */
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
+import type { RewindRecord } from '../saga/model/session-rewind.ts';
+import type { Invocation } from '../shared/deadline.ts';
+import { sha256Hex } from '../shared/ids.ts';
+import type { SessionRewindDependencies } from './ports.ts';
+
+type Named = Pick<RewindRecord, 'sessionId' | 'requestId' | 'checkpointId'>;
+
+const rollbackId = (requestId: string, attempt: number): string =>
+  `rewind-${sha256Hex(requestId).slice(0, 40)}-${attempt}`;
+
+/** A rollback that failed answers its error for ever, so a repeated rewind makes another one. */
+const requestOf = async ({ sessions }: SessionRewindDependencies, named: Named): Promise<RollbackInput> => {
+  const { sessionId, checkpointId } = named;
+  for (let attempt = 1; ; attempt += 1) {
+    const requestId = rollbackId(named.requestId, attempt);
+    const journal = await sessions.getRollback(sessionId, requestId);
+    if (journal?.phase !== 'failed') return { sessionId, checkpointId, requestId };
+  }
+};
+
+export const planFiles = async (
+  dependencies: SessionRewindDependencies,
+  named: Named,
+  invocation: Invocation,
+): Promise<RollbackAnswer> =>
+  dependencies.rollback({ ...(await requestOf(dependencies, named)), dryRun: true }, invocation);
+
+/** Repeating it finishes or answers the same rollback. */
+export const bringFiles = async (
+  dependencies: SessionRewindDependencies,
+  named: Named,
+  invocation: Invocation,
+): Promise<RollbackAnswer> => dependencies.rollback(await requestOf(dependencies, named), invocation);

@@ -1,0 +1,17 @@
+/** When two requests for a rewind of a session are the same. */
+import type { SessionRewind } from '../../contract/rewind.ts';
+import { conflictingRequest } from '../checkpoint/session/session-rules.ts';
+import type { RewindRecord } from '../saga/model/session-rewind.ts';
+import { hashJson } from '../saga/plan/json.ts';
+
+export const rewindHash = ({
+  sessionId,
+  to,
+  scope = 'all',
+  guidance,
+  acceptResidue = false,
+}: SessionRewind) => hashJson({ sessionId, to, scope, guidance: guidance ?? null, acceptResidue });
+
+export const requireSameRequest = (record: RewindRecord, request: SessionRewind): void => {
+  if (record.requestHash !== rewindHash(request)) throw conflictingRequest(request.requestId);
+};

@@ -1,0 +1,144 @@
+/**
+ * Rewinds a session (L6): first the effects of its sagas that came after the target, then the files, then the
+ * conversation. What may fail and cannot be undone comes first. What goes all or none, and can be undone, comes
+ * last. Files are untouched until every effect is taken back. A request that is repeated goes on where it was.
+ */
+import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import { touch } from '../checkpoint/capture/checkpoint-item.ts';
+import type { Checkpoint } from '../checkpoint/model.ts';
+import { requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
+import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
+import { findTarget } from '../checkpoint/timeline/targets.ts';
+import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
+import type { SagaHead } from '../saga/model/head.ts';
+import type { RewindRecord } from '../saga/model/session-rewind.ts';
+import { sessionSagas } from '../saga/people/session-effects.ts';
+import { storiesOf } from '../saga/people/stories.ts';
+import { requireReturn, undoPlanOf } from '../saga/people/undo-plan.ts';
+import { mapAtOnce } from '../shared/at-once.ts';
+import type { Invocation } from '../shared/deadline.ts';
+import { WalkbackError } from '../shared/errors.ts';
+import { RACE, retrying } from '../shared/retry.ts';
+import type { SessionRewindDependencies } from './ports.ts';
+import { bringFiles, planFiles } from './rewind-files.ts';
+import { requireSameRequest, rewindHash } from './rewind-record.ts';
+import { takeBackSagas } from './take-back-sagas.ts';
+
+const SAGAS_AT_ONCE = 8;
+/** Time that a call keeps for the files when it waits for effects. */
+const FILES_MS = 120_000;
+
+type IsAfter = ReturnType<typeof isAfterTarget>;
+
+export const createRewindSession = (dependencies: SessionRewindDependencies) => {
+  const { store, sessions, clock } = dependencies;
+
+  const told = async (head: SagaHead): Promise<RewoundSaga> => ({
+    sagaId: head.sagaId,
+    status: head.state.status,
+    epoch: head.state.epoch,
+    after: null,
+    plan: undoPlanOf(storiesOf(head, await readTrueLedger(store, head))),
+  });
+
+  /** The last one first, as they are taken back. */
+  const sagasAfter = async (sessionId: string, isAfter: IsAfter): Promise<RewoundSaga[]> =>
+    mapAtOnce((await sessionSagas(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
+
+  /** Work of the epoch in which the rewind began is stale from here on (C9). */
+  const fence = async ({ sessionId, epoch }: RewindRecord): Promise<void> => {
+    const raise = async (): Promise<true | undefined> => {
+      const session = await requireSession(sessions, sessionId);
+      // Or somebody raised it, or a rollback holds the session, which raises it too.
+      if (session.epoch > epoch || session.busy !== undefined) return true;
+      const raised = touch(session, { epoch: epoch + 1 }, clock);
+      return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
+    };
+    if ((await retrying(RACE, clock, raise)) === true) return;
+    throw new WalkbackError(
+      'Throttled',
+      `Session "${sessionId}" is being written all the time. Call again.`,
+      {
+        retryable: true,
+      },
+    );
+  };
+
+  const begin = async (request: SessionRewind, target: Checkpoint, epoch: number): Promise<RewindRecord> => {
+    const { sessionId, requestId, guidance, by } = request;
+    const record: RewindRecord = {
+      sessionId,
+      requestId,
+      requestHash: rewindHash(request),
+      checkpointId: target.checkpointId,
+      epoch,
+      by,
+      ...(guidance === undefined ? {} : { guidance }),
+      at: clock.now().toISOString(),
+    };
+    const outcome = await store.createRewind(record);
+    if (outcome.written || outcome.existing === undefined) return record;
+    requireSameRequest(outcome.existing, request);
+    return outcome.existing;
+  };
+
+  return async (request: SessionRewind, invocation: Invocation): Promise<RewindSessionAnswer> => {
+    const { sessionId, requestId, scope = 'all', guidance, acceptResidue = false, dryRun = false } = request;
+    const session = await requireSession(sessions, sessionId);
+    const known = await store.getRewind(sessionId, requestId);
+    if (known !== undefined) requireSameRequest(known, request);
+    const point = known === undefined ? request.to : { checkpointId: known.checkpointId };
+    const target = await findTarget(sessions, sessionId, point);
+    const isAfter = isAfterTarget(await sessions.listTree(sessionId), target);
+    const takesEffects = scope === 'all' || scope === 'effects';
+    const takesFiles = scope === 'all' || scope === 'files';
+    const named = { sessionId, requestId, checkpointId: target.checkpointId };
+    const answer = (
+      status: RewindSessionAnswer['status'],
+      sagas: RewoundSaga[],
+      files?: RewindSessionAnswer['files'],
+    ) => ({
+      requestId,
+      status,
+      sagas,
+      ...(files === undefined ? {} : { files }),
+      ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
+      ...(guidance === undefined ? {} : { guidance }),
+    });
+
+    if (known?.doneAt !== undefined) {
+      // What came since is the way on. It is not looked at.
+      return answer(
+        'REWOUND',
+        [],
+        takesFiles ? await bringFiles(dependencies, named, invocation) : undefined,
+      );
+    }
+    const sagas = takesEffects ? await sagasAfter(sessionId, isAfter) : [];
+    if (known === undefined) {
+      if (takesFiles) requireActive(session);
+      // All refusals come before the first effect is undone.
+      if (!dryRun) for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
+      const files = takesFiles ? await planFiles(dependencies, named, invocation) : undefined;
+      if (dryRun) return answer('PLANNED', sagas, files);
+    } else if (dryRun) {
+      return answer('UNDOING', sagas);
+    }
+    const record = known ?? (await begin(request, target, session.epoch));
+    if (takesEffects) {
+      if (takesFiles) await fence(record);
+      const waitMs = Math.min(
+        (request.waitSeconds ?? 0) * 1000,
+        Math.max(0, invocation.deadlineMs - clock.now().getTime() - FILES_MS),
+      );
+      const order = { sessionId, isAfter, acceptResidue, by: request.by, reason: `rewind ${requestId}` };
+      const taken = await takeBackSagas(dependencies, order, waitMs);
+      const left = await sagasAfter(sessionId, isAfter);
+      if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);
+      sagas.splice(0, sagas.length, ...left);
+    }
+    const files = takesFiles ? await bringFiles(dependencies, named, invocation) : undefined;
+    await store.finishRewind({ ...record, doneAt: clock.now().toISOString() });
+    return answer('REWOUND', sagas, files);
+  };
+};

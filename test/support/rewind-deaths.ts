@@ -1,0 +1,80 @@
+/** A rewind of a session whose function dies at any of its calls, before or after the call had its effect. */
+import { expect, test } from 'vitest';
+import { createCounter, Death } from './fakes/faults.ts';
+import { printedSeed, sampled } from './sampling.ts';
+import { rewindStage, UNDONE } from './session-rewind.ts';
+
+/** How many calls the first two calls of the function make: the one that tells, and the one that brings the files. */
+const rewindCalls = async (): Promise<[number, number]> => {
+  const session = await rewindStage();
+  const [tells, brings] = [createCounter(), createCounter()];
+  await session.askFirst(() => session.rewind({}, tells));
+  for (;;) {
+    await session.machine.settle();
+    const { calls } = brings;
+    calls.splice(0);
+    if ((await session.rewind({}, brings)).status === 'REWOUND') return [tells.calls.length, calls.length];
+  }
+};
+
+interface RewindDeath {
+  /** In the call that tells the sagas, or in those that follow until it is through. */
+  call: 'first' | 'following';
+  at: number;
+  when: 'before' | 'after';
+}
+
+const testRewindDeath = async ({ call, at, when }: RewindDeath): Promise<void> => {
+  const session = await rewindStage();
+  let wrote = false;
+  session.stage.world.duringRestore = () => {
+    wrote = true;
+    // Files are untouched until every effect is taken back.
+    expect(session.undone()).toHaveLength(3);
+  };
+  const dying = () => {
+    const counter = createCounter({ at, when, kind: 'death' });
+    return session.rewind({}, counter).catch((error: unknown) => {
+      if (!(error instanceof Death)) throw error;
+      return { requestId: 'rw', status: 'UNDOING' as const, sagas: [] };
+    });
+  };
+  await session.askFirst(call === 'first' ? dying : () => session.rewind());
+  const follows = call === 'following' ? 6 : 0;
+  for (let follow = 0; follow < follows; follow += 1) {
+    await session.machine.settle();
+    await dying();
+  }
+  // A rollback that died holds the session until the time of its call is over.
+  session.stage.passMs(1_000_000);
+  await session.machine.settle();
+  expect(await session.carryOut()).toMatchObject({ status: 'REWOUND', trimAfterMessageId: 'm1' });
+  expect(wrote).toBe(true);
+  expect(session.files()['api']).toEqual({ 'a.txt': 'two' });
+  expect(await session.statuses()).toEqual(UNDONE);
+  expect(session.undone().toSorted()).toEqual(['asks:0:undo', 'done:0:undo', 'done:1:undo']);
+  expect(session.stage.session().busy).toBeUndefined();
+};
+
+const all = async (): Promise<RewindDeath[]> => {
+  const [first, following] = await rewindCalls();
+  return (['before', 'after'] as const).flatMap((when) => [
+    ...Array.from({ length: first }, (_, index): RewindDeath => ({ call: 'first', at: index + 1, when })),
+    ...Array.from(
+      { length: following },
+      (_, index): RewindDeath => ({ call: 'following', at: index + 1, when }),
+    ),
+  ]);
+};
+
+export const testRewindDeaths = (): void => {
+  const seed = printedSeed('session-rewind-deaths');
+  const patience = { timeout: 1_200_000 };
+  test('a rewind whose function dies is finished by the same request', patience, async () => {
+    const deaths = await all();
+    expect(deaths.length).toBeGreaterThanOrEqual(120);
+    for (const death of sampled(deaths, { every: 7, offset: seed % 7, minimum: 15 })) {
+      await testRewindDeath(death);
+    }
+  });
+};

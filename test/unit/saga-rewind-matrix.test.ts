@@ -1,0 +1,7 @@
+/** A sample of saga-rewind-matrix.long.test.ts: other cases each time, by a seed. */
+import { rewindCases, testRewinds } from '../support/rewind-matrix.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
+
+testRewinds(
+  sampled(rewindCases, { every: 211, offset: printedSeed('saga-rewind-matrix') % 211, minimum: 25 }),
+);

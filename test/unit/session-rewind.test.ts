@@ -1,0 +1,130 @@
+/** A session that is rewound: effects first, then files, then the conversation (L6). */
+import { describe, expect, test } from 'vitest';
+import { SESSION } from '../support/fakes/stage.ts';
+import { committed, rejected } from '../support/scripted-saga.ts';
+import { rewindStage, UNDONE } from '../support/session-rewind.ts';
+
+const FILES_OF_M1 = { 'a.txt': 'two' };
+
+describe('a rewind of a session', () => {
+  test('undoes what came after the message, then brings the files back, and says where to go on', async () => {
+    const session = await rewindStage();
+    session.stage.world.duringRestore = () => {
+      // Not one file is written while an effect stands.
+      expect(session.undone()).toHaveLength(3);
+    };
+    const asked = await session.askFirst(() => session.rewind());
+    expect(asked).toMatchObject({ status: 'UNDOING' });
+    const answer = await session.carryOut();
+    expect(answer).toMatchObject({
+      status: 'REWOUND',
+      trimAfterMessageId: 'm1',
+      guidance: 'Leave the web alone.',
+      files: { status: 'APPLIED', trimAfterMessageId: 'm1' },
+    });
+    expect(session.files()['api']).toEqual(FILES_OF_M1);
+    expect(await session.statuses()).toEqual(UNDONE);
+    expect(session.undone()).toEqual(['asks:0:undo', 'done:1:undo', 'done:0:undo']);
+  });
+
+  test('a dry run answers effects and files, and changes neither', async () => {
+    const session = await rewindStage({ mailed: true });
+    const before = session.files();
+    const planned = await session.rewind({ dryRun: true });
+    expect(planned).toMatchObject({
+      status: 'PLANNED',
+      sagas: [
+        { sagaId: 'mailed', plan: { undo: [{ step: 'pay' }], stands: [{ step: 'mail' }] } },
+        { sagaId: 'done', plan: { undo: [{ step: 'book', partly: true }, { step: 'pay' }] } },
+      ],
+      files: { status: 'PLANNED' },
+      trimAfterMessageId: 'm1',
+    });
+    expect(session.files()).toEqual(before);
+    expect(session.undone()).toEqual([]);
+    expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
+  });
+
+  test('over what nothing takes back is refused before anything is written, unless it is accepted', async () => {
+    const session = await rewindStage({ mailed: true });
+    await expect(session.rewind()).rejects.toMatchObject({ name: 'PointOfNoReturn' });
+    expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
+    expect(session.stage.session().epoch).toBe(1);
+    expect(session.undone()).toEqual([]);
+    const answer = await session.carryOut({ acceptResidue: true });
+    expect(answer.status).toBe('REWOUND');
+    expect(session.undone()).toEqual(['mailed:0:undo', 'done:1:undo', 'done:0:undo']);
+  });
+
+  test('whose files cannot go back is refused before the first effect is undone', async () => {
+    const session = await rewindStage();
+    session.stage.world.running.clear();
+    await expect(session.rewind()).rejects.toMatchObject({ name: 'SandboxNotFound' });
+    expect(session.undone()).toEqual([]);
+    await expect(session.rewind({ to: { messageId: 'm9' } })).rejects.toMatchObject({
+      name: 'MessageNotFound',
+    });
+    await expect(session.rewind({ sessionId: 'other' })).rejects.toMatchObject({ name: 'SessionNotFound' });
+  });
+
+  test('stops at a compensator that fails, with the files untouched, and goes on when it is repaired', async () => {
+    let broken = true;
+    const session = await rewindStage({
+      answer: ({ operation, idempotencyKey }) =>
+        broken && operation === 'compensate' && idempotencyKey === 'done:0:undo' ? rejected() : committed(),
+    });
+    const before = session.files();
+    const stopped = await session.carryOut();
+    expect(stopped).toMatchObject({
+      status: 'STOPPED',
+      sagas: [{ sagaId: 'done', status: 'COMPENSATION_FAILED' }],
+    });
+    expect(stopped).not.toHaveProperty('files');
+    expect(session.files()).toEqual(before);
+    // Agents of the old epoch are stale from the beginning.
+    const late = session.stage.instance().checkpoint('m3', 't3', { epoch: 1 });
+    await expect(late).rejects.toMatchObject({ name: 'StaleEpoch' });
+    broken = false;
+    await session.machine.operate({ sagaId: 'done', action: 'retry', by: 'fin' });
+    await session.machine.settle();
+    expect(await session.carryOut()).toMatchObject({ status: 'REWOUND' });
+    expect(session.files()['api']).toEqual(FILES_OF_M1);
+  });
+
+  test('is one when it is asked again, and leaves alone what came after it', async () => {
+    const session = await rewindStage();
+    const first = await session.carryOut();
+    await session.start('later', 'm4', ['pay']);
+    await session.machine.settle();
+    session.stage.edit('api', { 'a.txt': 'later' });
+    const again = await session.carryOut();
+    expect(again).toMatchObject({ status: 'REWOUND', files: first.files });
+    expect(session.files()['api']).toEqual({ 'a.txt': 'later' });
+    expect((await session.sagas.store.getHead('later'))?.state.status).toBe('COMPLETED');
+    await expect(session.rewind({ guidance: 'Otherwise.' })).rejects.toMatchObject({
+      name: 'RequestConflict',
+    });
+  });
+
+  test('takes back also what a late agent starts while it undoes', async () => {
+    const session = await rewindStage();
+    expect(await session.rewind()).toMatchObject({ status: 'UNDOING' });
+    await session.start('late', 'm2', ['pay']);
+    expect(await session.carryOut()).toMatchObject({ status: 'REWOUND' });
+    expect((await session.sagas.store.getHead('late'))?.state.status).toBe('COMPENSATED');
+  });
+
+  test('of the effects alone leaves the files, of the files alone the effects, of the conversation both', async () => {
+    const session = await rewindStage();
+    const before = session.files();
+    const told = await session.carryOut({ scope: 'conversation', requestId: 'rw-c' });
+    expect(told).toMatchObject({ status: 'REWOUND', sagas: [], trimAfterMessageId: 'm1' });
+    expect(session.undone()).toEqual([]);
+    const effects = await session.carryOut({ scope: 'effects', requestId: 'rw-e' });
+    expect(effects).toMatchObject({ status: 'REWOUND', sagas: [{ sagaId: 'done', status: 'COMPENSATED' }] });
+    expect(session.files()).toEqual(before);
+    const files = await session.carryOut({ scope: 'files', requestId: 'rw-f' });
+    expect(files).toMatchObject({ status: 'REWOUND', sagas: [], files: { status: 'APPLIED' } });
+    expect(session.files()['api']).toEqual(FILES_OF_M1);
+  });
+});
