@@ -73,6 +73,7 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
       sagas: ['GetItem', 'PutItem'],
+      permits: 'look',
       ledger: ['PutItem', 'Query'],
       engine: ['StartExecution'],
       callsTools: true,
@@ -99,6 +100,7 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 60,
     grants: {
       sagas: ['GetItem', 'PutItem'],
+      permits: 'take',
       ledger: ['PutItem'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },

@@ -41,6 +41,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
   'close-saga': {
+    'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
       'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',
   },
@@ -48,6 +49,8 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
   'start-saga': { 'dynamodb:DeleteItem': STALE },
+  'submit-step': { 'dynamodb:DeleteItem': STALE },
+
   'announce-await': {
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
@@ -193,7 +196,8 @@ const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promi
 
   // Driven by the function, then by the machine, because the tool may take longer than the caller waits.
   const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
-  const live = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7' };
+  const limited = { project: 'live', maxConcurrent: 5 };
+  const live = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7', ...limited };
   await cloud.invoke('start-saga', { sagaId: 'live', ...live });
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'one', ...ticket });
   await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket, waitSeconds: 1 });
@@ -206,6 +210,8 @@ const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promi
   await cloud.invoke('start-saga', { sagaId: 'inline', ...plan, drive: 'inline', requestedBy: 'agent-7' });
   await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
   await client.observe('live');
+  await cloud.invoke('start-saga', { sagaId: 'closed', ...live });
+  await cloud.invoke('close-saga', { sagaId: 'closed', outcome: 'complete' });
   await workLocks({ cloud, faults, server, ...client });
 
   faults.refuseMail = true;

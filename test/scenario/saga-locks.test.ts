@@ -5,6 +5,7 @@ import type { LocksAnswer, Observation } from '../../contract/saga-answers.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { serveHttpTools } from '../support/http-tools.ts';
+import { commandOn } from '../support/tampering.ts';
 
 /** What the provider saw, in order. */
 const seen: { sagaId: string; token: number | undefined }[] = [];
@@ -97,13 +98,34 @@ test('an operator breaks the lock of a saga that nobody answers', async () => {
   expect((await observe('stuck')).status).toBe('AWAITING');
   await start('after');
   await expect.poll(async () => (await observe('after', 0)).doing?.what, { timeout: 60_000 }).toBe('waiting');
-  await cloud.invoke('operate-saga', {
-    sagaId: 'stuck',
-    action: 'break-lock',
-    resourceKey: 'customer:ada',
-    by: 'ops',
-    evidence: 'nobody answers',
-  });
+  const command = commandOn(cloud);
+  const listed = await command.run(['locks', 'list']);
+  expect(listed.stdout).toMatch(/customer:ada +stuck +AWAITING .*after/);
+  const told = await command.run([
+    'locks',
+    'break',
+    'stuck',
+    'customer:ada',
+    '--reason',
+    'nobody answers',
+    '--by',
+    'ops',
+  ]);
+  expect(told.stdout).toContain('no longer holds customer:ada');
+  const again = await command.run([
+    'locks',
+    'break',
+    'stuck',
+    'customer:ada',
+    '--reason',
+    'nobody answers',
+    '--by',
+    'ops',
+  ]);
+  expect(again.failure?.name).toBe('OperationRefused');
+  const queue = await command.run(['saga', 'queue', '--json']);
+  expect(JSON.parse(queue.stdout)).toEqual({ sagas: [] });
+  command.close();
   expect((await observe('after')).status).toBe('COMPLETED');
   await cloud.invoke('operate-saga', { sagaId: 'stuck', action: 'cancel', by: 'ops' });
   expect((await observe('stuck')).status).toBe('COMPENSATED');

@@ -3,10 +3,13 @@
  * random, and any may die. The functions are the real ones.
  */
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import { createCloseSaga } from '../../core/saga/interactive/close.ts';
+import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
-import type { Invoked, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import type { Invoked, SagaEngine, SagaStore, ToolInvoker } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
@@ -71,6 +74,7 @@ export const sagaFleet = (options: FleetOptions) => {
   };
   const log = { info: () => undefined, warn: () => undefined };
   const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+  const tools: ToolInvoker = { invoke: (_, payload) => options.invoke(payload, clock.nowMs()) };
   const announce = createAnnounceAwait({ store, engine });
   const sweep = createSweep({ store, engine, clock, log });
 
@@ -116,6 +120,7 @@ export const sagaFleet = (options: FleetOptions) => {
         await announce({ sagaId, generation, step: next.stepIndex, token: execution.token });
         break;
       case 'INVOKE':
+      case 'NOTIFY':
         break;
     }
   };
@@ -157,6 +162,11 @@ export const sagaFleet = (options: FleetOptions) => {
     sweep,
     start: createStartSaga({ store, engine, clock, evaluate }),
     answer: createAnswer({ store, engine, clock }),
+    submit: (request: SubmitStepInput) =>
+      createSubmitStep({ store, engine, clock, evaluate, tools })(request, {
+        deadlineMs: clock.nowMs() + 600_000,
+      }),
+    close: createCloseSaga({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),
   };
 };

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createInvoke } from '../../cli/target/invoke.ts';
+import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
 
@@ -106,6 +107,9 @@ export const commandOn = (
   const answers = {
     'walkback-query-ledger': (input: object) => invoke('walkback-query-ledger', input),
     'walkback-anchor-ledger': () => invoke('walkback-anchor-ledger', {}),
+    'walkback-list-locks': (input: object) => invoke('walkback-list-locks', input),
+    'walkback-operate-saga': (input: OperateSagaInput) => invoke('walkback-operate-saga', input),
+    'walkback-list-sagas': (input: object) => invoke('walkback-list-sagas', input),
   };
   return { run: (argv: string[]) => runCommand(argv, { answers, now }), close };
 };

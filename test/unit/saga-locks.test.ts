@@ -262,6 +262,66 @@ test('a queued saga is cancelled without having run', async () => {
   expect(requests.map(({ sagaId }) => sagaId)).toEqual(['one']);
 });
 
+test('an interactive saga keeps its lock until it is closed, and then the next one is woken', async () => {
+  const { begin, start, submit, close, settle, stateOf, story } = await open();
+  await start({
+    sagaId: 'live',
+    interactive: { onIdle: 'ask', idleTimeoutSeconds: 3600 },
+    requestedBy: 'me',
+  });
+  const step = { sagaId: 'live', tool: 'work', arguments: { key: 'ada' } };
+  expect((await submit({ ...step, stepId: 'one' })).step.status).toBe('committed');
+  expect((await submit({ ...step, stepId: 'two' })).step.status).toBe('committed');
+  expect((await story('live')).filter((entry) => entry === 'lock taken')).toHaveLength(1);
+  await begin('next', ['ada']);
+  await settle(20_000);
+  expect((await stateOf('next')).wait?.kind).toBe('resource');
+  await close({ sagaId: 'live', outcome: 'complete' });
+  await settle(20_000);
+  expect((await stateOf('next')).status).toBe('COMPLETED');
+});
+
+test('a step of an interactive saga that finds its resource taken, or its project full, is done in its turn', async () => {
+  const { begin, start, submit, answer, settle, stateOf } = await open();
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('holder', [{ key: 'ada', approval: true }], { project: 'shop' });
+  await settle(20_000);
+  const interactive = { onIdle: 'ask' as const, idleTimeoutSeconds: 36_000 };
+  await start({ sagaId: 'live', interactive, requestedBy: 'me', ...project });
+  const step = { sagaId: 'live', stepId: 'one', tool: 'work', arguments: { key: 'ada' }, waitSeconds: 0 };
+  expect((await submit(step)).step.status).not.toBe('committed');
+  await settle(20_000);
+  expect(await stateOf('live')).toMatchObject({ wait: { kind: 'resource' }, slot: null });
+  await begin('fills', ['ben', 'cara'], project);
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
+  await settle(60_000);
+  expect((await stateOf('fills')).status).toBe('COMPLETED');
+  expect(await stateOf('live')).toMatchObject({ status: 'RUNNING', wait: { kind: 'next-step' }, slot: 0 });
+  expect((await submit(step)).step.status).toBe('committed');
+});
+
+test('children take locks in the name of their root, which keeps them until all of it has ended', async () => {
+  const { begin, start, answer, settle, stateOf, list, requests, clock } = await open();
+  const branch = (id: string) => ({
+    id,
+    plan: { steps: [{ id: 'w', tool: 'work', arguments: { key: 'ada', id } }] },
+  });
+  const ask = { id: 'ask', tool: 'free', arguments: { key: 'x' }, approval: { timeoutSeconds: 3600 } };
+  await clock.advance(1000);
+  const steps = [{ id: 'both', branches: [branch('left'), branch('right')] }, ask];
+  await start({ sagaId: 'root', plan: { steps }, input: {}, requestedBy: 'me' });
+  await settle(20_000);
+  expect((await stateOf('root')).status).toBe('AWAITING');
+  expect(await list({ sagaId: 'root' })).toMatchObject({ locks: [{ sagaId: 'root', resourceKey: 'ada' }] });
+  await begin('other', ['ada']);
+  await settle(20_000);
+  expect((await stateOf('other')).wait?.kind).toBe('resource');
+  await answer({ sagaId: 'root', stepId: 'ask', decision: 'approve', by: 'ada' });
+  await settle(60_000);
+  expect((await stateOf('other')).status).toBe('COMPLETED');
+  expect(requests.map(({ fencingToken }) => fencingToken)).toEqual([1, 1, undefined, 2]);
+});
+
 test('a limit without a project, and an exclusive tool without a resource, are refused', async () => {
   const { begin } = await open();
   await expect(begin('one', ['a'], { maxConcurrent: 1 })).rejects.toMatchObject({

@@ -6,6 +6,7 @@ import { isCancellable } from '../decide/decide-control.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { ensureDriven } from '../people/ensure-driven.ts';
+import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { wake } from '../run/wake.ts';
@@ -34,9 +35,13 @@ const unwinding = (head: SagaHead, evidence: { evidence?: string }): SagaEvent |
  * `unwind` is also taken while a step is in flight; it is settled first. The same again changes nothing. Throws
  * `StepInProgress`, `SagaUnwinding` and `SagaClosed`.
  */
-export const createCloseSaga =
-  (dependencies: Dependencies) =>
-  async ({ sagaId, outcome, reason }: CloseSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+export const createCloseSaga = (dependencies: Dependencies) => {
+  const handBack = createHandBack(dependencies);
+  return async ({
+    sagaId,
+    outcome,
+    reason,
+  }: CloseSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
     const { requestedBy } = await interactiveHead(dependencies.store, sagaId);
     const event = (head: SagaHead): SagaEvent | undefined => {
       policyOf(head);
@@ -45,9 +50,11 @@ export const createCloseSaga =
         : unwinding(head, reason === undefined ? {} : { evidence: reason });
     };
     const { head } = await move(dependencies, sagaId, event, requestedBy);
+    await handBack(head);
     if (outcome === 'unwind') {
       await wake(dependencies, sagaId);
       await ensureDriven(dependencies, head, requestedBy);
     }
     return { sagaId, status: head.state.status };
   };
+};

@@ -32,7 +32,8 @@ const waitingFor = async (store: SagaStore, semaphore: string): Promise<string[]
 };
 
 const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<Lock[]> => {
-  if (state.locked !== true) return [];
+  const mayHold = state.locked === true || state.effects.some(({ children }) => children === true);
+  if (!mayHold) return [];
   const locks: Lock[] = [];
   for (const { semaphore, fencingToken } of await store.permits.heldBy(sagaId)) {
     // What it held may have been broken, and granted to another since.
