@@ -16,6 +16,7 @@ const OLD_CHAIN =
 const REPAIRED =
   'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
 const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand-back.ts)';
+const NEXT = 'wakes who waits for a lock that was given back (core/saga/permits/hand-back.ts)';
 const STALE = 'takes out of a line who waits there no longer (core/saga/permits/look.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
@@ -48,9 +49,13 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
-  'start-saga': { 'dynamodb:DeleteItem': STALE },
-  'submit-step': { 'dynamodb:DeleteItem': STALE },
-
+  'start-saga': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
+  'submit-step': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
+  'call-tool': {
+    'dynamodb:Query': 'takes the lock of an exclusive tool (core/saga/permits/prepare-permits.ts)',
+    'dynamodb:DeleteItem': STALE,
+    'states:SendTaskSuccess': NEXT,
+  },
   'announce-await': {
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':

@@ -7,6 +7,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
+import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
@@ -43,6 +44,7 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     );
   }
   if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
+  await createHandBack(dependencies)(moved.head);
 };
 
 /** Kept back for the last write and the answer. */
