@@ -9,6 +9,7 @@ export const SAGA_STATUSES = [
   'QUEUED',
   'RUNNING',
   'AWAITING',
+  'PARKED',
   'COMPENSATING',
   'PAUSED',
   'COMPLETED',
@@ -168,11 +169,15 @@ export const observation = () =>
     awaiting: awaitedApproval().optional(),
     interactive: z
       .object({
-        what: z.enum(['next-step', 'step', 'closed']).describe('waits for a step, works on one, or is over'),
+        what: z
+          .enum(['next-step', 'step', 'closed', 'parked'])
+          .describe('waits for a step, works on one, or is over'),
         step: z.string().optional().describe('the one that was submitted last'),
         until: z.string().optional().describe('how long it waits for the next step'),
         asked: z.boolean().optional().describe('no step came in time, and people were asked'),
         onIdle: z.enum(['unwind', 'ask']),
+        summary: z.string().optional().describe('of whoever parked it'),
+        checkpointId: z.string().optional().describe('where the files were then'),
       })
       .optional()
       .describe('of a saga whose steps are submitted one by one'),

@@ -34,6 +34,7 @@ import {
   listLocksInput,
   listSagasInput,
   operateSagaInput,
+  parkSagaInput,
   putCatalogInput,
   queryLedgerInput,
   startSagaInput,
@@ -92,6 +93,14 @@ export const SAGA_FUNCTIONS = {
       engine: ['StartExecution', 'SendTaskSuccess'],
       callsTools: true,
     },
+  },
+  'park-saga': {
+    description: 'Puts an interactive saga aside, with a summary for whoever goes on',
+    input: parkSagaInput,
+    answer: movedSaga,
+    callers: ['agent-backend', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sagas: ['GetItem', 'PutItem'], ledger: ['PutItem'] },
   },
   'close-saga': {
     description: 'Ends an interactive saga: all of it stands, or is taken back',

@@ -2,7 +2,7 @@
  * The inputs of the saga functions. They are strict: an unknown field is refused, and the message names it.
  */
 import * as z from 'zod';
-import { id } from './fields.ts';
+import { checkpointId, id } from './fields.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
@@ -101,6 +101,15 @@ export const submitStepInput = () =>
   });
 export type SubmitStepInput = z.infer<ReturnType<typeof submitStepInput>>;
 
+export const parkSagaInput = () =>
+  z.strictObject({
+    sagaId: id,
+    summary: words.min(1).describe('for whoever goes on: what is done, and what is left'),
+    sessionId: id.optional().describe('the session that stops; a step of another one resumes the saga'),
+    checkpointId: checkpointId.optional().describe('where the files are'),
+  });
+export type ParkSagaInput = z.infer<ReturnType<typeof parkSagaInput>>;
+
 export const callToolInput = () =>
   z.strictObject({
     requestId: id.describe('the same id again, with the same call, is the same call'),
@@ -129,6 +138,10 @@ export const describeSagaInput = () =>
   z.strictObject({
     sagaId: id,
     waitSeconds: z.number().min(0).max(600).optional().describe('waits so long for an end or a question'),
+    projection: z
+      .enum(['present', 'settled'])
+      .optional()
+      .describe('settled: as before the saga or as after it, never what is only there while it runs'),
   });
 
 export const answerInput = () =>
@@ -150,8 +163,8 @@ export const operateSagaInput = () =>
   z.strictObject({
     sagaId: id,
     action: z
-      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock'])
-      .describe('undo: of a saga that is COMPLETED'),
+      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock', 'resume'])
+      .describe('undo: of a saga that is COMPLETED; resume: of one that is PARKED'),
     resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
     stepId: stepId.optional().describe('resolve and skip need it'),
     by: who,

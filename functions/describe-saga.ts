@@ -4,5 +4,5 @@ import { sagaStore } from './saga-runtime.ts';
 
 export const handler = createHandler('describe-saga', async (runtime) => {
   const describe = createDescribe({ store: sagaStore(runtime), clock: runtime.clock });
-  return ({ sagaId, waitSeconds }) => describe(sagaId, waitSeconds);
+  return ({ sagaId, waitSeconds, projection }) => describe(sagaId, waitSeconds, projection);
 });

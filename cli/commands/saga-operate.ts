@@ -47,6 +47,13 @@ export const addSagaOperations = (parent: Command, app: App): void => {
         by,
       ),
     );
+  operation(
+    parent,
+    'resume',
+    'go on with a saga that was put aside: it waits for its next step again',
+  ).action((sagaId: string, { by }: Options, command: Command) =>
+    act(app, command, { sagaId, action: 'resume' }, by),
+  );
   operation(parent, 'resolve', 'record that a step was undone by hand')
     .argument('<step>', 'the step that was undone by hand')
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')

@@ -20,7 +20,7 @@ const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observa
       sagaId,
       waitSeconds: Math.min(WAIT_SECONDS, leftSeconds),
     });
-    const isIdle = seen.interactive?.what === 'next-step';
+    const isIdle = seen.interactive?.what === 'next-step' || seen.interactive?.what === 'parked';
     if (hasEnded(seen) || isIdle || seen.awaiting !== undefined || leftSeconds === 0) return seen;
   }
 };
@@ -30,9 +30,11 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .command('show')
     .argument('<saga>', 'saga id', parseId)
     .description('show which steps stand, which were undone, and what remains')
-    .action((sagaId: string, _: unknown, command: Command) =>
+    .option('--settled', 'as before the saga or as after it, never what is only there while it runs')
+    .action((sagaId: string, { settled }: { settled?: boolean }, command: Command) =>
       withConnection(app, command, async (run) => {
-        const seen = await run.invoke('walkback-describe-saga', { sagaId });
+        const projection = settled === true ? { projection: 'settled' as const } : {};
+        const seen = await run.invoke('walkback-describe-saga', { sagaId, ...projection });
         return { value: seen, text: () => observationText(seen, run.paint, run.width) };
       }),
     );

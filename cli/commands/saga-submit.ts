@@ -45,6 +45,37 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
     );
 };
 
+export const addSagaPark = (parent: Command, app: App): void => {
+  parent
+    .command('park')
+    .argument('<saga>', 'saga id', parseId)
+    .description('put an interactive saga aside; what it did stands')
+    .requiredOption('--summary <text>', 'for whoever goes on: what is done, and what is left')
+    .option('-s, --session <id>', 'session that stops; a step of another one resumes the saga', parseId)
+    .option('--checkpoint <id>', 'where the files are')
+    .action(
+      (
+        sagaId: string,
+        options: { summary: string; session?: string; checkpoint?: string },
+        command: Command,
+      ) =>
+        withConnection(app, command, async (run) => {
+          const answer = await run.progress('Parking the saga', () =>
+            run.invoke('walkback-park-saga', {
+              sagaId,
+              summary: options.summary,
+              ...(options.session === undefined ? {} : { sessionId: options.session }),
+              ...(options.checkpoint === undefined ? {} : { checkpointId: options.checkpoint }),
+            }),
+          );
+          return {
+            value: answer,
+            text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
+          };
+        }),
+    );
+};
+
 export const addSagaClose = (parent: Command, app: App): void => {
   parent
     .command('close')

@@ -7,13 +7,14 @@ import { addSagaRetry } from './saga-retry.ts';
 import { addSagaRewind } from './saga-rewind.ts';
 import { addSagaShow } from './saga-show.ts';
 import { addSagaStart } from './saga-start.ts';
-import { addSagaClose, addSagaSubmit } from './saga-submit.ts';
+import { addSagaClose, addSagaPark, addSagaSubmit } from './saga-submit.ts';
 import { addSagaUndo } from './saga-undo.ts';
 
 export const addSaga = (program: Command, app: App): void => {
   const saga = program.command('saga').description('start, watch, approve and work sagas');
   addSagaStart(saga, app);
   addSagaSubmit(saga, app);
+  addSagaPark(saga, app);
   addSagaClose(saga, app);
   addSagaShow(saga, app);
   addSagaAnswers(saga, app);

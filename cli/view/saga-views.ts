@@ -16,6 +16,7 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
     case 'COMPENSATION_FAILED':
       return paint.red(status);
     case 'AWAITING':
+    case 'PARKED':
     case 'COMPENSATED':
       return paint.yellow(status);
     case 'QUEUED':
@@ -106,8 +107,15 @@ const keyText = ({ externalRef, idempotencyKey }: Observation['notCompensated'][
   externalRef !== null || idempotencyKey === undefined ? [] : [`its key at the provider: ${idempotencyKey}`];
 
 /** Whose turn it is in a saga whose steps are submitted one by one. */
-const interactiveText = ({ what, step, until, asked }: NonNullable<Observation['interactive']>): string => {
+const interactiveText = ({
+  what,
+  step,
+  until,
+  asked,
+  summary,
+}: NonNullable<Observation['interactive']>): string => {
   if (what === 'closed') return 'its steps were submitted one by one';
+  if (what === 'parked') return `put aside: ${summary ?? ''}`;
   if (what === 'step') return `works on ${step ?? 'a step'}`;
   return asked === true ? 'no step came in time; waits' : `waits for its next step until ${until ?? '?'}`;
 };

@@ -9,6 +9,7 @@ import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createCallTool } from '../../core/saga/interactive/call-tool.ts';
 import { createCloseSaga } from '../../core/saga/interactive/close.ts';
 import { createDriveInline } from '../../core/saga/interactive/drive.ts';
+import { createParkSaga } from '../../core/saga/interactive/park.ts';
 import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
@@ -273,6 +274,7 @@ export const sagaMachine = (options: MachineOptions) => {
     start: (request: Parameters<typeof start>[0]) => start(request, invocation()),
     submit: (request: SubmitStepInput) => submit(request, invocation()),
     callTool: (request: CallToolInput) => callTool(request, invocation()),
+    park: createParkSaga({ store, clock }),
     close: createCloseSaga({ store, engine, clock }),
     answer: createAnswer({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),

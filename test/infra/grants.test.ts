@@ -213,6 +213,8 @@ const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promi
   addOrder(server, 'inline');
   const plan = { definition: { name: 'refund' }, input: { orderId: 'inline' } };
   await cloud.invoke('start-saga', { sagaId: 'inline', ...plan, drive: 'inline', requestedBy: 'agent-7' });
+  await cloud.invoke('park-saga', { sagaId: 'live', summary: 'two are done' });
+  await cloud.invoke('operate-saga', { sagaId: 'live', action: 'resume', by: 'ada' });
   await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
   await client.observe('live');
   await cloud.invoke('start-saga', { sagaId: 'closed', ...live });

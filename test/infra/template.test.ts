@@ -130,6 +130,7 @@ describe('the ledger', () => {
       'start-saga',
       'submit-step',
       'call-tool',
+      'park-saga',
       'close-saga',
       'answer',
       'operate-saga',

@@ -1,6 +1,7 @@
 /** Interactive sagas: what people decide, what nobody does in time, who is first, and what is refused. */
 import { describe, expect, test } from 'vitest';
 import type { AskedPolicy } from '../../core/saga/interactive/policy.ts';
+import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createMeasureSagas } from '../../core/saga/run/measure.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import {
@@ -217,6 +218,78 @@ describe('a driver that dies', () => {
     expect((await saga.submit('one', 'pay')).step.status).toBe('undone');
     await expectSound(saga);
   });
+});
+
+describe('a saga that is put aside', () => {
+  const park = (saga: Saga, sessionId?: string) =>
+    saga.machine.park({ sagaId: SAGA, summary: 'one is paid', ...(sessionId && { sessionId }) });
+
+  test('keeps what it did for as long as it takes, and goes on with a step of another session', async () => {
+    const saga = await opened({ onIdle: 'unwind', idleTimeoutSeconds: 3600 });
+    await saga.submit('one', 'pay', { sessionId: 'a' });
+    expect((await park(saga, 'a')).status).toBe('PARKED');
+    expect((await park(saga, 'a')).status).toBe('PARKED');
+    await saga.clock.advance(30 * 24 * HOUR_MS);
+    await saga.machine.settle();
+    const { observation, story } = await saga.seen();
+    expect(observation).toMatchObject({
+      status: 'PARKED',
+      committed: [{ step: 'one' }],
+      interactive: { what: 'parked', summary: 'one is paid' },
+    });
+    expect(story.filter((one) => one === 'saga parked')).toHaveLength(1);
+    for (const session of [{}, { sessionId: 'a' }]) {
+      await expect(saga.submit('two', 'pay', session)).rejects.toMatchObject({ name: 'SagaParked' });
+    }
+    expect((await saga.submit('two', 'pay', { sessionId: 'b' })).step.status).toBe('committed');
+    expect((await saga.submit('three', 'pay', { sessionId: 'a' })).step.status).toBe('committed');
+    await expectSound(saga);
+  });
+
+  test('waits for its next step again when an operator resumes it', async () => {
+    const saga = await opened({ onIdle: 'unwind', idleTimeoutSeconds: 3600 });
+    await park(saga);
+    const resume = () => saga.machine.operate({ sagaId: SAGA, action: 'resume', by: 'ada' });
+    expect((await resume()).status).toBe('RUNNING');
+    expect((await resume()).status).toBe('RUNNING');
+    expect((await saga.submit('one', 'pay')).step.status).toBe('committed');
+    await expectSound(saga);
+  });
+
+  test('is undone when it is closed so, and cannot be completed or parked in the middle of a step', async () => {
+    const saga = await opened({ onIdle: 'unwind' });
+    await saga.submit('one', 'pay');
+    await park(saga);
+    await expect(saga.machine.close({ sagaId: SAGA, outcome: 'complete' })).rejects.toMatchObject({
+      name: 'SagaParked',
+    });
+    await saga.machine.close({ sagaId: SAGA, outcome: 'unwind' });
+    await saga.machine.settle();
+    expect((await saga.seen()).state.status).toBe('COMPENSATED');
+    expect(saga.executed()).toEqual(['execute one', 'compensate one']);
+    await expect(park(saga)).rejects.toMatchObject({ name: 'SagaClosed' });
+    await expectSound(saga);
+  });
+
+  test('is not put aside while a step is open', async () => {
+    const saga = await opened({ onIdle: 'unwind' }, { answer: () => lost });
+    await saga.submit('one', 'pay', { waitSeconds: 20 });
+    await expect(park(saga)).rejects.toMatchObject({ name: 'StepInProgress' });
+  });
+});
+
+test('the settled projection shows a saga as before or after, never between', async () => {
+  const saga = await opened({ onIdle: 'unwind' });
+  const describeSaga = createDescribe({ store: saga.store, clock: saga.clock });
+  await saga.submit('one', 'pay');
+  expect(await describeSaga(SAGA)).toMatchObject({ committed: [{ step: 'one' }] });
+  expect(await describeSaga(SAGA, 0, 'settled')).toMatchObject({
+    status: 'RUNNING',
+    committed: [],
+    results: [],
+  });
+  await saga.machine.close({ sagaId: SAGA, outcome: 'complete' });
+  expect(await describeSaga(SAGA, 0, 'settled')).toEqual(await describeSaga(SAGA));
 });
 
 describe('what is refused', () => {

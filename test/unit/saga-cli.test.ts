@@ -93,6 +93,12 @@ describe('walkback saga', () => {
       },
     ],
     [
+      ['park', 'r1', '--summary', 'half of it', '--session', 's-1'],
+      'walkback-park-saga',
+      { sagaId: 'r1', summary: 'half of it', sessionId: 's-1' },
+    ],
+    [['resume', 'r1'], 'walkback-operate-saga', { sagaId: 'r1', action: 'resume', by: 'ada' }],
+    [
       ['close', 'r1', '--outcome', 'unwind', '--reason', 'why'],
       'walkback-close-saga',
       { sagaId: 'r1', outcome: 'unwind', reason: 'why' },

@@ -118,6 +118,12 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
   'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
   'saga unwinding': z.looseObject({ failure }),
   'saga completed': z.looseObject({ reason: text.optional(), output: json.optional() }),
+  'saga parked': z.looseObject({
+    summary: text,
+    sessionId: text.optional(),
+    checkpointId: text.optional(),
+  }),
+  'saga unparked': z.looseObject({ sessionId: text.optional() }),
   'saga idle': z.looseObject({ untilMs: z.number() }),
   'saga step_settled': z.looseObject({ effect: count }),
   'step submitted': step.extend({

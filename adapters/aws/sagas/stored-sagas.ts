@@ -57,6 +57,7 @@ const rewind = z.looseObject({
 const WAITS: { [K in Wait['kind']]: z.ZodType<Omit<Extract<Wait, { kind: K }>, 'kind'>> } = {
   approval: z.looseObject({ step: count, untilMs: z.number(), argumentsHash: text.optional() }),
   'next-step': z.looseObject({ untilMs: z.number(), asked: z.literal(true).optional() }),
+  parked: z.looseObject({ sessionId: text.optional(), untilMs: z.null() }),
   children: z.looseObject({
     step: count,
     effect: count,

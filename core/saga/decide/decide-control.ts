@@ -1,7 +1,7 @@
 /** Commands of people and the sweeper. Permission is checked before; this file turns them into facts. */
 
 import type { Fact } from '../model/ledger-entry.ts';
-import type { SagaState } from '../model/state.ts';
+import { isIdle, type SagaState } from '../model/state.ts';
 import { refusedFacts } from './decide-interactive.ts';
 import { currentStep, stepFact } from './facts.ts';
 import type { SagaEvent, Surroundings } from './saga-events.ts';
@@ -54,7 +54,7 @@ export const cancelFacts = (
     ...(event.parent === undefined ? {} : { parent: event.parent }),
   };
   // Nothing drives a saga that ended or waits for its next step.
-  if (state.phase === 'done' || state.wait?.kind === 'next-step') {
+  if (state.phase === 'done' || isIdle(state.wait)) {
     return [requested, CANCELLED, resumed(state, 'cancelled')];
   }
   // Its children are cancelled first.

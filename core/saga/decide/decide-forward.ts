@@ -136,6 +136,8 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
       return progressApproval(state, wait, around);
     case 'next-step':
       return progressNextStep(state, wait, around);
+    case 'parked':
+      return { next: { next: 'idle' } };
     case 'children':
       return progressChildren(state, wait, around);
     case 'resource':

@@ -43,13 +43,29 @@ export const failedFacts = (
   return [{ direction: 'step', status: 'unwinding', ...stepFact(step, state.epoch), effect, error }];
 };
 
+/** A parked saga goes on with a step of another session. */
+export const isResumedBy = ({ wait }: SagaState, sessionId: string | undefined): boolean =>
+  wait?.kind === 'parked' && sessionId !== undefined && sessionId !== wait.sessionId;
+
+export const unparkFacts = ({ wait }: SagaState, sessionId?: string): Fact[] =>
+  wait?.kind === 'parked'
+    ? [{ direction: 'saga', status: 'unparked', ...(sessionId === undefined ? {} : { sessionId }) }]
+    : [];
+
+export const parkFacts = (state: SagaState, { type: _, ...told }: SagaEvent & { type: 'park' }): Fact[] =>
+  state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
+    ? [{ direction: 'saga', status: 'parked', ...told }]
+    : [];
+
 /** Accepted only while the saga waits for it. */
 export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit' }): Fact[] => {
   const { step } = event;
-  const waits = state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested;
-  if (!waits || step.index !== state.stepCount) return [];
   const { planHash, requestHash, sessionId, messageId } = event;
+  const resumes = isResumedBy(state, sessionId);
+  const waits = state.phase === 'forward' && (state.wait?.kind === 'next-step' || resumes);
+  if (!waits || state.cancelRequested || step.index !== state.stepCount) return [];
   return [
+    ...(resumes ? unparkFacts(state, sessionId) : []),
     {
       direction: 'step',
       status: 'submitted',
@@ -100,5 +116,5 @@ export const progressNextStep = (
 export const leavesInline = (state: SagaState): boolean =>
   state.phase === 'undo' ||
   state.pauseUntilMs !== null ||
-  (state.wait !== null && state.wait.kind !== 'next-step') ||
+  (state.wait !== null && state.wait.kind !== 'next-step' && state.wait.kind !== 'parked') ||
   (state.operation !== null && state.operation.stage !== 'invoking');

@@ -4,7 +4,7 @@
  */
 
 import type { Fact } from '../model/ledger-entry.ts';
-import type { SagaState } from '../model/state.ts';
+import { isIdle, type SagaState } from '../model/state.ts';
 import { cancelFacts, resumed } from './decide-control.ts';
 import type { SagaEvent } from './saga-events.ts';
 import { REWINDING, UNDONE } from './turning.ts';
@@ -36,7 +36,7 @@ export const rewindFacts = (state: SagaState, event: SagaEvent & { type: 'rewind
   const { type: _, ...asked } = event;
   const requested: Fact = { direction: 'saga', status: 'rewind_requested', ...asked };
   if (state.phase === 'done') return [requested, REWINDING, resumed(state, 'rewound')];
-  if (state.wait?.kind === 'next-step') return [requested, REWINDING, resumed(state, 'rewound')];
+  if (isIdle(state.wait)) return [requested, REWINDING, resumed(state, 'rewound')];
   // Its children are unwound first.
   if (state.wait?.kind === 'children') return [requested];
   if (state.wait !== null) return [requested, REWINDING];

@@ -11,7 +11,7 @@ import type { SagaState } from '../model/state.ts';
 import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { outputFacts, sealFacts, settledFacts, unwindFacts } from './decide-family.ts';
 import { progressForward, startStep } from './decide-forward.ts';
-import { closeFacts, leavesInline, submitFacts } from './decide-interactive.ts';
+import { closeFacts, leavesInline, parkFacts, submitFacts, unparkFacts } from './decide-interactive.ts';
 import { outcomeFacts } from './decide-outcome.ts';
 import { admitFacts, breakLockFacts, startLocks } from './decide-permits.ts';
 import { rewindFacts, undoFacts } from './decide-rewind.ts';
@@ -61,6 +61,10 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return submitFacts(state, event);
     case 'close':
       return closeFacts(state, event);
+    case 'park':
+      return parkFacts(state, event);
+    case 'unpark':
+      return unparkFacts(state);
     case 'operate':
       return operateFacts(state, event, around);
     case 'prepared':
@@ -94,6 +98,8 @@ const OUTSIDE: readonly SagaEvent['type'][] = [
   'answer',
   'cancel',
   'close',
+  'park',
+  'unpark',
   'undo',
   'rewind',
   'resume',

@@ -1,6 +1,7 @@
 /** Applies entries about submitted steps to the state (fold.ts). */
 import type { SagaState } from '../model/state.ts';
 import { type EntryOf, withEffect, working } from './fold-parts.ts';
+import { withoutSlot } from './fold-permits.ts';
 
 /** The step at `index` is done with: an interactive saga waits for the next one. Others only go on. */
 export const afterStep = (state: SagaState, index: number, at: string): SagaState => {
@@ -47,6 +48,16 @@ export const applyStep = (state: SagaState, entry: EntryOf<'step'>): SagaState =
       return unwinding(working(state), entry.effect);
   }
 };
+
+/** Put aside: nothing ends it but a person or another session. Its slot is for others. */
+export const applyParked = (state: SagaState, sessionId: string | undefined): SagaState => ({
+  ...withoutSlot(working(state)),
+  status: 'PARKED',
+  wait: { kind: 'parked', untilMs: null, ...(sessionId === undefined ? {} : { sessionId }) },
+});
+
+export const applyUnparked = (state: SagaState, at: string): SagaState =>
+  afterStep(working(state), state.stepCount - 1, at);
 
 /** No step came in time. People are asked, and asked again at `untilMs`. */
 export const applyIdle = (state: SagaState, untilMs: number): SagaState => ({

@@ -6,7 +6,14 @@
 import type { Failure, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { applyChild, childrenWait, startChildren } from './fold-children.ts';
-import { afterStep, applyIdle, applySettled, applyStep } from './fold-interactive.ts';
+import {
+  afterStep,
+  applyIdle,
+  applyParked,
+  applySettled,
+  applyStep,
+  applyUnparked,
+} from './fold-interactive.ts';
 import {
   carried,
   countCall,
@@ -212,6 +219,10 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
       return { ...withoutSlot(working(state)), phase: 'done', status: 'COMPENSATION_FAILED' };
     case 'step_settled':
       return applySettled(state, entry.effect, entry.at);
+    case 'parked':
+      return applyParked(state, entry.sessionId);
+    case 'unparked':
+      return applyUnparked(state, entry.at);
     case 'idle':
       return applyIdle(state, entry.untilMs);
   }

@@ -75,6 +75,8 @@ export type SagaEvent =
     }
   /** An interactive saga ends, and all of it stands. */
   | { type: 'close'; reason?: string }
+  | { type: 'park'; summary: string; sessionId?: string; checkpointId?: string }
+  | { type: 'unpark' }
   /** Its project has a slot for it. */
   | { type: 'admit'; slot: SlotLook }
   | { type: 'break-lock'; semaphore: string; resourceKey: string; evidence: string }

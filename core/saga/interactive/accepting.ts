@@ -1,5 +1,6 @@
 /** Whether an interactive saga takes what it is told now. Every refusal has a name of its own. */
 import { WalkbackError } from '../../shared/errors.ts';
+import { isResumedBy } from '../decide/decide-interactive.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import { MAX_STEPS } from '../plan/plan-shape.ts';
@@ -50,14 +51,20 @@ export const requireWaiting = (head: SagaHead): void => {
     throw new WalkbackError('SagaUnwinding', `Saga ${sagaId} is being undone; start another one.`);
   }
   if (state.wait?.kind === 'next-step') return;
+  if (state.wait?.kind === 'parked') {
+    throw new WalkbackError(
+      'SagaParked',
+      `Saga ${sagaId} was put aside; resume it, or go on with it in another session (sessionId).`,
+    );
+  }
   throw new WalkbackError('StepInProgress', `${busyText(head)} Saga ${sagaId} takes one step at a time.`, {
     retryable: true,
   });
 };
 
 /** The same, with room for one more step. */
-export const requireAccepting = (head: SagaHead): void => {
-  requireWaiting(head);
+export const requireAccepting = (head: SagaHead, sessionId?: string): void => {
+  if (!isResumedBy(head.state, sessionId)) requireWaiting(head);
   if (head.state.stepCount < MAX_STEPS) return;
   throw new WalkbackError(
     'PlanRefused',

@@ -57,7 +57,7 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
         requireSame(known, requestHash);
         return undefined;
       }
-      requireAccepting(head);
+      requireAccepting(head, sessionId);
       pinned ??= await pinSubmitted(store, policyOf(head), request);
       const step = { ...pinned, index: head.state.stepCount };
       const { planHash } = pinSteps([step]);

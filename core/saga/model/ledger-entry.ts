@@ -78,7 +78,10 @@ type InteractiveFact =
   /** Nothing is left of the effect that was taken back alone, and the saga waits for the next step. */
   | { direction: 'saga'; status: 'step_settled'; effect: number }
   /** No step came in time, and people are asked. */
-  | { direction: 'saga'; status: 'idle'; untilMs: number };
+  | { direction: 'saga'; status: 'idle'; untilMs: number }
+  /** It was put aside between two steps. */
+  | { direction: 'saga'; status: 'parked'; summary: string; sessionId?: string; checkpointId?: string }
+  | { direction: 'saga'; status: 'unparked'; sessionId?: string };
 
 /**
  * One recorded event of a saga. `direction` and `status` name it in the ledger; the other members depend on

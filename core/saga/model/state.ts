@@ -106,6 +106,8 @@ export type Wait =
   | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
   /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
   | { kind: 'next-step'; untilMs: number; asked?: true }
+  /** Put aside, until somebody resumes it. `sessionId`: whose work it was. */
+  | { kind: 'parked'; sessionId?: string; untilMs: null }
   | ChildrenWait
   /**
    * For locks that other roots hold. `untilMs`: it gives up then, so that no two wait for each other (L9).
@@ -114,6 +116,9 @@ export type Wait =
   | { kind: 'resource'; step: number; semaphores: string[]; untilMs: number | null }
   /** For a slot of its project. No execution runs meanwhile. */
   | { kind: 'slot'; semaphores: string[]; untilMs: null };
+
+/** Between two steps of an interactive saga. No execution drives it. */
+export const isIdle = (wait: Wait | null): boolean => wait?.kind === 'next-step' || wait?.kind === 'parked';
 
 /** Index of the step that waits for an approval. */
 export const approvalStep = (wait: Wait | null): number | undefined =>

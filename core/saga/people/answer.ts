@@ -109,6 +109,7 @@ const isWaiting = async (
     case 'children':
       return !(await hasNews(dependencies.store, head));
     case 'slot':
+    case 'parked':
     case 'next-step':
       return false;
   }

@@ -5,12 +5,16 @@ import { readTrueLedger } from '../ledger/read-ledger.ts';
 import { type SagaHead, TERMINAL_STATUSES } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { observe } from './observation.ts';
+import { settledView } from './settled-view.ts';
 
 const POLL_MS = 250;
 
 /** Nothing more happens by itself: there is a result, or a person is needed. */
 const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
-  status === 'AWAITING' || wait?.kind === 'next-step' || TERMINAL_STATUSES.some((one) => one === status);
+  status === 'AWAITING' ||
+  status === 'PARKED' ||
+  wait?.kind === 'next-step' ||
+  TERMINAL_STATUSES.some((one) => one === status);
 
 /**
  * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the
@@ -19,7 +23,11 @@ const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
  */
 export const createDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
-  async (sagaId: string, waitSeconds = 0): Promise<Observation> => {
+  async (
+    sagaId: string,
+    waitSeconds = 0,
+    projection: 'present' | 'settled' = 'present',
+  ): Promise<Observation> => {
     const look = async (): Promise<SagaHead> => {
       const head = await store.getHead(sagaId);
       if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
@@ -33,5 +41,6 @@ export const createDescribe =
       left -= pause;
       head = await look();
     }
-    return observe(head, await readTrueLedger(store, head));
+    const seen = observe(head, await readTrueLedger(store, head));
+    return projection === 'settled' ? settledView(seen) : seen;
   };

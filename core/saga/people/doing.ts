@@ -48,6 +48,7 @@ const waitingFor = (
   switch (wait.kind) {
     case 'approval':
     case 'next-step':
+    case 'parked':
       return undefined;
     case 'slot':
       return { what: 'waiting', reason: 'until its project has room for it' };

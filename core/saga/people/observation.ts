@@ -63,6 +63,8 @@ const ADVICE: Record<SagaStatus, string> = {
   QUEUED: 'The saga waits until its project has room for it. Do not start it again.',
   RUNNING: 'The saga is running. Ask again before you act on it.',
   PAUSED: 'The saga pauses before it goes on. Ask again before you act on it.',
+  PARKED:
+    'The saga was put aside: what it did stands. Resume it before you go on, or go on in another session.',
   AWAITING: 'The saga waits for a person to approve or reject. Do not start it again.',
   COMPENSATING:
     'The saga failed or was cancelled and is being undone. Wait until it ends before you try anything else.',
@@ -123,6 +125,7 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
     case 'approval':
       return approvalOf(head, wait, entries);
     case 'next-step':
+    case 'parked':
     // No person is needed here. A child may wait for one.
     case 'children':
       return undefined;

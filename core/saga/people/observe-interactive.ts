@@ -16,6 +16,7 @@ const MAX_REASON = 200;
 const placeOf = ({ state }: SagaHead): Pick<Interactive, 'what' | 'until' | 'asked'> => {
   if (state.phase === 'done') return { what: 'closed' };
   const { wait } = state;
+  if (wait?.kind === 'parked') return { what: 'parked' };
   if (wait?.kind !== 'next-step') return { what: 'step' };
   return {
     what: 'next-step',
@@ -51,11 +52,15 @@ export const interactiveOf = (
   const { interactive, submitted } = head.state;
   if (interactive === undefined) return {};
   const rejected = rejectedOf(stories, entries);
+  const parked = entries.findLast(({ status }) => status === 'parked');
+  const isParked = head.state.wait?.kind === 'parked' && parked?.status === 'parked';
   return {
     interactive: {
       ...placeOf(head),
       ...(submitted === undefined ? {} : { step: submitted.step }),
       onIdle: interactive.onIdle,
+      ...(isParked ? { summary: parked.summary } : {}),
+      ...(isParked && parked.checkpointId !== undefined ? { checkpointId: parked.checkpointId } : {}),
     },
     ...(rejected === undefined || rejected.length === 0 ? {} : { rejected }),
   };

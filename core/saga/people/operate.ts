@@ -6,6 +6,7 @@ import { MAX_FACTS } from '../decide/decide.ts';
 import { isCancellable } from '../decide/decide-control.ts';
 import { isLeftOver } from '../decide/effects.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
+import { resumeParked } from '../interactive/park.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
@@ -194,6 +195,7 @@ export const createOperate =
     const head = await store.getHead(sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
     if (action === 'undo') return undoSaga(dependencies, request, head);
+    if (action === 'resume') return resumeParked(dependencies, sagaId, by);
     if (action === 'cancel') {
       const moved = await move(dependencies, sagaId, cancelEvent(request), by);
       await wake(dependencies, sagaId);

@@ -10,6 +10,7 @@ import { daysToReview } from './catalog.ts';
 const ALL: readonly SagaStatus[] = [
   'COMPENSATION_FAILED',
   'AWAITING',
+  'PARKED',
   'COMPENSATING',
   'PAUSED',
   'RUNNING',

@@ -8,8 +8,11 @@ import { LATE_COMMIT_MARGIN_MS } from './timing.ts';
 const BETWEEN_WRITES_MS = 60_000;
 
 /** A saga needs nobody while it waits for its next step. */
-const idleUntilMs = ({ state: { phase, wait } }: SagaHead): number =>
-  phase === 'forward' && wait?.kind === 'next-step' ? wait.untilMs : 0;
+const idleUntilMs = ({ state: { phase, wait } }: SagaHead): number => {
+  if (phase !== 'forward') return 0;
+  if (wait?.kind === 'parked') return Number.POSITIVE_INFINITY;
+  return wait?.kind === 'next-step' ? wait.untilMs : 0;
+};
 
 const inlineUntilMs = ({ state: { operation }, updatedAt }: SagaHead): number =>
   operation?.stage === 'invoking'
