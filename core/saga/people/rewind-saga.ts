@@ -17,6 +17,7 @@ import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { observe } from './observation.ts';
 import { rewindTarget } from './rewind-target.ts';
+import { standsBelow } from './stands-below.ts';
 import { storiesOf } from './stories.ts';
 import { requireReturn, undoPlanOf } from './undo-plan.ts';
 
@@ -113,7 +114,9 @@ const attempt = async (
   requireRewindable(head);
   const stories = storiesOf(head, entries);
   const target = rewindTarget(head, stories, to);
-  const plan = undoPlanOf(stories, target.floor);
+  const own = undoPlanOf(stories, target.floor);
+  const below = await standsBelow(store, sagaId, entries, stories.slice(target.floor));
+  const plan = { ...own, stands: [...own.stands, ...below] };
   requireReturn(sagaId, plan, acceptResidue || dryRun);
   const tail =
     request.plan === undefined ? undefined : await newTail(dependencies, head, target.cursor, request.plan);

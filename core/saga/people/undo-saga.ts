@@ -8,6 +8,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { ensureDriven } from './ensure-driven.ts';
+import { standsBelow } from './stands-below.ts';
 import { storiesOf } from './stories.ts';
 import { requireReturn, undoPlanOf } from './undo-plan.ts';
 
@@ -51,7 +52,11 @@ export const undoSaga = async (
 ): Promise<OperatedSaga> => {
   const { sagaId, by, dryRun = false, acceptResidue = false } = request;
   requireFinished(head);
-  const plan = undoPlanOf(storiesOf(head, await readTrueLedger(dependencies.store, head)));
+  const entries = await readTrueLedger(dependencies.store, head);
+  const stories = storiesOf(head, entries);
+  const own = undoPlanOf(stories);
+  const below = await standsBelow(dependencies.store, sagaId, entries, stories);
+  const plan = { ...own, stands: [...own.stands, ...below] };
   if (dryRun) return { sagaId, status: head.state.status, plan };
   // A completed saga does not move by itself, so the plan still holds when the undo is recorded.
   if (!isAsked(head)) requireReturn(sagaId, plan, acceptResidue);

@@ -1,0 +1,75 @@
+/** A root whose children did something that nothing takes back is not undone or rewound over it unasked (L6). */
+import { describe, expect, test } from 'vitest';
+import { expectSoundTree, put, ROOT, treeSaga } from '../support/tree-saga.ts';
+
+const mail = { id: 'mail', tool: 'mail', arguments: {} };
+const finished = async () => {
+  const saga = await treeSaga({
+    plan: {
+      steps: [
+        put('first'),
+        {
+          id: 'tell',
+          branches: [
+            { id: 'one', plan: { steps: [put('inner'), { id: 'deep', saga: { plan: { steps: [mail] } } }] } },
+          ],
+        },
+      ],
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  expect(saga.headOf(ROOT).state.status).toBe('COMPLETED');
+  return saga;
+};
+
+describe('an irreversible step of a grandchild', () => {
+  const acts = {
+    undo: (saga: Awaited<ReturnType<typeof finished>>, dryRun: boolean) =>
+      saga.machine.operate({ sagaId: ROOT, action: 'undo', by: 'ada', ...(dryRun ? { dryRun } : {}) }),
+    rewind: (saga: Awaited<ReturnType<typeof finished>>, dryRun: boolean) =>
+      saga.machine.rewind({
+        sagaId: ROOT,
+        to: { steps: 1 },
+        requestId: 'rw',
+        by: 'rita',
+        ...(dryRun ? { dryRun } : {}),
+      }),
+  };
+  test.each(['undo', 'rewind'] as const)(
+    'refuses the %s of its root, and the plan names its path',
+    async (name) => {
+      const saga = await finished();
+      const before = saga.headOf(ROOT);
+      await expect(acts[name](saga, false)).rejects.toMatchObject({
+        name: 'PointOfNoReturn',
+        message: expect.stringContaining('tell/deep/mail'),
+      });
+      expect(saga.headOf(ROOT)).toEqual(before);
+      const planned = await acts[name](saga, true);
+      const plan = 'saga' in planned ? planned.saga.plan : planned.plan;
+      expect(plan?.stands).toMatchObject([{ step: 'tell/deep/mail', tool: 'mail' }]);
+    },
+  );
+});
+
+test('a root is rewound over children that can be undone: they are unwound, and run again in its next epoch', async () => {
+  const saga = await treeSaga({
+    plan: {
+      steps: [
+        put('first'),
+        { id: 'both', branches: ['a', 'b'].map((id) => ({ id, plan: { steps: [put(id)] } })) },
+      ],
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  await saga.machine.rewind({ sagaId: ROOT, to: { stepId: 'first' }, requestId: 'rw', by: 'rita' });
+  await saga.machine.settle();
+  expect(saga.headOf(ROOT).state).toMatchObject({ status: 'COMPLETED', epoch: 1 });
+  expectSoundTree(saga);
+  const standing = [...saga.provider.standing.values()].map(({ resource }) => resource);
+  expect(standing.toSorted()).toEqual(['a', 'b', 'first']);
+  expect(saga.provider.doubled).toEqual([]);
+  expect(saga.provider.log.filter(({ what }) => what === 'undo')).toHaveLength(2);
+});
