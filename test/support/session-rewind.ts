@@ -7,14 +7,14 @@ import { type Counter, createCounter } from './fakes/faults.ts';
 import { createWorkingStage, SANDBOX, SESSION } from './fakes/stage.ts';
 import { committed, scriptedSaga, scriptedTool } from './scripted-saga.ts';
 
-/** After m1: `before`. After m2: `done`, which completed, `mailed`, which nothing takes back, and `asks`, which waits. */
+/** Of m1: `before`. Of m2: `done`, which completes, and `asks`, which waits for a person. */
 const SAGAS = {
   before: { messageId: 'm1', steps: ['pay'] },
   done: { messageId: 'm2', steps: ['pay', 'book'] },
   asks: { messageId: 'm2', steps: ['book', 'ask'] },
 } as const;
 
-export const AFTER = ['done', 'asks'] as const;
+const AFTER = ['done', 'asks'] as const;
 
 export const rewindStage = async (
   options: { mailed?: true; answer?: (request: ToolRequest) => Invoked | Promise<Invoked> } = {},

@@ -14,7 +14,7 @@ const TAKEN_BACK: readonly EffectStatus[] = ['rejected', 'undone', 'resolved'];
 
 const stands = ({ kind, status }: EffectRecord): boolean => kind !== 'read' && !TAKEN_BACK.includes(status);
 
-export const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
+const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
   messageId: messageId ?? null,
   createdAt,
 });
