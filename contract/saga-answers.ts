@@ -104,6 +104,18 @@ const doing = () =>
     error: namedError().optional().describe('of the attempt before'),
   });
 
+const childLine = () =>
+  z.object({
+    path: z.string().describe('steps and branches that lead to it: deploy/dns'),
+    sagaId: z.string().describe('what it is answered and worked under'),
+    status: z
+      .string()
+      .describe("a saga's; STARTING before it is there, REFUSED when another saga has its id"),
+    definition: z.string().optional().describe('the template, NAME@VERSION'),
+    sealed: z.boolean().optional().describe('of a completed one: false while a saga above may take it back'),
+    failure: z.string().optional().describe('name of the error that made it turn back'),
+  });
+
 /** The description of a saga for the model and for people (S12). */
 export const observation = () =>
   z.object({
@@ -144,6 +156,8 @@ export const observation = () =>
             .describe('what the call is known by at the provider, also when its answer was lost'),
           error: namedError().optional().describe('of the last compensator that did not work'),
           nextAttempt: z.string().optional().describe('when a delayed compensator is called again'),
+          path: z.string().optional().describe('of a saga below this one: where it is'),
+          sagaId: z.string().optional().describe('of a saga below this one: what it is worked under'),
         }),
       )
       .describe('not taken back'),
@@ -167,6 +181,18 @@ export const observation = () =>
       })
       .optional(),
     awaiting: awaitedApproval().optional(),
+    parent: z
+      .object({ sagaId: z.string(), root: z.string(), sealed: z.boolean() })
+      .optional()
+      .describe('the saga that runs this one as a step'),
+    children: z
+      .array(childLine())
+      .optional()
+      .describe('the sagas below; below one that has ended well, nothing more is told'),
+    awaitingBelow: z
+      .array(z.object({ ...awaitedApproval().shape, path: z.string(), sagaId: z.string() }))
+      .optional()
+      .describe('approvals that sagas below wait for; each is answered under its own sagaId'),
     interactive: z
       .object({
         what: z

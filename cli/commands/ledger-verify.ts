@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
 import type { CheckedDay, DigestFinding } from '../../core/saga/ledger/check-digests.ts';
+import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Answer, App, Run } from '../app.ts';
@@ -64,20 +65,53 @@ const verifyStored = async (run: Run, sagaId: string, digests: Digests, days?: r
   return { entries: stored.entries, findings: [...findings, ...unanchored], anchored };
 };
 
+/** The sagas below, each verified as the one above; one that was named and is not there yet is none. */
+const verifyBelow = async (run: Run, above: readonly LedgerEntry[], digests: Digests) => {
+  const ledgers = new Map<string, readonly LedgerEntry[]>();
+  const findings: Found[] = [];
+  const open = childIds(above);
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const sagaId = next;
+    if (ledgers.has(sagaId)) continue;
+    try {
+      const seen = await run.progress(`Verifying ${sagaId}`, () => verifyStored(run, sagaId, digests));
+      ledgers.set(sagaId, seen.entries);
+      findings.push(...seen.findings);
+      open.push(...childIds(seen.entries));
+    } catch (error) {
+      if (!isCliError(error, 'SagaNotFound')) throw error;
+    }
+  }
+  return { ledgers, findings };
+};
+
 const verifyOne = async (run: Run, sagaId: string, keys: readonly string[]): Promise<Answer> => {
   const digests = await openDigests(run, keys);
   const seen = await run.progress('Verifying', () => verifyStored(run, sagaId, digests));
   const { entries, anchored } = seen;
-  const value = { sagaId, entries: entries.length, hash: entries.at(-1)?.hash ?? null, anchored };
-  const findings = [...seen.findings, ...digests.findings()];
+  const below = await verifyBelow(run, entries, digests);
+  const links = verifyFamily(new Map([[sagaId, entries], ...below.ledgers]));
+  const value = {
+    sagaId,
+    entries: entries.length,
+    hash: entries.at(-1)?.hash ?? null,
+    anchored,
+    children: below.ledgers.size,
+  };
+  const findings = [...seen.findings, ...below.findings, ...links, ...digests.findings()];
   if (findings.length > 0) throw brokenBy(findings, value);
   const { green, dim } = run.paint;
   const where =
     anchored === null ? 'not anchored yet, the next digests hold it' : `anchored up to entry ${anchored}`;
+  const { size } = below.ledgers;
+  const family =
+    size === 0
+      ? ''
+      : `  and those of ${size} ${size === 1 ? 'saga' : 'sagas'} below it, which name each other as they are\n`;
   return {
     value,
     text: () =>
-      `${green('✔')} ${value.entries} entries, the chain holds ${dim(value.hash ?? '')}\n  ${where}\n`,
+      `${green('✔')} ${value.entries} entries, the chain holds ${dim(value.hash ?? '')}\n  ${where}\n${family}`,
   };
 };
 

@@ -5,7 +5,7 @@ import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
-import { observationText } from '../view/saga-views.ts';
+import { observationText, sagaTree } from '../view/saga-views.ts';
 
 /** One call of the function waits this long; a watch is a row of them. */
 const WAIT_SECONDS = 20;
@@ -21,7 +21,8 @@ const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observa
       waitSeconds: Math.min(WAIT_SECONDS, leftSeconds),
     });
     const isIdle = seen.interactive?.what === 'next-step' || seen.interactive?.what === 'parked';
-    if (hasEnded(seen) || isIdle || seen.awaiting !== undefined || leftSeconds === 0) return seen;
+    const isAsked = seen.awaiting !== undefined || seen.awaitingBelow !== undefined;
+    if (hasEnded(seen) || isIdle || isAsked || leftSeconds === 0) return seen;
   }
 };
 
@@ -36,6 +37,17 @@ export const addSagaShow = (parent: Command, app: App): void => {
         const projection = settled === true ? { projection: 'settled' as const } : {};
         const seen = await run.invoke('walkback-describe-saga', { sagaId, ...projection });
         return { value: seen, text: () => observationText(seen, run.paint, run.width) };
+      }),
+    );
+  parent
+    .command('tree')
+    .argument('<saga>', 'saga id', parseId)
+    .description('show the sagas that a saga runs as steps')
+    .action((sagaId: string, _: unknown, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const seen = await run.invoke('walkback-describe-saga', { sagaId });
+        const { status, children = [] } = seen;
+        return { value: { sagaId, status, children }, text: () => sagaTree(seen, run.paint) };
       }),
     );
   parent

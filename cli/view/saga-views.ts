@@ -8,6 +8,7 @@ import type {
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncate, visibleLength, wrap } from '../terminal/text.ts';
+import { familyLines } from './family-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
   switch (status) {
@@ -148,6 +149,14 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
           ...approvalLines(awaiting, paint, width),
         ]),
     ...(seen.interactive === undefined ? [] : block(interactiveText(seen.interactive), width, paint.cyan)),
+    ...(seen.parent === undefined
+      ? []
+      : about(`a step of ${seen.parent.sagaId}${seen.parent.sealed ? ', sealed' : ''}`)),
+    ...familyLines(seen.children ?? [], paint),
+    ...(seen.awaitingBelow ?? []).flatMap((one) => [
+      ...block(`${one.sagaId} waits for approval of ${one.step} until ${one.until}`, width, paint.yellow),
+      ...approvalLines(one, paint, width),
+    ]),
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),
@@ -156,6 +165,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     ]),
     ...seen.notCompensated.flatMap((one) => [
       effect(paint.red('✖'), one, paint),
+      ...(one.sagaId === undefined ? [] : about(`of saga ${one.sagaId}`)),
       ...about(one.reason),
       ...keyText(one).flatMap(about),
     ]),
@@ -187,4 +197,10 @@ export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date
     formatTime(saga.updatedAt, now),
   ]);
   return table(columns, rows, paint);
+};
+
+/** The answer of `walkback saga tree`: the saga and those below it. */
+export const sagaTree = (seen: Observation, paint: Paint): string => {
+  const root = `${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`;
+  return `${[root, ...familyLines(seen.children ?? [], paint)].join('\n')}\n`;
 };

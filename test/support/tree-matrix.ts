@@ -113,7 +113,14 @@ const failed = (saga: TreeSaga): string[] =>
 /** What is stuck can be undone now, and an operator says so at the leaf: then nothing is left. */
 export const repair = async (saga: TreeSaga): Promise<void> => {
   for (const [, { resource }] of saga.provider.standing) saga.provider.free(resource);
-  for (const sagaId of failed(saga)) await saga.machine.operate({ sagaId, action: 'retry', by: 'op' });
+  for (const sagaId of failed(saga)) {
+    const retry = () => saga.machine.operate({ sagaId, action: 'retry', by: 'op' });
+    // Who gets no answer asks again.
+    await retry().catch((error: unknown) => {
+      if (!(error instanceof Crash)) throw error;
+      return retry();
+    });
+  }
   await saga.machine.settle();
   expect(expectSettledTree(saga)).toBe('COMPENSATED');
   expect([...saga.provider.standing]).toEqual([]);
@@ -220,4 +227,50 @@ export const testFault = async ({
   const { saga, status } = await runTree({ plan, replay, ...faultAt({ step, operation }) });
   if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
   if (status === 'COMPENSATION_FAILED' && !isLasting(name)) await repair(saga);
+};
+
+export interface Happening {
+  call: number;
+  deed: Deed;
+}
+
+/** A tree to which several things happen, each at its call of the store. */
+export const runRandomTree = async (
+  plan: Plan,
+  happenings: readonly Happening[],
+  replay: boolean,
+): Promise<void> => {
+  const open = [...happenings];
+  const saga = await treeSaga({
+    plan,
+    replay,
+    storing: (store) =>
+      atCall(store, async (now, when) => {
+        const at = open.findIndex(
+          ({ call, deed }) => call <= now && (deed === 'dies before') === (when === 'before'),
+        );
+        const [found] = at === -1 ? [] : open.splice(at, 1);
+        if (found === undefined) return;
+        if (found.deed !== 'is cancelled') throw new Crash(`at call ${found.call}`);
+        const status = saga.memory.heads.get(ROOT)?.state.status;
+        if (status === undefined || status === 'COMPLETED') return;
+        await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' }).catch((error: unknown) => {
+          // It has ended meanwhile, or this call is the one at which something else dies.
+          if (!(error instanceof Error && /OperationRefused|Crash/.test(error.name))) throw error;
+        });
+      }),
+  });
+  for (let tries = 0; tries <= happenings.length; tries += 1) {
+    try {
+      await saga.start();
+      break;
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+    }
+  }
+  await saga.machine.settle();
+  const status = expectSettledTree(saga);
+  expectUndoOrder(saga);
+  if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
+  if (status === 'COMPENSATION_FAILED') await repair(saga);
 };

@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { sagaTree } from '../../cli/view/saga-views.ts';
+import type { Observation } from '../../contract/saga-answers.ts';
+import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
+import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluate } from '../support/plan-tools.ts';
 import { definitionOf, expectSettledTree, put, ROOT, treeSaga } from '../support/tree-saga.ts';
@@ -205,14 +210,20 @@ describe('branches', () => {
             },
           },
           { id: 'nothing', each: '{% input.none %}', plan: { steps: [put('never')] } },
+          { id: 'absent', each: '{% input.absent %}', plan: { steps: [put('never')] } },
+          {
+            id: 'range',
+            each: '{% [1..3] %}',
+            plan: { steps: [{ id: 'look', tool: 'look', arguments: {} }] },
+          },
         ],
-        output: '{% $join(steps.ship.result.output) %}',
+        output: '{% $join(steps.ship.result.output) & $count(steps.range.result) %}',
       },
     });
     expect(status).toBe('COMPLETED');
     expect(standing(saga)).toEqual(['p', 'q', 'r']);
     expect(saga.memory.ledger.get(ROOT)?.findLast((entry) => entry.status === 'completed')).toMatchObject({
-      output: 'pqr',
+      output: 'pqr3',
     });
   });
 
@@ -477,5 +488,79 @@ describe('a tree', () => {
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
     expect(standing(saga)).toEqual([]);
+  });
+
+  test('is told with a line for each child, and with what waits and what stands below', async () => {
+    const gate = { id: 'send', tool: 'mail', arguments: {}, approval: { timeoutSeconds: 60 } };
+    const seen: Observation[] = [];
+    const saga = await treeSaga({
+      plan: {
+        steps: [
+          { id: 'all', branches: [fine('a', 'ka'), { id: 'b', plan: { steps: [put('one'), gate] } }] },
+          {
+            id: 'outer',
+            saga: {
+              plan: {
+                steps: [
+                  { id: 'deep', saga: { plan: { steps: [put('one', { key: 'held', stuck: true })] } } },
+                ],
+              },
+            },
+          },
+          put('after', { fail: true }),
+        ],
+      },
+      onAwait: async ({ sagaId }) => {
+        seen.push(await createDescribe({ store: saga.store, clock: saga.clock })(ROOT, 30));
+        await saga.machine.answer({ sagaId, stepId: 'send', decision: 'approve', by: 'boss' });
+        return true;
+      },
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(seen[0]).toMatchObject({
+      status: 'RUNNING',
+      children: [
+        { path: 'all/a', sagaId: 'root.all.a', status: 'COMPLETED', sealed: false },
+        { path: 'all/b', sagaId: 'root.all.b', status: 'AWAITING' },
+      ],
+      awaitingBelow: [{ path: 'all/b', sagaId: 'root.all.b', step: 'send' }],
+    });
+    const end = await createDescribe({ store: saga.store, clock: saga.clock })(ROOT);
+    expect(end.status).toBe('COMPENSATION_FAILED');
+    expect(end.children?.map(({ path, status }) => `${path} ${status}`)).toEqual([
+      'all/a COMPENSATED',
+      'all/b COMPENSATION_FAILED',
+      'outer COMPENSATION_FAILED',
+      'outer/deep COMPENSATION_FAILED',
+    ]);
+    expect(end.notCompensated.map(({ step, path }) => `${path ?? 'root'} ${step}`)).toEqual([
+      'root all',
+      'root outer',
+      'all/b send',
+      'outer deep',
+      'outer/deep one',
+    ]);
+    const text = sagaTree(end, createPaint(false));
+    expect(text).toContain('  └ outer  COMPENSATION_FAILED');
+    expect(text).toContain('    └ deep  COMPENSATION_FAILED');
+  });
+
+  test('verifies as a whole, and an edit in one ledger shows in the other', async () => {
+    const { saga } = await run({ plan: nested });
+    const ledgers = () => new Map([...saga.memory.ledger].map(([id, entries]) => [id, [...entries]]));
+    expect(childIds(saga.memory.ledger.get(ROOT) ?? [])).toEqual(['root.all.a', 'root.all.b']);
+    expect(verifyFamily(ledgers())).toEqual([]);
+    const gone = ledgers();
+    gone.delete('root.all.a');
+    expect(verifyFamily(gone).map(({ where, sagaId }) => `${sagaId} ${where}`)).toEqual(['root entry 4']);
+    for (const [sagaId, entries] of saga.memory.ledger) {
+      const changed = ledgers();
+      changed.set(
+        sagaId,
+        entries.map((entry) => ({ ...entry, hash: `${entry.hash.slice(1)}0` })),
+      );
+      expect(verifyFamily(changed).length, `an edit of ${sagaId} is seen`).toBeGreaterThan(0);
+    }
   });
 });

@@ -4,10 +4,11 @@ import type { Clock } from '../../shared/surroundings.ts';
 import { readTrueLedger } from '../ledger/read-ledger.ts';
 import { type SagaHead, TERMINAL_STATUSES } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
-import { observe } from './observation.ts';
+import { awaitsBelow, observeFamily } from './family-view.ts';
 import { settledView } from './settled-view.ts';
 
 const POLL_MS = 250;
+const POLLS_PER_TREE = 8;
 
 /** Nothing more happens by itself: there is a result, or a person is needed. */
 const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
@@ -35,12 +36,14 @@ export const createDescribe =
     };
     let left = waitSeconds * 1000;
     let head = await look();
-    while (!isSettled(head) && left > 0) {
+    for (let polls = 0; !isSettled(head) && left > 0; polls += 1) {
+      // A tree has many heads, so it is looked at less often.
+      if (polls % POLLS_PER_TREE === 0 && (await awaitsBelow(store, head))) break;
       const pause = Math.min(left, POLL_MS);
       await clock.sleep(pause);
       left -= pause;
       head = await look();
     }
-    const seen = observe(head, await readTrueLedger(store, head));
+    const seen = await observeFamily(store, head, await readTrueLedger(store, head));
     return projection === 'settled' ? settledView(seen) : seen;
   };

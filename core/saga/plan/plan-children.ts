@@ -138,6 +138,15 @@ const parallelViolations = (
   });
 };
 
+/**
+ * The expression of `each` as a list. For JSONata, one value and a list of one are the same, and no value is an empty
+ * list.
+ */
+export const listOf = (each: string): string => {
+  const [found] = findExpressions(each);
+  return `{% $append([], (${found?.source ?? ''})) %}`;
+};
+
 const listViolations = async (step: ChildrenPlanStep, { known }: CheckContext): Promise<PlanViolation[]> => {
   if (!('each' in step)) return [];
   const refuse = (rule: PlanRule, message: string) => [{ step: step.id, rule, message }];
@@ -146,9 +155,8 @@ const listViolations = async (step: ChildrenPlanStep, { known }: CheckContext): 
     return refuse('bad-expression', 'each is an expression that makes a list: {% input.orders %}');
   }
   if (known === undefined || namesIn(step.each).length > 0) return [];
-  const { violations, value } = await checkValue(step.id, step.each, {}, known);
-  if (violations.length > 0 || value === undefined) return violations;
-  if (!Array.isArray(value)) return refuse('not-a-list', `${expression.source} makes no list`);
+  const { violations, value } = await checkValue(step.id, listOf(step.each), {}, known);
+  if (violations.length > 0 || !Array.isArray(value)) return violations;
   if (value.length <= MAX_CHILDREN) return [];
   return refuse(
     'too-many-children',

@@ -24,8 +24,7 @@ export type PlanRule =
   | 'recursion'
   | 'too-deep'
   | 'too-many-children'
-  | 'too-many-steps'
-  | 'not-a-list';
+  | 'too-many-steps';
 
 export interface PlanViolation {
   /** Of a step of a child: the path to it, `deploy/dns/record`. */

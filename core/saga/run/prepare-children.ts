@@ -15,8 +15,9 @@ import type {
 import type { SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
-import { findExpressions, resolveArguments } from '../plan/expressions.ts';
+import { resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
+import { listOf } from '../plan/plan-children.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../plan/plan-shape.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
@@ -41,9 +42,7 @@ const inputsOf = async (
     const inputs = await resolveArguments(templates, scope, evaluate);
     return { inputs, children: children.map((child) => ({ ...child, alone: step.tool === 'saga' })) };
   }
-  // For JSONata, one value and a list of one are the same, and nothing is an empty list.
-  const [found] = findExpressions(each);
-  const { list } = await resolveArguments({ list: `{% [${found?.source ?? ''}] %}` }, scope, evaluate);
+  const { list } = await resolveArguments({ list: listOf(each) }, scope, evaluate);
   const [pinned] = children;
   if (!Array.isArray(list) || pinned === undefined)
     return { name: 'InvalidArguments', message: 'each makes no list' };

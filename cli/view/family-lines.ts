@@ -1,0 +1,31 @@
+/** The sagas below one, drawn as a tree. */
+import type { Observation } from '../../contract/saga-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { printableLine } from '../terminal/text.ts';
+
+type Child = NonNullable<Observation['children']>[number];
+
+const depthOf = (lines: readonly Child[], { path }: Child): number =>
+  lines.filter((other) => path.startsWith(`${other.path}/`)).length;
+
+/** The part of the path that is not the path of the saga above. */
+const nameOf = (lines: readonly Child[], { path }: Child): string => {
+  const above = lines
+    .filter((other) => path.startsWith(`${other.path}/`))
+    .reduce((longest, other) => (other.path.length > longest.length ? other.path : longest), '');
+  return above === '' ? path : path.slice(above.length + 1);
+};
+
+/** One line for each: where it is, how it stands, and the id that it is worked under. */
+export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
+  lines.map((line) => {
+    const indent = '  '.repeat(depthOf(lines, line) + 1);
+    const about = [
+      line.definition,
+      line.failure,
+      line.sealed === false ? 'provisional' : undefined,
+      line.sagaId,
+    ].filter((part) => part !== undefined);
+    const dim = paint.dim(printableLine(about.join(' · ')));
+    return `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  ${dim}`;
+  });

@@ -1,0 +1,154 @@
+/**
+ * What people and the model are told of the sagas below one: a line for each, and detail only where something waits for a
+ * person or stands. So it stays small for many children (S12).
+ */
+import type { AwaitedApproval, Observation } from '../../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { turningFact } from '../decide/turning.ts';
+import { readTrueLedger } from '../ledger/read-ledger.ts';
+import type { NamedChild } from '../model/children.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaStore } from '../ports.ts';
+import { observe } from './observation.ts';
+
+const AT_ONCE = 8;
+
+/** The most sagas that are told, and the most of them in detail. */
+const MAX_LINES = 200;
+const MAX_DETAILS = 20;
+
+type Line = NonNullable<Observation['children']>[number];
+
+interface Below {
+  lines: Line[];
+  awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
+  notCompensated: Observation['notCompensated'];
+}
+
+/** The children that a ledger names, with the path of each: `deploy/dns`. */
+export const childrenIn = (
+  entries: readonly LedgerEntry[],
+): (NamedChild & { path: string; startSeq: number })[] =>
+  entries.flatMap((entry) => {
+    if (entry.direction !== 'forward' || entry.status !== 'started') return [];
+    const { children = [], step, seq, epoch } = entry;
+    const at = epoch > 0 ? `${step}@${epoch}` : step;
+    return children.map((child) => ({
+      ...child,
+      path: child.branch === step ? at : `${at}/${child.branch}`,
+      startSeq: seq,
+    }));
+  });
+
+/** Whether there is more to tell than how it ended. `isUndone`: the saga above it is taken back. */
+const isOpen = ({ state }: SagaHead, isUndone: boolean): boolean =>
+  state.phase !== 'done' ||
+  state.status === 'COMPENSATION_FAILED' ||
+  (isUndone && state.status === 'COMPLETED');
+
+const isTakenBack = ({ state }: SagaHead): boolean =>
+  state.phase === 'undo' || state.status === 'COMPENSATION_FAILED';
+
+const collect = async (
+  store: SagaStore,
+  parent: SagaHead,
+  entries: readonly LedgerEntry[],
+  prefix: string,
+  below: Below,
+): Promise<void> => {
+  const named = childrenIn(entries);
+  const heads = await mapAtOnce(named, AT_ONCE, ({ sagaId }) => store.getHead(sagaId));
+  for (const [at, { sagaId, path, definition, startSeq }] of named.entries()) {
+    const head = heads[at];
+    const whole = `${prefix}${path}`;
+    const isOurs = head?.parent?.sagaId === parent.sagaId && head.parent.seq === startSeq;
+    if (below.lines.length >= MAX_LINES) return;
+    if (head === undefined || !isOurs) {
+      below.lines.push({ path: whole, sagaId, status: head === undefined ? 'STARTING' : 'REFUSED' });
+      continue;
+    }
+    const { status, sealed, failure } = head.state;
+    below.lines.push({
+      path: whole,
+      sagaId,
+      status,
+      ...(definition === undefined ? {} : { definition }),
+      ...(status === 'COMPLETED' ? { sealed: sealed === true } : {}),
+      ...(failure === null ? {} : { failure: failure.error.name }),
+    });
+    if (isOpen(head, isTakenBack(parent))) await detail(store, head, isTakenBack(parent), whole, below);
+  }
+};
+
+const detail = async (
+  store: SagaStore,
+  head: SagaHead,
+  isUndone: boolean,
+  path: string,
+  below: Below,
+): Promise<void> => {
+  const entries = await readTrueLedger(store, head);
+  const seen = observe(head, entries);
+  const { sagaId } = head;
+  if (seen.awaiting !== undefined && below.awaiting.length < MAX_DETAILS) {
+    below.awaiting.push({ ...seen.awaiting, path, sagaId });
+  }
+  const left = seen.notCompensated.map((one) => ({ ...one, path, sagaId }));
+  // It is completed, and a sibling that cannot be undone keeps it from being unwound.
+  const stands = isUndone && head.state.status === 'COMPLETED';
+  const kept = stands
+    ? seen.committed.map((one) => ({ ...one, reason: 'not undone yet', path, sagaId }))
+    : [];
+  below.notCompensated.push(...[...left, ...kept].slice(0, MAX_DETAILS));
+  await collect(store, head, entries, `${path}/`, below);
+};
+
+/** Answers what is below a saga. Empty members for one that runs no other. */
+const lookBelow = async (
+  store: SagaStore,
+  head: SagaHead,
+  entries: readonly LedgerEntry[],
+): Promise<Below> => {
+  const below: Below = { lines: [], awaiting: [], notCompensated: [] };
+  if (head.state.effects.some(({ children }) => children === true)) {
+    await collect(store, head, entries, '', below);
+  }
+  return below;
+};
+
+/** The observation of a saga with what is below it, and what it is below. */
+export const observeFamily = async (
+  store: SagaStore,
+  head: SagaHead,
+  entries: Parameters<typeof observe>[1],
+): Promise<Observation> => {
+  const seen = observe(head, entries);
+  const { lines, awaiting, notCompensated } = await lookBelow(store, head, entries);
+  const { parent, root = head.sagaId, state } = head;
+  return {
+    ...seen,
+    ...(parent === undefined
+      ? {}
+      : { parent: { sagaId: parent.sagaId, root, sealed: state.sealed === true } }),
+    notCompensated: [...seen.notCompensated, ...notCompensated],
+    ...(lines.length === 0 ? {} : { children: lines }),
+    ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
+  };
+};
+
+/** Whether a saga below this one waits for a person. Reads heads, and the starts of the children. */
+export const awaitsBelow = async (store: SagaStore, head: SagaHead): Promise<boolean> => {
+  const { wait, effects } = head.state;
+  // One that was told to turn back takes its children with it, whatever they wait for.
+  if (wait?.kind !== 'children' || turningFact(head.state) !== undefined) return false;
+  const { startSeq } = effects[wait.effect] ?? {};
+  const started = startSeq === undefined ? undefined : await store.getEntry(head.sagaId, startSeq);
+  const named = started === undefined ? [] : childrenIn([started]);
+  const awaits = await mapAtOnce(named, AT_ONCE, async ({ sagaId }) => {
+    const child = await store.getHead(sagaId);
+    if (child === undefined) return false;
+    return child.state.status === 'AWAITING' || awaitsBelow(store, child);
+  });
+  return awaits.includes(true);
+};

@@ -1,0 +1,94 @@
+/** Any tree of plans, and anything that happens to it: all done, all undone, or residue that a repair takes away. */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { BranchFailure } from '../../core/saga/model/children.ts';
+import type { Plan, PlanStep } from '../../core/saga/model/plan.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { type Happening, runRandomTree } from '../support/tree-matrix.ts';
+import { put } from '../support/tree-saga.ts';
+
+type Drawn =
+  | { kind: 'put'; key: string; fail: boolean; stuck: boolean }
+  | { kind: 'look' }
+  | { kind: 'saga'; steps: Drawn[] }
+  | { kind: 'branches'; branches: Drawn[][]; policy: BranchFailure }
+  | { kind: 'each'; count: number; steps: Drawn[] };
+
+const rarely = (one: number) => fc.integer({ min: 0, max: one }).map((n) => n === 0);
+const policy = fc.constantFrom<BranchFailure>('sharing', 'all', 'isolate');
+const leaf: fc.Arbitrary<Drawn> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('put' as const),
+      key: fc.constantFrom('x', 'y', 'z'),
+      fail: rarely(9),
+      stuck: rarely(9),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Drawn>({ kind: 'look' }) },
+);
+const stepsAt = (levels: number): fc.Arbitrary<Drawn[]> =>
+  fc.array(
+    levels === 0
+      ? leaf
+      : fc.oneof({ weight: 2, arbitrary: leaf }, { weight: 1, arbitrary: childrenAt(levels) }),
+    { minLength: 1, maxLength: 3 },
+  );
+const childrenAt = (levels: number): fc.Arbitrary<Drawn> =>
+  fc.oneof(
+    fc.record({ kind: fc.constant('saga' as const), steps: stepsAt(levels - 1) }),
+    fc.record({
+      kind: fc.constant('branches' as const),
+      branches: fc.array(stepsAt(levels - 1), { minLength: 1, maxLength: 3 }),
+      policy,
+    }),
+    fc.record({
+      kind: fc.constant('each' as const),
+      count: fc.integer({ min: 0, max: 3 }),
+      steps: stepsAt(levels - 1),
+    }),
+  );
+
+const planOf = (steps: readonly Drawn[]): Plan => ({
+  steps: steps.map((step, at): PlanStep => {
+    const id = `s${at}`;
+    switch (step.kind) {
+      case 'put':
+        return put(id, step);
+      case 'look':
+        return { id, tool: 'look', arguments: {} };
+      case 'saga':
+        return { id, saga: { plan: planOf(step.steps) } };
+      case 'branches':
+        return {
+          id,
+          branches: step.branches.map((one, place) => ({ id: `b${place}`, plan: planOf(one) })),
+          onBranchFailure: step.policy,
+        };
+      case 'each':
+        return { id, each: `{% [1..${step.count}] %}`, plan: planOf(step.steps) };
+    }
+  }),
+});
+
+const happenings = fc.array(
+  fc.record({
+    call: fc.integer({ min: 2, max: 250 }),
+    deed: fc.constantFrom<Happening['deed']>('dies before', 'dies after', 'dies after', 'is cancelled'),
+  }),
+  { maxLength: 3 },
+);
+
+test('every tree ends, and a repair leaves nothing behind', async () => {
+  const seed = printedSeed('saga-tree-properties');
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(stepsAt(2), happenings, fc.boolean(), async (steps, drawn, replay) => {
+      await runRandomTree(planOf(steps), drawn, replay);
+      runs += 1;
+    }),
+    { seed, numRuns: WHOLE ? 1500 : 60, endOnFailure: !WHOLE },
+  );
+  expect(runs).toBeGreaterThan(50);
+}, 300_000);
