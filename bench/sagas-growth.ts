@@ -21,7 +21,10 @@ import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
 const evaluate = createEvaluator();
 
 export interface Growth {
+  tier: Tier;
   steps: number;
+  /** Of functions: Walkback's and the tools'. */
+  callsPerStep: number;
   transitionsPerStep: number;
   /** Of the two tables; and with their indexes. */
   writeUnitsPerStep: number;
@@ -88,9 +91,46 @@ const meter = (client: DynamoDBClient) => {
   return units;
 };
 
+type Machine = ReturnType<typeof sagaMachine>;
+
+/** Ways to run the same steps. Each answers how often it called functions of Walkback. */
+const TIERS = {
+  machine: async (machine: Machine, sagaId: string, steps: number) => {
+    await machine.start({ sagaId, plan: planOf(steps), input: { order: 'o-1' }, requestedBy: 'bench' });
+    await machine.execute(sagaId, 1);
+    // One Advance for three transitions.
+    return 1 + machine.counts.transitions / 3;
+  },
+  'inline plan': async (machine: Machine, sagaId: string, steps: number) => {
+    const plan = { plan: planOf(steps), input: { order: 'o-1' }, drive: 'inline' as const };
+    await machine.start({ sagaId, ...plan, requestedBy: 'bench' });
+    return 1;
+  },
+  interactive: async (machine: Machine, sagaId: string, steps: number) => {
+    await machine.start({ sagaId, interactive: { onIdle: 'unwind' }, requestedBy: 'bench' });
+    for (let index = 0; index < steps; index += 1) {
+      const tool = index % 5 === 0 ? 'look' : 'change';
+      const given = { order: 'o-1', before: `ref-${sagaId}:${index - 1}` };
+      await machine.submit({ sagaId, stepId: `step-${index}`, tool, arguments: given, observe: false });
+    }
+    await machine.close({ sagaId, outcome: 'complete' });
+    return steps + 2;
+  },
+  'single calls': async (machine: Machine, sagaId: string, steps: number) => {
+    for (let index = 0; index < steps; index += 1) {
+      const call = { requestId: `${sagaId}-${index}`, arguments: { order: 'o-1', before: 'none' } };
+      await machine.callTool({ ...call, tool: index % 5 === 0 ? 'look' : 'change', requestedBy: 'bench' });
+    }
+    return steps;
+  },
+};
+
+type Tier = keyof typeof TIERS;
+
 const measure = async (
   client: DynamoDBClient,
   tables: { sagasTable: string; ledgerTable: string },
+  tier: Tier,
   steps: number,
 ): Promise<Growth> => {
   const units = meter(client);
@@ -106,17 +146,13 @@ const measure = async (
   });
   Object.assign(units, { tables: 0, withIndexes: 0 });
   const started = performance.now();
-  await machine.start({
-    sagaId: `grow-${steps}`,
-    plan: planOf(steps),
-    input: { order: 'o-1' },
-    requestedBy: 'bench',
-  });
-  await machine.execute(`grow-${steps}`, 1);
+  const calls = await TIERS[tier](machine, `${tier.replace(' ', '-')}-${steps}`, steps);
   const ms = performance.now() - started;
   client.middlewareStack.remove('meter');
   return {
+    tier,
     steps,
+    callsPerStep: (calls + machine.counts.invocations) / steps,
     transitionsPerStep: machine.counts.transitions / steps,
     writeUnitsPerStep: units.tables / steps,
     withIndexesPerStep: units.withIndexes / steps,
@@ -124,7 +160,7 @@ const measure = async (
   };
 };
 
-export const measureGrowth = async (sizes: readonly number[]): Promise<Growth[]> => {
+export const measureGrowth = async (runs: readonly [Tier, number][]): Promise<Growth[]> => {
   await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'walkback-bench-'));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -144,6 +180,6 @@ export const measureGrowth = async (sizes: readonly number[]): Promise<Growth[]>
   await provision({ ...plan, buckets: [] }, { dynamodb: client, s3 });
   const tables = { sagasTable: named('tablessagas'), ledgerTable: named('tablesledger') };
   const rows: Growth[] = [];
-  for (const steps of sizes) rows.push(await measure(client, tables, steps));
+  for (const [tier, steps] of runs) rows.push(await measure(client, tables, tier, steps));
   return rows;
 };

@@ -103,10 +103,21 @@ if (walkbackTally !== undefined && (walkbackTally.orphans > 0 || walkbackTally.d
   process.exitCode = 1;
 }
 
-const growth = await measureGrowth([5, 50, 500]);
+const growth = await measureGrowth([
+  ['machine', 5],
+  ['machine', 50],
+  ['machine', 500],
+  ['inline plan', 5],
+  ['interactive', 5],
+  ['interactive', 50],
+  ['interactive', 500],
+  ['single calls', 5],
+]);
 const grown = new Table({
   head: [
+    'driven as',
     'steps',
+    'function calls/step',
     'transitions/step',
     'write units/step',
     'with indexes',
@@ -116,7 +127,9 @@ const grown = new Table({
 });
 for (const row of growth) {
   grown.push([
+    row.tier,
     row.steps,
+    row.callsPerStep.toFixed(2),
     row.transitionsPerStep.toFixed(2),
     row.writeUnitsPerStep.toFixed(2),
     row.withIndexesPerStep.toFixed(2),

@@ -52,10 +52,12 @@ export const unparkFacts = ({ wait }: SagaState, sessionId?: string): Fact[] =>
     ? [{ direction: 'saga', status: 'unparked', ...(sessionId === undefined ? {} : { sessionId }) }]
     : [];
 
-export const parkFacts = (state: SagaState, { type: _, ...told }: SagaEvent & { type: 'park' }): Fact[] =>
-  state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
+export const parkFacts = (state: SagaState, event: SagaEvent & { type: 'park' }): Fact[] => {
+  const { type: _, ...told } = event;
+  return state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
     ? [{ direction: 'saga', status: 'parked', ...told }]
     : [];
+};
 
 /** Accepted only while the saga waits for it. */
 export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit' }): Fact[] => {
