@@ -8,7 +8,20 @@ stage_new() {
   STAGE=$SHADOW/stage
   [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
   git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
-  [ ! -s "$OUT.move" ]
+  wrote_all
+}
+
+# wrote_all: whether git said nothing, or only that it cannot use an attributes file of the work
+# tree. That is harmless, because the shadow's own attributes stand above all of them.
+wrote_all() {
+  local line
+  while IFS= read -r line; do
+    case $line in
+      'warning: unable to access '*'gitattributes'*': '*) ;;
+      'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
+      *) return 1 ;;
+    esac
+  done <"$OUT.move"
 }
 
 # place_new: gives the staged files their names, each in one step that never overwrites. One cp
@@ -52,7 +65,7 @@ place_new() {
 # write_unlinked: lets git write in place the files that cannot be linked.
 write_unlinked() {
   git checkout-index -z --stdin <"$OUT.unlinked" 2>"$OUT.move" || return
-  [ ! -s "$OUT.move" ]
+  wrote_all
 }
 
 # inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
