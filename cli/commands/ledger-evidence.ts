@@ -18,7 +18,7 @@ export const wrongRelease = () =>
   );
 
 /** Everything that is stored of one saga. Throws `SagaNotFound` when nothing is. */
-export const readSaga = async (run: Run, sagaId: string): Promise<StoredSaga> => {
+export const readSaga = async (run: Pick<Run, 'invoke'>, sagaId: string): Promise<StoredSaga> => {
   const entries: LedgerEntry[] = [];
   const findings: Finding[] = [];
   let head: SagaHead | null = null;

@@ -6,13 +6,17 @@ import { CliError } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
 import { isEqual } from './fingerprint.ts';
+import { type GangProof, gangAct } from './gang-act.ts';
 import { proofTable } from './proof-view.ts';
+import { openProviders } from './providers.ts';
 import { type RefundProof, refundAct } from './refund-act.ts';
 import { createScreen, formatSeconds, type Screen, timed } from './screen.ts';
 import { type Proof, SESSION, tellStory } from './story.ts';
 import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
 
-const showProof = (screen: Screen, { rehydrated, rolledBack }: Proof): void => {
+type Played = Proof & { sagas: RefundProof; gang: GangProof };
+
+const showProof = (screen: Screen, { rehydrated, rolledBack, gang }: Played): void => {
   const { paint } = screen;
   screen.chapter('Proof: hashes made without Walkback, before and after');
   screen.line('sandbox killed, then rehydrated');
@@ -23,9 +27,23 @@ const showProof = (screen: Screen, { rehydrated, rolledBack }: Proof): void => {
   screen.line(
     paint.dim(`every path, mode, link and byte except ${NOT_CAPTURED.join(', ')}, which git ignores`),
   );
+  screen.line();
+  screen.line('desks before the work of an agent, then when it was taken back');
+  screen.block(proofTable(gang.takenBack, paint));
+  screen.line();
+  screen.line('the desk of the agent that went on, then when the others were taken back');
+  screen.block(proofTable(gang.kept, paint));
+  screen.line();
+  const { effects, repeated, tickets, mails } = gang.standing;
+  const refunds = Object.values(gang.standing.refunds).length;
+  screen.line(`providers: ${effects} effects of that saga in all, ${repeated} of them twice`);
+  screen.line(`what stands: ${refunds} refunds, one for each order, ${tickets} tickets, ${mails} mail`);
+  screen.line(
+    `${gang.ledgers.sagas} ledgers, ${gang.ledgers.entries} entries: whole, and they name each other`,
+  );
 };
 
-const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof & { sagas: RefundProof }> => {
+const play = async (app: App, screen: Screen, dataDir: string): Promise<Played> => {
   const { terminal, signal } = app;
   const { progress, json } = screen;
   const connection = await app.connect({ local: true, data: dataDir }, { json, progress });
@@ -36,14 +54,20 @@ const play = async (app: App, screen: Screen, dataDir: string): Promise<Proof & 
     const stage = { invoke, sandboxes, screen, now: terminal.now };
     return await untilInterrupted(signal, async () => {
       const proof = await tellStory(stage);
-      return { ...proof, sagas: await refundAct(stage) };
+      const providers = await openProviders(invoke);
+      try {
+        const act = { ...stage, providers };
+        return { ...proof, sagas: await refundAct(act), gang: await gangAct({ ...act, directory: dataDir }) };
+      } finally {
+        await providers.close();
+      }
     });
   } finally {
     await connection.close();
   }
 };
 
-/** Plays both acts and shows the proof. `ProofFailed` when anything is not as it was. */
+/** Plays the three acts and shows the proof. `ProofFailed` when anything is not as it was. */
 export const performDemo = async (app: App, options: { json: boolean; keep: boolean }): Promise<void> => {
   const screen = createScreen(app, options.json);
   const { paint } = screen;
@@ -51,7 +75,12 @@ export const performDemo = async (app: App, options: { json: boolean; keep: bool
   try {
     screen.line(`${paint.bold('Walkback')}  ${paint.dim('real git, real functions, an embedded cloud')}`);
     const { value: proof, ms } = await timed(() => play(app, screen, directory));
-    const comparisons = [...proof.rehydrated, ...proof.rolledBack];
+    const comparisons = [
+      ...proof.rehydrated,
+      ...proof.rolledBack,
+      ...proof.gang.takenBack,
+      ...proof.gang.kept,
+    ];
     const equal = comparisons.filter(isEqual).length;
     showProof(screen, proof);
     if (options.json) {

@@ -1,20 +1,16 @@
 /**
  * The demo's second act: a refund saga fails at its third step and is undone; then a compensation fails and an operator
- * finishes the work. It owns the example's services for its time, and uses nothing else than the functions.
+ * finishes the work. It uses nothing else than the functions.
  */
 
 import type { Invoke } from '../../contract/invoke.ts';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
-import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
-import { startRefundServices } from '../../examples/refund/services/server.ts';
-import { servicesAt } from '../../examples/refund/tools/services.ts';
 import { CliError } from '../failure.ts';
 import { table } from '../terminal/table.ts';
 import { observationText } from '../view/saga-views.ts';
+import type { Providers } from './providers.ts';
 import type { Screen } from './screen.ts';
 
-const STRIPE_KEY = 'sk_test_demo';
-const TOOL_FUNCTION = 'walkback-tool-refund';
 const WAIT_SECONDS = 60;
 
 export interface RefundProof {
@@ -27,14 +23,10 @@ export interface RefundProof {
   standing: { refunds: number; tickets: number; mails: number };
 }
 
-interface Books {
-  /** No booking, no reversal; or only no reversal. */
-  closed: 'everything' | 'reversals' | 'nothing';
-}
-
 interface Act {
   invoke: Invoke;
   screen: Screen;
+  providers: Providers;
 }
 
 const run = async ({ invoke, screen }: Act, sagaId: string): Promise<Observation> => {
@@ -72,11 +64,11 @@ const expectStatus = (seen: Observation, status: Observation['status']): void =>
     throw new CliError('ProofFailed', `Saga ${seen.sagaId} is ${seen.status}, not ${status}.`);
 };
 
-const thirdStepFails = async (act: Act, books: Books): Promise<Observation> => {
-  const { screen } = act;
+const thirdStepFails = async (act: Act): Promise<Observation> => {
+  const { screen, providers } = act;
   screen.chapter('A refund saga: the third thing it does to the world fails');
   screen.line('refund the payment, open a ticket, book it; the accounting period is closed');
-  books.closed = 'everything';
+  providers.closedFor = () => true;
   const seen = await run(act, 'refund-1001');
   screen.line();
   await showLedger(act, seen.sagaId);
@@ -86,13 +78,11 @@ const thirdStepFails = async (act: Act, books: Books): Promise<Observation> => {
   return seen;
 };
 
-const compensationFails = async (
-  act: Act,
-  books: Books,
-): Promise<Pick<RefundProof, 'failed' | 'resolved'>> => {
-  const { invoke, screen } = act;
+const compensationFails = async (act: Act): Promise<Pick<RefundProof, 'failed' | 'resolved'>> => {
+  const { invoke, screen, providers } = act;
   screen.chapter('Another: its mail is refused, and the booking cannot be reversed');
-  books.closed = 'reversals';
+  providers.closedFor = (externalId) => externalId.endsWith(':undo');
+  providers.refusesMail = true;
   const failed = await run(act, 'refund-1002');
   screen.block(observationText(failed, screen.paint, screen.width));
   expectStatus(failed, 'COMPENSATION_FAILED');
@@ -118,50 +108,20 @@ const compensationFails = async (
 
 /** Plays the act against a cloud of this process. Throws `ProofFailed` when something ends otherwise than told. */
 export const refundAct = async (act: Act): Promise<RefundProof> => {
-  const books: Books = { closed: 'nothing' };
-  const isReversal = (externalId: string): boolean => externalId.endsWith(':undo');
-  const server = await startRefundServices({
-    faults: {
-      refuseMail: () => true,
-      netsuite: {
-        closedPeriod: (_, externalId) =>
-          books.closed === 'everything' || (books.closed === 'reversals' && isReversal(externalId)),
-      },
-    },
-  });
-  try {
-    // The tools run in this process, and read where their providers are when they are first called.
-    process.env['REFUND_SERVICES_URL'] = server.url;
-    process.env['REFUND_STRIPE_KEY'] = STRIPE_KEY;
-    for (const id of ['refund-1001', 'refund-1002']) {
-      server.world.stripe.addPayment(`pi_${id}`, 12_000);
-      const order = {
-        id,
-        paymentIntent: `pi_${id}`,
-        amount: 4200,
-        customerEmail: 'ada@example.com',
-        daysSinceDelivery: 3,
-      };
-      server.world.shop.addOrder(order);
-    }
-    await act.invoke('walkback-put-catalog', {
-      tools: refundManifests(servicesAt(server.url, STRIPE_KEY, fetch), TOOL_FUNCTION),
-      definitions: refundDefinitions,
-    });
-    const undone = await thirdStepFails(act, books);
-    const { failed, resolved } = await compensationFails(act, books);
-    const { stripe, zendesk, shop } = server.world;
-    return {
-      undone,
-      failed,
-      resolved,
-      standing: {
-        refunds: stripe.state.refunds.filter(({ status }) => status !== 'canceled').length,
-        tickets: zendesk.state.tickets.filter(({ status }) => status !== 'closed').length,
-        mails: shop.state.mails.length,
-      },
-    };
-  } finally {
-    await server.close();
+  for (const id of ['refund-1001', 'refund-1002']) {
+    act.providers.addOrder({ id, customerEmail: 'ada@example.com' });
   }
+  const undone = await thirdStepFails(act);
+  const { failed, resolved } = await compensationFails(act);
+  const { stripe, zendesk, shop } = act.providers.world;
+  return {
+    undone,
+    failed,
+    resolved,
+    standing: {
+      refunds: stripe.state.refunds.filter(({ status }) => status !== 'canceled').length,
+      tickets: zendesk.state.tickets.filter(({ status }) => status !== 'closed').length,
+      mails: shop.state.mails.length,
+    },
+  };
 };

@@ -1,7 +1,7 @@
 /** The sagas below one, drawn as a tree. */
 import type { Observation } from '../../contract/saga-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
+import { printableLine, truncate, visibleLength } from '../terminal/text.ts';
 
 type Child = NonNullable<Observation['children']>[number];
 
@@ -16,16 +16,17 @@ const nameOf = (lines: readonly Child[], { path }: Child): string => {
   return above === '' ? path : path.slice(above.length + 1);
 };
 
-/** One line for each: where it is, how it stands, and the id that it is worked under. */
-export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
+/** One line for each: where it is, how it stands, the id that it is worked under, and as much more as there is room for. */
+export const familyLines = (lines: readonly Child[], paint: Paint, width = Infinity): string[] =>
   lines.map((line) => {
     const indent = '  '.repeat(depthOf(lines, line) + 1);
     const about = [
-      line.definition,
+      line.sagaId,
       line.failure,
       line.sealed === false ? 'provisional' : undefined,
-      line.sagaId,
+      line.definition,
     ].filter((part) => part !== undefined);
-    const dim = paint.dim(printableLine(about.join(' · ')));
-    return `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  ${dim}`;
+    const head = `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  `;
+    const room = Math.max(visibleLength(line.sagaId), width - visibleLength(head));
+    return `${head}${paint.dim(truncate(printableLine(about.join(' · ')), room))}`;
   });

@@ -152,7 +152,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     ...(seen.parent === undefined
       ? []
       : about(`a step of ${seen.parent.sagaId}${seen.parent.sealed ? ', sealed' : ''}`)),
-    ...familyLines(seen.children ?? [], paint),
+    ...familyLines(seen.children ?? [], paint, width),
     ...(seen.awaitingBelow ?? []).flatMap((one) => [
       ...block(`${one.sagaId} waits for approval of ${one.step} until ${one.until}`, width, paint.yellow),
       ...approvalLines(one, paint, width),

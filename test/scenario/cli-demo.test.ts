@@ -13,12 +13,18 @@ describe('walkback demo', () => {
     const before = await leftovers();
     const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);
     expect(code, story).toBe(0);
-    expect(story).toContain('all 8 equal');
+    expect(story).toContain('all 16 equal');
     expect(story).not.toContain('✘ equal');
-    for (const line of story.split('\n')) expect(visibleLength(line)).toBeLessThanOrEqual(80);
+    for (const line of story.split('\n')) expect(visibleLength(line), line).toBeLessThanOrEqual(80);
     const answer: Record<string, unknown> = JSON.parse(stdout);
     expect(answer).toMatchObject({ equal: true });
     expect(answer['rehydrated']).toHaveLength(4);
+    expect(answer['gang']).toMatchObject({
+      asked: { status: 'AWAITING' },
+      completed: { status: 'COMPLETED', epoch: 1 },
+      standing: { refunds: { 'order-mug': 1, 'order-lamp': 1, 'order-chair': 1 }, mails: 1, repeated: 0 },
+      ledgers: { sagas: 7, findings: [] },
+    });
     expect(await leftovers()).toEqual(before);
   });
 });

@@ -2,13 +2,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { commandOn } from '../support/tampering.ts';
 
 let sagas: SagaCloud;
+let command: ReturnType<typeof commandOn>;
 
 beforeAll(async () => {
   sagas = await startSagaCloud();
+  command = commandOn(sagas.cloud);
 });
-afterAll(() => sagas.close());
+afterAll(async () => {
+  command.close();
+  await sagas.close();
+});
 beforeEach(() => {
   sagas.faults.refuseMail = false;
   sagas.faults.closedPeriod = () => false;
@@ -53,6 +59,8 @@ describe('a saga with children on the embedded cloud', () => {
     expect(await sagas.observe('outer')).toMatchObject({ status: 'COMPLETED' });
     expect(await sagas.observe('outer.both.b')).toMatchObject({ status: 'COMPLETED' });
     expect(await isSound('outer', 'outer.inner', 'outer.both.a', 'outer.both.b')).toBe(true);
+    const { stdout } = await command.run(['ledger', 'verify', 'outer']);
+    expect(stdout).toContain('those of 4 sagas below it');
     const { rows } = await sagas.rows('outer.inner');
     expect(rows.at(-1)).toMatchObject({ direction: 'saga', status: 'sealed' });
   });

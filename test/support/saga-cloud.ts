@@ -5,6 +5,7 @@ import {
   SFNClient,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import { expect } from 'vitest';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
@@ -116,12 +117,14 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
     observe: async (sagaId: string, waitSeconds = 40) =>
       (await cloud.invoke('describe-saga', { sagaId, waitSeconds })) as unknown as Observation,
     rows,
-    /** The ledger folds, and its chain holds up to the head. */
+    /** The ledger folds, its chain holds up to the head, and what is pinned beside it is there. */
     isSound: async (sagaId: string): Promise<boolean> => {
       const ledger = await rows(sagaId);
       const entries = ledger.rows.map(fromRow);
       const seen = (await cloud.invoke('describe-saga', { sagaId })) as unknown as Observation;
       const broken = findChainBreak(entries, { seq: ledger.tip.seq, tip: ledger.tip.hash });
+      const { evidence } = await cloud.invoke('query-ledger', { sagaId, evidence: true, limit: 1000 });
+      expect(evidence, 'nothing differs from what was written').toMatchObject({ findings: [] });
       return broken === undefined && fold(entries).status === seen.status;
     },
     execution: async (sagaId: string, generation = 1) =>

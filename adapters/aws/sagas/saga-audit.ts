@@ -145,11 +145,12 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     return sound ? undefined : `${which} are not what was pinned`;
   };
 
+  /** Those of a child are stored with its root. */
   const chunkProblems = async (head: SagaHead): Promise<(string | undefined)[]> => {
     const problems: (string | undefined)[] = [];
     for (const plan of pinnedPlans(head)) {
       for (let at = 0; at * STEPS_PER_CHUNK < plan.stepCount; at += 1) {
-        problems.push(await chunkProblem(head.sagaId, plan, at));
+        problems.push(await chunkProblem(head.root ?? head.sagaId, plan, at));
       }
     }
     return problems;
