@@ -1,4 +1,4 @@
-/** The capture command: its input values, and the meaning of its answer. Pure. */
+/** The capture command: its input values, and the meaning of its output. Pure. */
 import type { RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type {
   CapturedRepository,
@@ -7,12 +7,12 @@ import type {
 } from '../../core/checkpoint/ports/capture.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
-import { all, type Pair, value } from './answer.ts';
+import { all, type Pair, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
-/** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
-export const ANSWER_BYTES = 64 * 1024;
+/** Bundles up to this many bytes together come back inside the command's own output: one round trip. */
+export const OUTPUT_BYTES = 64 * 1024;
 
 /** Seconds the command waits to be told where large bundles go. */
 const UPLOAD_WAIT_SECONDS = 60;
@@ -24,7 +24,7 @@ export const captureScript = (
   request: CaptureRequest,
   call: string,
   mark: string,
-  answerBytes = ANSWER_BYTES,
+  outputBytes = OUTPUT_BYTES,
 ): Script => {
   const { known } = request;
   const targets = request.targets ?? [];
@@ -39,7 +39,7 @@ export const captureScript = (
       MAX_BYTES: request.maxFileBytes,
       MAX_DEPTH: request.maxDepth,
       LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
-      CARRY_TOTAL: answerBytes,
+      CARRY_TOTAL: outputBytes,
       CARRY_MOST: request.maxInlineBytes,
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
       INCLUDE: request.include,
@@ -97,7 +97,7 @@ export interface AnnouncedBundle {
   carry: 'inline' | 'file' | 'upload';
 }
 
-export interface CaptureAnswer {
+export interface CaptureOutput {
   report: Omit<CaptureReport, 'bundles' | 'roundTrips'>;
   announced: AnnouncedBundle[];
 }
@@ -206,8 +206,8 @@ const announcedBundle = (
 const onlyFirst = (announced: readonly AnnouncedBundle[]): AnnouncedBundle[] =>
   announced.filter(({ name }, at) => announced.findIndex((one) => one.name === name) === at);
 
-/** Reads the answer of the capture command. The order of bundles is the order of their bytes in the rest. */
-export const captureAnswer = (pairs: readonly Pair[]): CaptureAnswer => {
+/** Reads the output of the capture command. The order of bundles is the order of their bytes in the rest. */
+export const captureOutput = (pairs: readonly Pair[]): CaptureOutput => {
   const bundleStart = pairs.findIndex(([key]) => key === 'bundle' || key === 'end');
   const head = pairs.slice(0, bundleStart < 0 ? pairs.length : bundleStart);
   const firstRepository = head.findIndex(([key]) => key === 'repo');

@@ -1,4 +1,4 @@
-/** Runs the capture command and brings its bundles out: inside the answer, as files, or by a presigned upload. */
+/** Runs the capture command and brings its bundles out: inside the output, as files, or by a presigned upload. */
 import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import type {
@@ -11,16 +11,16 @@ import type {
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { cutShort, findAnswer, readAnswer, requireAnswer, value } from './answer.ts';
 import {
   type AnnouncedBundle,
-  type CaptureAnswer,
-  captureAnswer,
+  type CaptureOutput,
+  captureOutput,
   captureScript,
   lateStoredScript,
   runDirectory,
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
+import { cutShort, findOutput, readOutput, requireOutput, value } from './output.ts';
 
 /** Uploads that are prepared at the same time. */
 const PARALLEL = 16;
@@ -58,29 +58,29 @@ const requireCarriable = (carried: readonly AnnouncedBundle[], maxBytes: number)
 const readBundles = async (
   sandbox: ExecutionAdapter,
   directory: string,
-  answer: CaptureAnswer,
+  output: CaptureOutput,
   rest: Uint8Array,
   maxBytes: number,
 ): Promise<CapturedBundle[]> => {
-  const inline = answer.announced.filter(({ carry }) => carry === 'inline');
-  const filed = answer.announced.filter(({ carry }) => carry === 'file');
+  const inline = output.announced.filter(({ carry }) => carry === 'inline');
+  const filed = output.announced.filter(({ carry }) => carry === 'file');
   requireCarriable([...inline, ...filed], maxBytes);
   if (rest.length < bytesOf(inline)) throw cutShort();
   // One file for all of them: one round trip, where the SDK reads only so many files at a time.
   const file =
     filed.length === 0 ? new Uint8Array() : await sandbox.readFile(`${directory}/bundles`, bytesOf(filed));
   const bytes = new Map([...cutBundles(inline, rest), ...cutBundles(filed, file)]);
-  return answer.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytes.get(bundle.name) }));
+  return output.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytes.get(bundle.name) }));
 };
 
 /** Tells the waiting command where the large bundles go. Addresses are secret: they travel as a file's content only. */
 const tellUploads = async (
   sandbox: ExecutionAdapter,
   directory: string,
-  answer: CaptureAnswer,
+  output: CaptureOutput,
   upload: UploadTarget,
 ): Promise<void> => {
-  const large = answer.announced.filter((bundle) => bundle.carry === 'upload');
+  const large = output.announced.filter((bundle) => bundle.carry === 'upload');
   const limit = pLimit(PARALLEL);
   const places = await Promise.all(
     large.map((bundle) => limit(async () => ({ bundle, place: await upload(withoutPlace(bundle)) }))),
@@ -92,7 +92,7 @@ const tellUploads = async (
 };
 
 const requireUploaded = (base64: string | undefined): void => {
-  const outcome = base64 === undefined ? 'no answer' : value(readAnswer(base64).pairs, 'upload');
+  const outcome = base64 === undefined ? 'no answer' : value(readOutput(base64).pairs, 'upload');
   if (outcome === 'ok') return;
   throw new WalkbackError(
     'StorageUnavailable',
@@ -108,16 +108,16 @@ export const lateStored: Repositories['lateStored'] = async (sandbox, request) =
   const mark = `walkback-${newCall()}`;
   const { command } = lateStoredScript(request, newCall(), mark);
   const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
-  requireAnswer(result, mark);
+  requireOutput(result, mark);
 };
 
 /**
- * Captures every repository below the projects root. One round trip when the bundles fit into the answer, two otherwise;
+ * Captures every repository below the projects root. One round trip when the bundles fit into the output, two otherwise;
  * one more when what it is told does not fit into a command.
  * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
  */
 export const createCapture =
-  (answerBytes: number) =>
+  (outputBytes: number) =>
   async (
     sandbox: ExecutionAdapter,
     request: CaptureRequest,
@@ -127,7 +127,7 @@ export const createCapture =
     const mark = `walkback-${newCall()}`;
     const call = newCall();
     const directory = runDirectory(request.projectsRoot, request.sessionId, call);
-    const { command, files } = captureScript(request, call, mark, answerBytes);
+    const { command, files } = captureScript(request, call, mark, outputBytes);
     if (files.length > 0) await sandbox.writeFiles(files);
     const lines: string[] = [];
     let marks = 0;
@@ -140,28 +140,28 @@ export const createCapture =
         if (line.trimEnd() !== mark) return;
         marks += 1;
         if (marks !== 2) return;
-        const base64 = findAnswer(lines.join('\n'), mark);
-        const answer = base64 === undefined ? undefined : captureAnswer(readAnswer(base64).pairs);
-        if (answer?.announced.some((bundle) => bundle.carry === 'upload')) {
-          told = tellUploads(sandbox, directory, answer, upload);
+        const base64 = findOutput(lines.join('\n'), mark);
+        const output = base64 === undefined ? undefined : captureOutput(readOutput(base64).pairs);
+        if (output?.announced.some((bundle) => bundle.carry === 'upload')) {
+          told = tellUploads(sandbox, directory, output, upload);
           // Reported below, after the command ended; it gives up waiting by itself.
           told.catch(() => undefined);
         }
       },
     });
-    const first = requireAnswer(result, mark);
-    const answer = captureAnswer(first.pairs);
+    const first = requireOutput(result, mark);
+    const output = captureOutput(first.pairs);
     if (told !== undefined) {
       await told;
-      requireUploaded(findAnswer(result.stdout, mark, 1));
+      requireUploaded(findOutput(result.stdout, mark, 1));
     }
-    const isFiled = answer.announced.some((bundle) => bundle.carry === 'file');
+    const isFiled = output.announced.some((bundle) => bundle.carry === 'file');
     const [bundles] = await Promise.all([
-      readBundles(sandbox, directory, answer, first.rest, Math.max(request.maxInlineBytes, answerBytes)),
-      isFiled ? beside?.(answer.report) : undefined,
+      readBundles(sandbox, directory, output, first.rest, Math.max(request.maxInlineBytes, outputBytes)),
+      isFiled ? beside?.(output.report) : undefined,
     ]);
     return {
-      ...answer.report,
+      ...output.report,
       bundles,
       roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
     };

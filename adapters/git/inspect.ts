@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { DirectoryListing, RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { all, type Pair, requireAnswer, value } from './answer.ts';
 import { records, repositoryInfo, uncaptured } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
+import { all, type Pair, requireOutput, value } from './output.ts';
 import { buildScript, type Command } from './script.ts';
 
 type Values = Parameters<typeof buildScript>[1];
@@ -19,7 +19,7 @@ const look = async (
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
   const { command } = buildScript(name, values, { mark, timeoutMs: request.timeoutMs });
   const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
-  return requireAnswer(result, mark).pairs;
+  return requireOutput(result, mark).pairs;
 };
 
 const surveyed = (record: readonly Pair[]): RepositoryInfo => {

@@ -4,22 +4,22 @@
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { createCapture, lateStored } from './capture.ts';
-import { ANSWER_BYTES } from './capture-command.ts';
+import { OUTPUT_BYTES } from './capture-command.ts';
 import { diff, directories, survey } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
 import { createRestore } from './restore.ts';
 
 export interface GitLimits {
-  /** Bundles up to this many bytes together come back inside the command's own answer: one round trip. */
-  answerBytes: number;
+  /** Bundles up to this many bytes together come back inside the command's own output: one round trip. */
+  outputBytes: number;
   links: LinkLimits;
 }
 
-const GIT_LIMITS: GitLimits = { answerBytes: ANSWER_BYTES, links: LINK_LIMITS };
+const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 
 export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories => ({
   survey,
-  capture: createCapture(limits.answerBytes),
+  capture: createCapture(limits.outputBytes),
   lateStored,
   ...createRestore(limits.links),
   directories,

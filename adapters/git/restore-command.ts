@@ -1,4 +1,4 @@
-/** The restore command: its input values, and the meaning of its answer. Pure. */
+/** The restore command: its input values, and the meaning of its output. Pure. */
 import type {
   RestoredRepository,
   RestoreReport,
@@ -7,10 +7,10 @@ import type {
   SetAside,
   SettleReport,
 } from '../../core/checkpoint/ports/restore.ts';
-import { all, type Pair, value } from './answer.ts';
 import { records, refName } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
 import type { IncomingBundle } from './join-links.ts';
+import { all, type Pair, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -111,7 +111,7 @@ const settleReport = (pairs: readonly Pair[]): SettleReport | undefined => {
 };
 
 /**
- * Reads the answer of the restore command. An unknown outcome becomes `broken`, and is never taken for
+ * Reads the output of the restore command. An unknown outcome becomes `broken`, and is never taken for
  * success.
  */
 export const restoreReport = (

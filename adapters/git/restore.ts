@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { requireAnswer } from './answer.ts';
 import { curlTransfers } from './curl.ts';
 import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts';
+import { requireOutput } from './output.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
@@ -33,7 +33,7 @@ const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) =>
 const cutShort = (): WalkbackError =>
   new WalkbackError(
     'SandboxUnavailable',
-    'The answer of the restore was cut short, so it is not known how far it came. Call again.',
+    'The output of the restore was cut short, so it is not known how far it came. Call again.',
     { retryable: true },
   );
 
@@ -66,7 +66,7 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
       cwd: request.projectsRoot,
       timeoutMs: request.timeoutMs,
     });
-    const { pairs } = requireAnswer(result, mark);
+    const { pairs } = requireOutput(result, mark);
     if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
     return restoreReport(pairs, request, files.length > 0 ? 2 : 1);
   },

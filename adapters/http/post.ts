@@ -4,7 +4,7 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { HttpReply } from '../../core/saga/tools/http-answer.ts';
+import type { HttpReply } from '../../core/saga/tools/http-response.ts';
 import type { HttpPost } from '../../core/saga/tools/http-tool.ts';
 
 /** Null when the body is longer than the limit. */

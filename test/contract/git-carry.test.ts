@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createGitStage } from '../support/git-stage.ts';
-import { rewriting } from '../support/hostile-answer.ts';
+import { rewriting } from '../support/hostile-output.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const CARRIED = 150 * 1024;

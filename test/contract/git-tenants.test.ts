@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { failing } from '../support/fakes/failing.ts';
 import { createGitStage, type GitStage } from '../support/git-stage.ts';
-import { standingOn } from '../support/hostile-answer.ts';
+import { standingOn } from '../support/hostile-output.ts';
 
 const SECRET =
   'mkdir app && cd app && git init -q -b main . && echo secret > f && git add -A && git commit -qm secret';

@@ -1,7 +1,7 @@
 /** Sagas that are undone while a provider is away, in simulated time. */
 import type { CompensationRetry, ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Invoked } from '../../core/saga/ports.ts';
-import { type HttpReply, readReply } from '../../core/saga/tools/http-answer.ts';
+import { type HttpReply, readReply } from '../../core/saga/tools/http-response.ts';
 import { plainTool } from './outage-tools.ts';
 import {
   committed,

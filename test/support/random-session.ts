@@ -13,7 +13,7 @@ const KIB = 1024;
  */
 export const SMALL_LIMITS: Required<GitStageOptions> = {
   bundles: { maxLinks: 7, chainFloorBytes: 48 * KIB, carriedBytes: 12 * KIB },
-  git: { answerBytes: 2 * KIB, links: { smallBytes: 3 * KIB, smallObjects: 8 } },
+  git: { outputBytes: 2 * KIB, links: { smallBytes: 3 * KIB, smallObjects: 8 } },
 };
 
 /** A few contents that come back again and again, and how many lines they have. */

@@ -9,7 +9,7 @@ import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
-import { readAnswer, readEngineError } from '../../core/saga/tools/tool-protocol.ts';
+import { readEngineError, readToolResponse } from '../../core/saga/tools/tool-protocol.ts';
 import { refundDefinitions, refundManifests, refundTools } from '../../examples/refund/catalog.ts';
 import type { WorldOptions } from '../../examples/refund/services/world.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
@@ -46,7 +46,7 @@ const watchOverlap = (clock: VirtualClock) => {
       open.set(payload.forwardKey, payload.deadlineMs + 5000);
       const result = await invoke(payload);
       const outcome =
-        'Payload' in result ? readAnswer(result.Payload) : readEngineError(result.Error, result.Cause);
+        'Payload' in result ? readToolResponse(result.Payload) : readEngineError(result.Error, result.Cause);
       if (outcome.outcome !== 'unknown') open.delete(payload.forwardKey);
       return result;
     };

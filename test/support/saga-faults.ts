@@ -1,5 +1,5 @@
 /** Failure points, as things that happen around one operation of one step: at the store, at the engine, on the wire. */
-import { readReply } from '../../core/saga/tools/http-answer.ts';
+import { readReply } from '../../core/saga/tools/http-response.ts';
 import type { Fetch } from '../../examples/refund/tools/http.ts';
 import {
   around,

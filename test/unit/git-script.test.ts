@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findAnswer, parseAnswer, requireAnswer } from '../../adapters/git/answer.ts';
-import { captureAnswer, refName } from '../../adapters/git/capture-command.ts';
+import { captureOutput, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
+import { findOutput, parseOutput, requireOutput } from '../../adapters/git/output.ts';
 import { assignments, buildScript, COMMANDS, shellQuote, spillFor } from '../../adapters/git/script.ts';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 
@@ -78,7 +78,7 @@ describe('what goes into the sandbox', () => {
       spawnSync('/bin/bash', ['-c', text], { env: { PATH: path }, encoding: 'utf8' });
     expect(run(cut, process.env['PATH'])).toMatchObject({ status: 71, stdout: '' });
     expect(() =>
-      requireAnswer(
+      requireOutput(
         { exitCode: 71, stdout: '', stderr: 'walkback: line 1: gzip: command not found' },
         'mark',
       ),
@@ -172,7 +172,7 @@ describe('what goes into the sandbox', () => {
 
 describe('what comes out of the sandbox', () => {
   test('pairs with any content, and the bytes behind them', () => {
-    const answer = parseAnswer(
+    const answer = parseOutput(
       Buffer.concat([bytes('repo', 'a\nb', 'state', 'captured', 'end', ''), Buffer.from([1, 0, 2])]),
     );
     expect(answer.pairs).toEqual([
@@ -185,15 +185,15 @@ describe('what comes out of the sandbox', () => {
 
   test('a name that is not UTF-8 is shown, not mangled', () => {
     expect(
-      parseAnswer(Buffer.concat([bytes('repo').subarray(0, 5), Buffer.from([0x63, 0xe9, 0])])).pairs,
+      parseOutput(Buffer.concat([bytes('repo').subarray(0, 5), Buffer.from([0x63, 0xe9, 0])])).pairs,
     ).toEqual([['repo', 'c\\xe9']]);
   });
 
   test('noise of the shell around the marks is ignored; the second answer has its own number', () => {
     const out = 'Welcome!\nMARK\nQUJD\nMARK\nnoise\nMARK\nREVG\nMARK\n';
-    expect(findAnswer(out, 'MARK')).toBe('QUJD');
-    expect(findAnswer(out, 'MARK', 1)).toBe('REVG');
-    expect(findAnswer('MARK\nQUJD\n', 'MARK')).toBeUndefined();
+    expect(findOutput(out, 'MARK')).toBe('QUJD');
+    expect(findOutput(out, 'MARK', 1)).toBe('REVG');
+    expect(findOutput('MARK\nQUJD\n', 'MARK')).toBeUndefined();
   });
 
   test.for([
@@ -205,7 +205,7 @@ describe('what comes out of the sandbox', () => {
     ],
     [{ exitCode: 3, stdout: 'hello', stderr: '' }, 'SandboxUnavailable', /no answer/],
   ] as const)('no answer is an error that says why: %o', ([result, name, message]) => {
-    expect(() => requireAnswer(result, 'MARK')).toThrow(
+    expect(() => requireOutput(result, 'MARK')).toThrow(
       expect.objectContaining({ name, message: expect.stringMatching(message) }),
     );
   });
@@ -216,27 +216,27 @@ describe('what comes out of the sandbox', () => {
       stderr: '',
       stdout: `MARK\n${bytes('error', name, 'message', 'why').toString('base64')}\nMARK\n`,
     });
-    expect(() => requireAnswer(answer('SandboxUnsupported'), 'MARK')).toThrow(
+    expect(() => requireOutput(answer('SandboxUnsupported'), 'MARK')).toThrow(
       expect.objectContaining({ name: 'SandboxUnsupported', message: 'why' }),
     );
-    expect(() => requireAnswer(answer('StaleEpoch'), 'MARK')).toThrow(
+    expect(() => requireOutput(answer('StaleEpoch'), 'MARK')).toThrow(
       expect.objectContaining({ name: 'SandboxUnavailable' }),
     );
   });
 
   test('ids that are not ids make a repository failed, never captured', () => {
-    const pairs = parseAnswer(
+    const pairs = parseOutput(
       bytes('repo', 'app', 'state', 'captured', 'commit', '../../etc', 'end', ''),
     ).pairs;
-    expect(captureAnswer(pairs).report.repositories).toEqual([
+    expect(captureOutput(pairs).report.repositories).toEqual([
       { path: 'app', state: 'failed', changed: false },
     ]);
   });
 
   test('a bundle that names no repository is dropped', () => {
-    const pairs = parseAnswer(
+    const pairs = parseOutput(
       bytes('bundle', '7.link', 'size', '1', 'sha256', 'x', 'carry', 'inline', 'end', ''),
     ).pairs;
-    expect(captureAnswer(pairs).announced).toEqual([]);
+    expect(captureOutput(pairs).announced).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { putCatalogInput, startSagaInput } from '../../contract/saga-inputs.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
-import { MAX_RESULT_BYTES, readAnswer } from '../../core/saga/tools/tool-protocol.ts';
+import { MAX_RESULT_BYTES, readToolResponse } from '../../core/saga/tools/tool-protocol.ts';
 import { parseInput } from '../../core/shared/parse-input.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
@@ -50,7 +50,7 @@ const WAYS: Record<string, (value: unknown) => Promise<string>> = {
       parseInput(putCatalogInput(), { tools: [{ schemas: { input: value } }], definitions: [] }),
     ),
   'a result of a tool': async (value) => {
-    const outcome = readAnswer({ outcome: 'committed', result: value });
+    const outcome = readToolResponse({ outcome: 'committed', result: value });
     return outcome.outcome === 'committed' ? (outcome.error?.name ?? 'taken') : outcome.outcome;
   },
   'the value of an expression': (value) =>
@@ -113,7 +113,7 @@ describe('the limit of depth', () => {
   test('of results is met on both sides of the limit of their size', () => {
     fc.assert(
       fc.property(fc.integer({ min: -60, max: 60 }), (more) => {
-        const outcome = readAnswer({
+        const outcome = readToolResponse({
           outcome: 'committed',
           result: 'x'.repeat(2 * MAX_RESULT_BYTES - 100 + more),
         });
@@ -162,7 +162,7 @@ describe('any other JSON is kept as it is', () => {
         const parsed = parseInput(startSagaInput(), { input: arrived, requestedBy: 'me' });
         expect(JSON.stringify(parsed.input)).toBe(JSON.stringify(arrived));
         expect(canonicalJson(JSON.parse(canonicalJson(arrived)))).toBe(canonicalJson(arrived));
-        const outcome = readAnswer({ outcome: 'committed', result: arrived });
+        const outcome = readToolResponse({ outcome: 'committed', result: arrived });
         expect(outcome).toEqual({ outcome: 'committed', result: arrived });
       }),
       { seed: SEED, numRuns: 300 },

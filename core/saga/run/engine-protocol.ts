@@ -4,7 +4,7 @@ import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
-import { readAnswer, readEngineError } from '../tools/tool-protocol.ts';
+import { readEngineError, readToolResponse } from '../tools/tool-protocol.ts';
 
 interface Common {
   sagaId: string;
@@ -44,7 +44,7 @@ export const outcomeOf = (invoked: unknown): Outcome => {
   const failed = engineError.safeParse(invoked);
   if (failed.success) return readEngineError(failed.data.Error, failed.data.Cause ?? '');
   const answered = engineResult.safeParse(invoked);
-  return readAnswer(answered.success ? answered.data.Payload : undefined);
+  return readToolResponse(answered.success ? answered.data.Payload : undefined);
 };
 
 /** The event in the machine's input. */

@@ -2,10 +2,10 @@
 import { isLoopback } from '../../../contract/http-endpoint.ts';
 import type { HttpToolInput } from '../../../contract/internal-inputs.ts';
 import type { Outcome } from '../decide/saga-events.ts';
-import { type HttpReply, readReply } from './http-answer.ts';
+import { type HttpReply, readReply } from './http-response.ts';
 import { endpointKey, SIGNATURE_HEADER, signatureHeader } from './http-signature.ts';
 import { describeError, type GuardDependencies, guarded } from './tool-guard.ts';
-import { MAX_ANSWER_BYTES } from './tool-protocol.ts';
+import { MAX_RESPONSE_BYTES } from './tool-protocol.ts';
 
 export interface HttpPost {
   url: string;
@@ -47,7 +47,7 @@ export const createHttpTool =
           'idempotency-key': request.idempotencyKey,
           [SIGNATURE_HEADER]: signatureHeader(endpointKey(secret, url), { seconds, url, body }),
         };
-        const reply = await dependencies.post({ url, headers, body, signal, maxBytes: MAX_ANSWER_BYTES });
+        const reply = await dependencies.post({ url, headers, body, signal, maxBytes: MAX_RESPONSE_BYTES });
         return readReply(reply, dependencies.now());
       });
     } catch (error) {

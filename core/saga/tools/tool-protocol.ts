@@ -12,7 +12,7 @@ import { refusalOf } from './engine-errors.ts';
 export const MAX_RESULT_BYTES = 32 * 1024;
 
 /** Largest answer with everything around the result. */
-export const MAX_ANSWER_BYTES = 2 * MAX_RESULT_BYTES;
+export const MAX_RESPONSE_BYTES = 2 * MAX_RESULT_BYTES;
 
 /** The machine's input to the function. `endpoint` is for the built-in one, and not passed on. */
 export type InvokePayload = ToolRequest & { endpoint?: string };
@@ -69,7 +69,7 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
     const message = `The tool's result ${jsonProblem(result) ?? 'is no JSON'}.`;
     return { ...read, result: null, error: { name: 'InvalidResult', message } };
   }
-  if (Buffer.byteLength(JSON.stringify({ ...read, result })) > MAX_ANSWER_BYTES) {
+  if (Buffer.byteLength(JSON.stringify({ ...read, result })) > MAX_RESPONSE_BYTES) {
     const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
     return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
   }
@@ -77,7 +77,7 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
 };
 
 /** Reads a tool's answer. Anything that is not a valid answer leaves the outcome open (S2). */
-export const readAnswer = (payload: unknown): Outcome => {
+export const readToolResponse = (payload: unknown): Outcome => {
   const parsed = answer.safeParse(payload);
   if (!parsed.success) {
     const message =

@@ -1,5 +1,5 @@
 /** Rewrites what a command answered, as whoever is root in a sandbox can: pairs of keys and values, then the bytes of bundles. */
-import { parseAnswer } from '../../adapters/git/answer.ts';
+import { parseOutput } from '../../adapters/git/output.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Lie } from './git-stage.ts';
 
@@ -18,7 +18,7 @@ export const rewriting =
     const start = lines.findIndex((line) => line.startsWith('walkback-'));
     const base64 = lines[start + 1];
     if (start < 0 || base64 === undefined) throw new Error('there is no answer to rewrite');
-    const { pairs, rest } = parseAnswer(Buffer.from(base64, 'base64'));
+    const { pairs, rest } = parseOutput(Buffer.from(base64, 'base64'));
     return lines.with(start + 1, encode(change({ pairs: [...pairs], rest }))).join('\n');
   };
 

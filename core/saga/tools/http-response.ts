@@ -1,6 +1,6 @@
 /** Interprets the reply of an HTTP tool (S2). */
 import type { Outcome } from '../decide/saga-events.ts';
-import { MAX_ANSWER_BYTES, readAnswer } from './tool-protocol.ts';
+import { MAX_RESPONSE_BYTES, readToolResponse } from './tool-protocol.ts';
 
 export type HttpReply =
   /** No byte of the request was sent: there is no such host, or nothing listens there. */
@@ -24,8 +24,8 @@ const parseJson = (text: string): unknown => {
 };
 
 const readBody = (body: string | null): Outcome => {
-  if (body !== null) return readAnswer(parseJson(body));
-  const message = `The tool's answer is larger than ${MAX_ANSWER_BYTES} bytes.`;
+  if (body !== null) return readToolResponse(parseJson(body));
+  const message = `The tool's answer is larger than ${MAX_RESPONSE_BYTES} bytes.`;
   return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
 };
 

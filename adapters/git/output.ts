@@ -1,5 +1,5 @@
 /**
- * Reads the answer of a script in the sandbox: NUL-ended key/value pairs, as base64 between two mark lines,
+ * Reads the output of a script in the sandbox: NUL-ended key/value pairs, as base64 between two mark lines,
  * so that noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of
  * the sandbox (C10).
  */
@@ -11,7 +11,7 @@ import { decodeName } from './names.ts';
 
 export type Pair = readonly [key: string, value: string];
 
-export interface Answer {
+export interface CommandOutput {
   pairs: Pair[];
   /** What follows the pairs: bundles, one after the other. */
   rest: Uint8Array;
@@ -40,7 +40,7 @@ const NAMES = new Set([
 const decodeText = (bytes: Uint8Array): string => new TextDecoder('utf-8').decode(bytes);
 
 /** Splits decoded bytes into pairs up to the pair `end`, and the rest. */
-export const parseAnswer = (bytes: Uint8Array): Answer => {
+export const parseOutput = (bytes: Uint8Array): CommandOutput => {
   const pairs: Pair[] = [];
   let at = 0;
   const next = (): Uint8Array | undefined => {
@@ -61,8 +61,8 @@ export const parseAnswer = (bytes: Uint8Array): Answer => {
   }
 };
 
-/** The base64 text of the nth answer (from 0) in the output, or undefined while it is not complete. */
-export const findAnswer = (stdout: string, mark: string, index = 0): string | undefined => {
+/** The base64 text of the nth block (from 0) in the output, or undefined while it is not complete. */
+export const findOutput = (stdout: string, mark: string, index = 0): string | undefined => {
   const lines = stdout.split('\n');
   const marks = lines.flatMap((line, at) => (line.trimEnd() === mark ? [at] : []));
   const start = marks[index * 2];
@@ -76,7 +76,7 @@ export const value = (pairs: readonly Pair[], key: string): string | undefined =
 const unavailable = (message: string, details: Record<string, unknown> = {}): WalkbackError =>
   new WalkbackError('SandboxUnavailable', message, { retryable: true, details });
 
-/** The error for an answer, or its attached bytes, that was cut short. It is never taken for the whole. */
+/** The error for an output, or its attached bytes, that was cut short. It is never taken for the whole. */
 export const cutShort = (): WalkbackError =>
   unavailable('The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.');
 
@@ -84,24 +84,24 @@ export const cutShort = (): WalkbackError =>
 export const all = (pairs: readonly Pair[], key: string): string[] =>
   pairs.flatMap(([name, text]) => (name === key ? [text] : []));
 
-/** Parses an answer; an `error` in it is thrown as the WalkbackError it names. */
-export const readAnswer = (base64: string): Answer => {
-  const answer = parseAnswer(Buffer.from(base64, 'base64'));
-  const name = value(answer.pairs, 'error');
+/** Parses an output; an `error` in it is thrown as the WalkbackError it names. */
+export const readOutput = (base64: string): CommandOutput => {
+  const output = parseOutput(Buffer.from(base64, 'base64'));
+  const name = value(output.pairs, 'error');
   if (name !== undefined) {
     const known = ANSWERABLE.find((candidate) => candidate === name) ?? 'SandboxUnavailable';
-    throw new WalkbackError(known, value(answer.pairs, 'message') || 'The sandbox refused the command.', {
+    throw new WalkbackError(known, value(output.pairs, 'message') || 'The sandbox refused the command.', {
       retryable: known === 'SandboxUnavailable',
     });
   }
-  if (!answer.complete) throw cutShort();
-  return answer;
+  if (!output.complete) throw cutShort();
+  return output;
 };
 
-/** The first answer of a finished command, or the reason why there is none. */
-export const requireAnswer = (result: CommandResult, mark: string): Answer => {
-  const base64 = findAnswer(result.stdout, mark);
-  if (base64 !== undefined) return readAnswer(base64);
+/** The first output of a finished command, or the reason why there is none. */
+export const requireOutput = (result: CommandResult, mark: string): CommandOutput => {
+  const base64 = findOutput(result.stdout, mark);
+  if (base64 !== undefined) return readOutput(base64);
   const { exitCode } = result;
   if (exitCode === 124 || exitCode === 137) {
     throw unavailable(
