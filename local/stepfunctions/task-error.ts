@@ -4,7 +4,7 @@ export interface Takes {
   catch: boolean;
 }
 
-export const ANYTHING: Takes = { retry: true, catch: true };
+const ANYTHING: Takes = { retry: true, catch: true };
 export const NOTHING: Takes = { retry: false, catch: false };
 
 /** A task's failure, with the name Retry and Catch match on. */

@@ -8,7 +8,7 @@ import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
 
 /** Bash, in a repository with the files a to e, d/f and d/g. `$x` differs every time. */
-export const CHANGES: Record<string, string> = {
+const CHANGES: Record<string, string> = {
   nothing: ':',
   append: 'echo $x >>a',
   'the same size and time':

@@ -111,7 +111,7 @@ const failed = (saga: TreeSaga): string[] =>
     .map(([sagaId]) => sagaId);
 
 /** What is stuck can be undone now, and an operator says so at the leaf: then nothing is left. */
-export const repair = async (saga: TreeSaga): Promise<void> => {
+const repair = async (saga: TreeSaga): Promise<void> => {
   for (const [, { resource }] of saga.provider.standing) saga.provider.free(resource);
   for (const sagaId of failed(saga)) {
     const retry = () => saga.machine.operate({ sagaId, action: 'retry', by: 'op' });
@@ -127,7 +127,7 @@ export const repair = async (saga: TreeSaga): Promise<void> => {
 };
 
 /** In each saga, compensators begin in reverse order of start, once each on every way back. */
-export const expectUndoOrder = (saga: TreeSaga): void => {
+const expectUndoOrder = (saga: TreeSaga): void => {
   for (const entries of saga.memory.ledger.values()) {
     let round: number[] = [];
     const isNewRound = ({ direction, status }: LedgerEntry) =>
@@ -145,7 +145,7 @@ export const expectUndoOrder = (saga: TreeSaga): void => {
   }
 };
 
-export const runTree = async (options: TreeSagaOptions): Promise<{ saga: TreeSaga; status: string }> => {
+const runTree = async (options: TreeSagaOptions): Promise<{ saga: TreeSaga; status: string }> => {
   const saga = await treeSaga(options);
   await start(saga);
   await saga.machine.settle();

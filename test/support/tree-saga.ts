@@ -20,7 +20,7 @@ import { committed, rejected, scriptedTool } from './scripted-saga.ts';
 export const ROOT = 'root';
 
 /** `put` does something that can be undone, on the resource `key`; `look` reads, `mail` is irreversible. */
-export const TREE_TOOLS = [
+const TREE_TOOLS = [
   scriptedTool('put', 'compensatable', { resourceKey: 'key' }),
   scriptedTool('look', 'read'),
   scriptedTool('mail', 'irreversible'),
@@ -34,7 +34,7 @@ export const put = (id: string, more: { key?: string; fail?: boolean; stuck?: bo
 });
 
 /** What the provider holds: by key of the call, since that is how it knows one. */
-export const treeProvider = () => {
+const treeProvider = () => {
   const standing = new Map<string, { resource: string; mail: boolean }>();
   const log: { what: 'put' | 'undo'; key: string; resource: string }[] = [];
   const buried = new Set<string>();

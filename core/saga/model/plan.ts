@@ -31,20 +31,20 @@ interface ChildrenStep {
 }
 
 /** One child. */
-export interface SagaPlanStep extends ChildrenStep {
+interface SagaPlanStep extends ChildrenStep {
   saga: ChildSource;
   /** JSON with JSONata, as arguments of a tool: the input of the child. */
   input?: Json;
 }
 
 /** Named children, side by side. */
-export interface BranchesPlanStep extends ChildrenStep {
+interface BranchesPlanStep extends ChildrenStep {
   branches: ({ id: string; input?: Json } & ChildSource)[];
   onBranchFailure?: BranchFailure;
 }
 
 /** One child for each element of a list, side by side. The element is its input. */
-export interface EachPlanStep extends ChildrenStep, ChildSource {
+interface EachPlanStep extends ChildrenStep, ChildSource {
   /** `{% expression %}` */
   each: string;
   onBranchFailure?: BranchFailure;

@@ -27,7 +27,7 @@ interface Below {
 }
 
 /** The children that a ledger names, with the path of each: `deploy/dns`. */
-export const childrenIn = (
+const childrenIn = (
   entries: readonly LedgerEntry[],
 ): (NamedChild & { path: string; startSeq: number })[] =>
   entries.flatMap((entry) => {

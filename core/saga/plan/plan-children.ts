@@ -20,7 +20,7 @@ import {
 import { MAX_CHILDREN } from './plan-shape.ts';
 
 /** Levels of sagas, the root included. */
-export const MAX_DEPTH = 5;
+const MAX_DEPTH = 5;
 
 export type ChildrenPlanStep = Exclude<PlanStep, ToolPlanStep>;
 

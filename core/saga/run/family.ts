@@ -112,7 +112,7 @@ export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean
  * A child whose compensation had failed, and that a person had undone since, makes this saga decide again. Answers whether
  * a new execution was started.
  */
-export const recheckChildren = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
+const recheckChildren = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
   const { store, engine } = dependencies;
   for (const [effect, { children, status, startSeq }] of head.state.effects.entries()) {
     if (children !== true || status !== 'undo_failed') continue;
@@ -143,7 +143,7 @@ const failedBefore = async (store: SagaStore, head: SagaHead, child: string): Pr
 };
 
 /** After a child has ended: its parent looks again. */
-export const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Promise<void> => {
+const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Promise<void> => {
   if (child.parent === undefined) return;
   const parent = await dependencies.store.getHead(child.parent.sagaId);
   if (parent?.state.wait?.kind === 'children') await wake(dependencies, parent.sagaId);
@@ -167,7 +167,7 @@ const seal = async (dependencies: FamilyDependencies, head: SagaHead, root: Entr
 };
 
 /** Seals the descendants of a completed root. */
-export const sealTree = async (dependencies: FamilyDependencies, head: SagaHead): Promise<void> => {
+const sealTree = async (dependencies: FamilyDependencies, head: SagaHead): Promise<void> => {
   const isRoot = head.parent === undefined && head.state.status === 'COMPLETED';
   if (!isRoot || !head.state.effects.some(({ children }) => children === true)) return;
   await seal(dependencies, head, { sagaId: head.sagaId, seq: head.seq - 1, hash: head.tip });
