@@ -27,9 +27,7 @@ interface Below {
 }
 
 /** The children that a ledger names, with the path of each: `deploy/dns`. */
-const childrenIn = (
-  entries: readonly LedgerEntry[],
-): (NamedChild & { path: string; startSeq: number })[] =>
+const childrenIn = (entries: readonly LedgerEntry[]): (NamedChild & { path: string; startSeq: number })[] =>
   entries.flatMap((entry) => {
     if (entry.direction !== 'forward' || entry.status !== 'started') return [];
     const { children = [], step, seq, epoch } = entry;
