@@ -56,6 +56,9 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess': NEXT,
   },
+  'describe-saga': {
+    'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/people/family-view.ts)',
+  },
   'announce-await': {
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
