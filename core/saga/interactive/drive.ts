@@ -11,6 +11,7 @@ import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
+import { createPrepare } from '../run/prepare-next.ts';
 import { requestFor } from '../run/render.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
@@ -37,7 +38,7 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     const outcome = outcomeOf(await tools.invoke(functionName, payload, timeoutMs));
     // Of another generation: somebody took it for dead, and settles it as a call whose answer was lost.
     moved = await move(
-      { ...dependencies, inline },
+      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
       sagaId,
       (head) => (head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined),
       'engine',
@@ -59,7 +60,12 @@ export const createDriveInline =
       state.generation === 1 && state.operation === null && state.phase === 'forward'
         ? { type: 'begin' }
         : undefined;
-    const moved = await move({ ...dependencies, inline }, sagaId, begin, 'engine');
+    const moved = await move(
+      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
+      sagaId,
+      begin,
+      'engine',
+    );
     await drive(dependencies, moved, inline);
     return (await dependencies.store.getHead(sagaId))?.state.status;
   };

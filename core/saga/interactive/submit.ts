@@ -12,6 +12,7 @@ import { observe } from '../people/observation.ts';
 import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
+import { createPrepare } from '../run/prepare-next.ts';
 import { interactiveHead, policyOf, requireAccepting } from './accepting.ts';
 import { type DriveDependencies, drive, RESERVE_MS } from './drive.ts';
 import { pinSubmitted } from './pin-submitted.ts';
@@ -85,7 +86,12 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
     const requestHash = hashJson({ tool, version, arguments: request.arguments });
     const inline = { untilMs };
     const event = eventFor(request, requestHash);
-    const moved = await move({ ...dependencies, inline }, sagaId, event, requestedBy);
+    const moved = await move(
+      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
+      sagaId,
+      event,
+      requestedBy,
+    );
     if (moved.entries.length > 0) await drive(dependencies, moved, inline);
     const { submitted, head } = await follow(sagaId, stepId, untilMs);
     return {

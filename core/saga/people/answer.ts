@@ -10,7 +10,7 @@ import { isStillBusy } from '../permits/look.ts';
 import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../ports.ts';
 import { hasNews } from '../run/family.ts';
 import { move } from '../run/move.ts';
-import { readingOf } from '../run/prepare.ts';
+import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;

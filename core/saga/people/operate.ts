@@ -13,7 +13,7 @@ import type { EffectRecord, SagaState } from '../model/state.ts';
 import { createBreakLock } from '../permits/break-lock.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
-import { readingOf } from '../run/prepare.ts';
+import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';

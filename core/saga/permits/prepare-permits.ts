@@ -6,7 +6,7 @@ import type { Fact } from '../model/ledger-entry.ts';
 import { isOlder, lockOf, rootOf, slotsOf } from '../model/permit.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
-import type { Reading } from '../run/prepare.ts';
+import type { Reading } from '../run/reading.ts';
 import { type Looking, lookAt } from './look.ts';
 
 /** So many of the keys that are known from the input are taken before the first step, in one transaction. */

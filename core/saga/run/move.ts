@@ -1,7 +1,6 @@
 /**
  * One move of a saga: reads the head, decides, writes entries and head in one transaction, and answers the
- * next action. It owns the writing (S1, S9) and prepares the data that `decide` needs. It keeps nothing
- * between two calls.
+ * next action. It owns the writing (S1, S9). It keeps nothing between two calls.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
@@ -12,11 +11,8 @@ import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { approvalStep, type SagaState } from '../model/state.ts';
 import { claimsOf } from '../permits/claims.ts';
-import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
-import type { AdvanceDependencies, Beside, Evaluate } from '../ports.ts';
-import { prepareStep, type Reading, readingOf } from './prepare.ts';
-import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
-import { prepareUndo } from './prepare-undo.ts';
+import type { AdvanceDependencies, Beside } from '../ports.ts';
+import { type Reading, readingOf } from './reading.ts';
 import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
 /** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
@@ -68,39 +64,18 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
-type ForCaller = Extract<Next, { next: `prepare${string}` }>;
+/** What `decide` asks its caller for. */
+export type ForCaller = Extract<Next, { next: `prepare${string}` }>;
 
 const isForCaller = (next: Next): next is ForCaller => next.next.startsWith('prepare');
 
-/** What `decide` asked for. */
-const prepared = async (
+/** Brings what `decide` asked for. `facts`: decided by this move, and not stored yet. */
+export type Prepare = (
   reading: Reading,
   state: SagaState,
   facts: readonly Fact[],
   next: ForCaller,
-  evaluate: Evaluate,
-): Promise<SagaEvent> => {
-  switch (next.next) {
-    case 'prepare': {
-      const step = await reading.step(next.step, state);
-      const event =
-        step.kind === 'children'
-          ? await prepareChildrenStep(reading, state, facts, step, evaluate)
-          : await prepareStep(reading, state, facts, step, evaluate);
-      return withPermits(reading, state, facts, event);
-    }
-    case 'prepare-locks':
-      return prepareLocks(reading, state);
-    case 'prepare-undo':
-      return prepareUndo(reading, state, next.effect);
-    case 'prepare-children': {
-      if (state.wait?.kind !== 'children') throw new RangeError('the saga waits for no children');
-      return prepareChildren(reading, state, facts, state.wait);
-    }
-    case 'prepare-output':
-      return prepareOutput(reading, state, facts, evaluate);
-  }
-};
+) => Promise<SagaEvent>;
 
 /** When the answer of a call that begins now is there, or lost. */
 const endOfCall = (step: PinnedStep, nowMs: number): number =>
@@ -114,7 +89,7 @@ const converse = async (
   reading: Reading,
   event: SagaEvent,
   nowMs: number,
-  { mayStart, inline, evaluate }: { mayStart: boolean; inline?: Inline; evaluate: Evaluate },
+  { mayStart, inline, prepare }: { mayStart: boolean; inline?: Inline; prepare: Prepare },
 ): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
   const { head } = reading;
   const facts: Fact[] = [];
@@ -139,7 +114,7 @@ const converse = async (
     if (!isForCaller(next)) return { facts, state, next };
     if (!mayStart) return { facts, state, next: { next: 'continued', reason: 'history' } };
     if (facts.length >= MAX_FACTS) return { facts, state, next: { next: 'pause', untilMs: nowMs } };
-    told = await prepared(reading, state, facts, next, evaluate);
+    told = await prepare(reading, state, facts, next);
     if (told.type === 'prepared' && inline !== undefined && endOfCall(told.step, nowMs) > inline.untilMs) {
       return { facts, state, next: { next: 'continued', reason: 'its call may take longer' } };
     }
@@ -147,7 +122,7 @@ const converse = async (
 };
 
 /** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
-const evaluatesNothing: Evaluate = () => Promise.reject(new RangeError('only Advance starts steps'));
+const preparesNothing: Prepare = () => Promise.reject(new RangeError('only who drives a saga starts steps'));
 
 type Asked = SagaEvent | undefined;
 
@@ -165,14 +140,15 @@ const besideOf = (event: SagaEvent, entries: readonly LedgerEntry[]): Beside | u
  */
 export const move = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & {
-    evaluate?: Evaluate;
+    /** Given by who drives the saga (prepare-next.ts). It loads what evaluates and checks arguments. */
+    prepare?: Prepare;
     inline?: Inline;
   },
   sagaId: string,
   event: SagaEvent | ((head: SagaHead) => Asked | Promise<Asked>),
   actor: string,
 ): Promise<Move> => {
-  const { store, clock, inline, evaluate = evaluatesNothing } = dependencies;
+  const { store, clock, inline, prepare = preparesNothing } = dependencies;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
@@ -185,7 +161,7 @@ export const move = async (
     const reading = readingOf(store, head, told.type === 'submit' ? told.step : undefined);
     const decided = await converse(reading, told, now.getTime(), {
       mayStart: inline !== undefined || head.historyEvents < limit,
-      evaluate,
+      prepare,
       ...(inline === undefined ? {} : { inline }),
     });
     const facts = [...decided.facts];

@@ -9,7 +9,7 @@ import { requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
-import { readingOf } from './prepare.ts';
+import { readingOf } from './reading.ts';
 
 const refuse = (message: string): never => {
   throw new WalkbackError('PlanRefused', message);

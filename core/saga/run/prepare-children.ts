@@ -23,7 +23,8 @@ import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
 import { childId } from '../tools/keys.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
-import { factAt, type Reading, scopeOf } from './prepare.ts';
+import { factAt, scopeOf } from './prepare.ts';
+import type { Reading } from './reading.ts';
 
 /** Children are read side by side, but 40 of them are not 40 requests at once. */
 const READS_AT_ONCE = 8;

@@ -2,8 +2,8 @@
 import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { EffectRecord, EffectStatus, SagaState } from '../model/state.ts';
-import type { Reading } from './prepare.ts';
 import { namedIn, recordedEnds } from './prepare-children.ts';
+import type { Reading } from './reading.ts';
 
 const resourceOf = async (reading: Reading, seq: number): Promise<string | undefined> => {
   const entry = await reading.store.getEntry(reading.head.sagaId, seq);

@@ -2,40 +2,15 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { SagaHead } from '../model/head.ts';
 import type { Fact } from '../model/ledger-entry.ts';
-import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
+import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
-import type { Evaluate, SagaStore } from '../ports.ts';
+import type { Evaluate } from '../ports.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
-import { stepOfSaga } from './step-of-saga.ts';
-
-/** A saga as it stood when the move began, with its pinned steps. */
-export interface Reading {
-  store: SagaStore;
-  head: SagaHead;
-  /** The step at this place of the plan, as it is (or was) in an epoch of this state. */
-  step(index: number, state: SagaState, epoch?: number): Promise<PinnedStep>;
-}
-
-/** Caches the reads of one move, since pinned steps never change. `fresh`: pinned by this very move. */
-export const readingOf = (store: SagaStore, head: SagaHead, fresh?: PinnedStep): Reading => {
-  const steps = new Map<string, Promise<PinnedStep>>();
-  return {
-    store,
-    head,
-    step: async (index, state, epoch = state.epoch) => {
-      if (fresh?.index === index) return fresh;
-      const key = `${epoch} ${index}`;
-      const known = steps.get(key) ?? stepOfSaga(store, head, { state, index, epoch });
-      steps.set(key, known);
-      return known;
-    },
-  };
-};
+import type { Reading } from './reading.ts';
 
 /** The fact at a place in the ledger: just decided, or stored. */
 export const factAt = async (

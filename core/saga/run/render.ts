@@ -11,7 +11,7 @@ import { idempotencyKey } from '../tools/keys.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { escalation, idleNotice } from './escalation.ts';
-import { readingOf } from './prepare.ts';
+import { readingOf } from './reading.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
 
 type Common = { sagaId: string; generation: number };
