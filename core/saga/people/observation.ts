@@ -1,5 +1,5 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
-import type { Observation, ObservedStep, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
 import { isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import { clip } from '../ledger/text.ts';
@@ -7,15 +7,8 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { idleAdvice, interactiveOf } from './observe-interactive.ts';
-import { type Story, storiesOf } from './stories.ts';
+import { observed, type Story, storiesOf } from './stories.ts';
 import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
-
-export const observed = ({ step, tool, externalRef, effect }: Story): ObservedStep => ({
-  step,
-  tool,
-  externalRef,
-  ...(effect.epoch > 0 ? { epoch: effect.epoch } : {}),
-});
 
 /** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;

@@ -1,5 +1,6 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
+import type { ObservedStep } from '../../../contract/saga-answers.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
@@ -63,3 +64,11 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
   }
   return [...stories.values()];
 };
+
+/** One line of an observation. */
+export const observed = ({ step, tool, externalRef, effect }: Story): ObservedStep => ({
+  step,
+  tool,
+  externalRef,
+  ...(effect.epoch > 0 ? { epoch: effect.epoch } : {}),
+});

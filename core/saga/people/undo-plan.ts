@@ -1,9 +1,10 @@
 /** What an undo or a rewind takes back, in which order, and what it cannot take back. Pure. */
+
 import type { UndoPlan } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { isFinal, isUndoable } from '../decide/effects.ts';
-import { observed } from './observation.ts';
 import type { Story } from './stories.ts';
+import { observed } from './stories.ts';
 
 const MAX_NAMED = 10;
 
