@@ -11,7 +11,9 @@ import { FUNCTIONS } from '../../cdk/functions.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate, PROJECT } from '../../local/template.ts';
 
-const EVALUATING = ['functions/advance-saga.ts', 'functions/start-saga.ts'];
+const EVALUATING = ['advance-saga', 'call-tool', 'rewind', 'start-saga', 'submit-step'].map(
+  (name) => `functions/${name}.ts`,
+);
 
 /** Functions of a stack without the examples. */
 export const deployedFunctions = async () => {
