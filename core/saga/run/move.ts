@@ -65,7 +65,7 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
 };
 
 /** What `decide` asks its caller for. */
-export type ForCaller = Extract<Next, { next: `prepare${string}` }>;
+type ForCaller = Extract<Next, { next: `prepare${string}` }>;
 
 const isForCaller = (next: Next): next is ForCaller => next.next.startsWith('prepare');
 
