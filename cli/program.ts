@@ -11,6 +11,7 @@ import { addLedger } from './commands/ledger.ts';
 import { addLocks } from './commands/locks.ts';
 import { addLog } from './commands/log.ts';
 import { addRehydrate } from './commands/rehydrate.ts';
+import { addRewind } from './commands/rewind.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addSaga } from './commands/saga.ts';
 import { addSession } from './commands/session.ts';
@@ -75,6 +76,7 @@ export const createProgram = (app: App): Command => {
   addLog(program, app);
   addDiff(program, app);
   addRollback(program, app);
+  addRewind(program, app);
   addRehydrate(program, app);
   addContext(program, app);
   addSaga(program, app);

@@ -151,6 +151,9 @@ const COMMAND_ERRORS = {
     refusal('unavailable', 'another command works there: wait for it, or choose another --data'),
   ),
   NotConfirmed: refusal('failed', 'answer yes, or pass --yes'),
+  RewindUnfinished: laterMaybe(
+    refusal('unavailable', 'the same command with its --request goes on, or says how far it is'),
+  ),
   ProofFailed: fault('failed', 'the output above says what differs'),
   Interrupted: laterMaybe(refusal('interrupted', 'the same command goes on where it was')),
 } as const satisfies Record<string, ErrorRow>;

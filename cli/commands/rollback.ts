@@ -6,10 +6,10 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
-import { placeOf } from '../sandboxes.ts';
 import { resolveSession } from '../session.ts';
+import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { plural, printableLine } from '../terminal/text.ts';
+import { plural } from '../terminal/text.ts';
 import { appliedRollback, plannedRollback } from '../view/rollback-view.ts';
 
 interface Options {
@@ -44,18 +44,6 @@ const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => 
   if (run.options.local === true) words.push('--local');
   if (run.options.aws === true) words.push('--aws');
   return words.join(' ');
-};
-
-/** The directory on this machine that holds the repositories in question, if they are here. */
-const placeIn = async (run: Run, sessionId: string, sandbox: string | undefined): Promise<string> => {
-  const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
-  const sandboxId = sandbox ?? session.sandboxId;
-  const places = await run.sandboxes?.places(sandboxId);
-  return printableLine(
-    places === undefined
-      ? `${session.projectsRoot} of sandbox ${sandboxId}`
-      : placeOf(places, session.projectsRoot),
-  );
 };
 
 /** The command that finishes this very request, or says that it is done. */

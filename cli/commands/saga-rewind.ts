@@ -5,6 +5,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { requireRewound, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { plannedRewind, rewindText } from '../view/rewind-view.ts';
@@ -21,9 +22,6 @@ interface Options {
   yes?: boolean;
   by?: string;
 }
-
-/** One call of the function waits this long; a longer wait is a row of them. */
-const WAIT_SECONDS = 20;
 
 const targetOf = ({ to, steps }: Options): SagaRewind['to'] => {
   if (to !== undefined && steps === undefined) return { stepId: to };
@@ -43,18 +41,13 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
 });
 
-/** Repeating the request answers how far it is. */
-const carryOut = async (run: Run, input: SagaRewind, seconds: number): Promise<RewindAnswer> => {
-  const end = run.terminal.now().getTime() + seconds * 1000;
-  for (;;) {
-    const leftSeconds = Math.max(0, (end - run.terminal.now().getTime()) / 1000);
-    const waitSeconds = Math.min(WAIT_SECONDS, leftSeconds);
-    const answer = await run.invoke('walkback-rewind', { ...input, waitSeconds });
-    if (answer.status !== 'UNDOING' || leftSeconds === 0) return answer;
-  }
-};
+interface Done {
+  answer: Answer;
+  status?: RewindAnswer['status'];
+  requestId?: string;
+}
 
-const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {
+const act = async (run: Run, sagaId: string, options: Options): Promise<Done> => {
   if (run.json && options.yes !== true && options.dryRun !== true) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
@@ -64,7 +57,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
       run.invoke('walkback-rewind', { ...input, dryRun: true }),
     );
     const text = plannedRewind(planned, run.paint);
-    if (options.dryRun === true) return { value: planned, text: () => text };
+    if (options.dryRun === true) return { answer: { value: planned, text: () => text } };
     run.note(text);
     if (!(await confirm(run.terminal, `Rewind saga ${sagaId}?`))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
@@ -74,8 +67,17 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     message: `Interrupted while rewinding. The rewind may be asked for or not: request ${input.requestId}.`,
     hint: `the same command with --request ${input.requestId} says how far it is`,
   });
-  const answer = await run.progress('Rewinding', () => carryOut(run, input, options.timeout));
-  return { value: answer, text: () => rewindText(answer, run.paint, run.width) };
+  const answer = await run.progress('Rewinding', () =>
+    untilRewound(run, options.timeout, (waitSeconds) =>
+      run.invoke('walkback-rewind', { ...input, waitSeconds }),
+    ),
+  );
+  const { status, requestId } = answer;
+  return {
+    answer: { value: answer, text: () => rewindText(answer, run.paint, run.width) },
+    status,
+    requestId,
+  };
 };
 
 const EXAMPLES = `
@@ -103,7 +105,16 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
     .addHelpText('after', EXAMPLES)
-    .action((sagaId: string, options: Options, command: Command) =>
-      withConnection(app, command, (run) => act(run, sagaId, options)),
-    );
+    .action(async (sagaId: string, options: Options, command: Command) => {
+      let done: Done | undefined;
+      await withConnection(app, command, async (run) => {
+        done = await act(run, sagaId, options);
+        return done.answer;
+      });
+      // The answer is shown first: it says what is left.
+      requireRewound(done?.status, {
+        repair: `walkback saga retry ${sagaId}, or resolve or skip each step, goes on with it`,
+        again: `the same command with --request ${done?.requestId ?? ''} says how far it is`,
+      });
+    });
 };

@@ -1,0 +1,173 @@
+import { type Command, Option } from 'commander';
+import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
+import type { Answer, App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { freshId, parseId, parseWholeNumber, shellWord } from '../options.ts';
+import { resolveTarget } from '../reference.ts';
+import { requireRewound, untilRewound } from '../rewinding.ts';
+import { operatorOf } from '../saga-operator.ts';
+import { resolveSession } from '../session.ts';
+import { placeIn } from '../session-place.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
+
+type Scope = NonNullable<SessionRewind['scope']>;
+
+interface Options {
+  session?: string;
+  to: string;
+  scope: Scope;
+  guidance?: string;
+  acceptResidue?: boolean;
+  request?: string;
+  timeout: number;
+  dryRun?: boolean;
+  yes?: boolean;
+  by?: string;
+}
+
+const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
+
+const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
+  const { scope, guidance, acceptResidue, request, by, to } = options;
+  const sessionId = await resolveSession(run, options.session);
+  return {
+    sessionId,
+    to: await resolveTarget(run.invoke, sessionId, to),
+    scope,
+    requestId: request ?? freshId('rewind'),
+    by: operatorOf(run.terminal, by),
+    ...(guidance === undefined ? {} : { guidance }),
+    ...(acceptResidue === true ? { acceptResidue: true } : {}),
+  };
+};
+
+/** The command that goes on with this very request, or says that it is done. */
+const sameCommand = ({ options }: Run, input: SessionRewind): string => {
+  const { sessionId, scope, guidance, acceptResidue, requestId, by } = input;
+  // `head` is another point by then.
+  const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
+  const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];
+  if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
+  if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
+  if (acceptResidue === true) words.push('--accept-residue');
+  words.push('--request', requestId, '--by', shellWord(by));
+  if (options.data !== undefined) words.push('--data', shellWord(options.data));
+  if (options.local === true) words.push('--local');
+  if (options.aws === true) words.push('--aws');
+  return `${words.join(' ')} --yes`;
+};
+
+const told = (
+  run: Run,
+  { sessionId }: SessionRewind,
+  to: string,
+  again: string,
+  answer: RewindSessionAnswer,
+): Answer => ({
+  value: answer,
+  text: () => sessionRewindText(answer, { sessionId, to, again, paint: run.paint, width: run.width }),
+});
+
+interface Done {
+  answer: Answer;
+  status: RewindSessionAnswer['status'];
+  again: string;
+}
+
+/** Nobody is asked about what would be refused. */
+const requireWay = ({ sagas }: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
+  const count = sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
+  if (count === 0 || acceptResidue === true) return;
+  const what = count === 1 ? '1 effect' : `${count} effects`;
+  throw new CliError('PointOfNoReturn', `Nothing takes back ${what} in the plan. Nothing was changed.`);
+};
+
+/** Shows the plan and asks. Answers what is to be told when there is nothing to do. */
+const planned = async (run: Run, input: SessionRewind, options: Options): Promise<Done | undefined> => {
+  const again = sameCommand(run, input);
+  const plan = await run.progress('Planning the rewind', () =>
+    run.invoke('walkback-rewind-session', { ...input, dryRun: true }),
+  );
+  const { status } = plan;
+  // A request that is done answers what it did.
+  if (status === 'REWOUND') return { answer: told(run, input, options.to, again, plan), status, again };
+  const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
+  if (options.dryRun === true) {
+    return { answer: { value: plan, text: () => text }, status: 'PLANNED', again };
+  }
+  run.note(text);
+  requireWay(plan, input);
+  const question = async (): Promise<string> => {
+    const place = input.scope === 'all' || input.scope === 'files' ? await placeIn(run, input.sessionId) : '';
+    return `Rewind session ${input.sessionId}: ${whatGoesBack(plan, input.scope, place)}?`;
+  };
+  if (!(await confirm(run.terminal, question))) {
+    throw new CliError('NotConfirmed', 'Nothing was changed.');
+  }
+  return undefined;
+};
+
+const act = async (run: Run, options: Options): Promise<Done> => {
+  if (run.json && options.yes !== true && options.dryRun !== true) {
+    throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+  }
+  const input = await inputOf(run, options);
+  if (options.dryRun === true || options.yes !== true) {
+    const done = await planned(run, input, options);
+    if (done !== undefined) return done;
+  }
+  const again = sameCommand(run, input);
+  run.underway({
+    message: `Interrupted while rewinding. The rewind may be done, begun or neither: request ${input.requestId}.`,
+    hint: `${again} goes on with it`,
+  });
+  const answer = await run.progress(`Rewinding to ${options.to}`, () =>
+    untilRewound(run, options.timeout, (waitSeconds) =>
+      run.invoke('walkback-rewind-session', { ...input, waitSeconds }),
+    ),
+  );
+  return { answer: told(run, input, options.to, again, answer), status: answer.status, again };
+};
+
+const EXAMPLES = `
+Examples:
+  walkback rewind --to msg-2 --dry-run      what is undone and what is written, and what nothing takes back
+  walkback rewind --to msg-2 --guidance "Ask the customer first."
+  walkback rewind --to cp-7 --scope effects --yes   leaves files and conversation
+
+What sagas did after the target is undone first, then the files go back, and then the
+conversation is cut there. When a compensator fails, files are untouched: saga retry,
+resolve or skip, then the same --request goes on.`;
+
+export const addRewind = (program: Command, app: App): void => {
+  program
+    .command('rewind')
+    .summary('take back effects, files and conversation since a message')
+    .description('Take a session back to a message or checkpoint: effects of sagas, files, conversation.')
+    .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
+    .requiredOption('--to <point>', 'message id, checkpoint id (cp-7 will do), or head; its work stays')
+    .addOption(new Option('--scope <part>', 'what goes back').choices(SCOPES).default('all'))
+    .option('--guidance <text>', 'what is told for the way on')
+    .option('--accept-residue', 'leave standing what nothing takes back')
+    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, 86_400), 600)
+    .option('--dry-run', 'show the plan only')
+    .option('-y, --yes', 'do not ask')
+    .option('--by <who>', 'who acts (default: you)')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options, command: Command) => {
+      let done: Done | undefined;
+      await withConnection(app, command, async (run) => {
+        done = await act(run, options);
+        return done.answer;
+      });
+      // The answer is shown first: it says what is left.
+      const again = `${done?.again ?? 'the same command'} goes on with it`;
+      requireRewound(done?.status, {
+        repair: `walkback saga retry, resolve or skip what is left; then ${again}`,
+        again,
+      });
+    });
+};

@@ -1,0 +1,43 @@
+/** How a command carries out a rewind, of a saga or of a session, and how it ends. */
+import type { RewindAnswer } from '../contract/rewind.ts';
+import type { Run } from './app.ts';
+import { CliError } from './failure.ts';
+
+/** One call of the function waits this long; a longer wait is a row of them. */
+const WAIT_SECONDS = 20;
+
+type Status = RewindAnswer['status'];
+
+/** Repeating the request answers how far it is. */
+export const untilRewound = async <Told extends { status: Status }>(
+  { terminal }: Run,
+  seconds: number,
+  ask: (waitSeconds: number) => Promise<Told>,
+): Promise<Told> => {
+  const end = terminal.now().getTime() + seconds * 1000;
+  for (;;) {
+    const leftSeconds = Math.max(0, (end - terminal.now().getTime()) / 1000);
+    const answer = await ask(Math.min(WAIT_SECONDS, leftSeconds));
+    if (answer.status !== 'UNDOING' || leftSeconds === 0) return answer;
+  }
+};
+
+/** After the answer was shown: a program that rewinds must not take one that is not through for done. */
+export const requireRewound = (
+  status: Status | undefined,
+  { repair, again }: { repair: string; again: string },
+): void => {
+  if (status === 'STOPPED') {
+    throw new CliError('CompensationFailed', 'The rewind stopped, because a compensator failed.', {
+      hint: repair,
+    });
+  }
+  if (status === 'UNDOING') {
+    throw new CliError('RewindUnfinished', 'The rewind goes on; the time to wait for it is over.', {
+      hint: again,
+    });
+  }
+  if (status === 'CANCELLED') {
+    throw new CliError('Cancelled', 'The rewind was given up by a cancel, and everything is undone.');
+  }
+};

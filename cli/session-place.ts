@@ -1,0 +1,15 @@
+import type { Run } from './app.ts';
+import { placeOf } from './sandboxes.ts';
+import { printableLine } from './terminal/text.ts';
+
+/** The directory on this machine that holds the repositories in question, if they are here. */
+export const placeIn = async (run: Run, sessionId: string, sandbox?: string): Promise<string> => {
+  const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
+  const sandboxId = sandbox ?? session.sandboxId;
+  const places = await run.sandboxes?.places(sandboxId);
+  return printableLine(
+    places === undefined
+      ? `${session.projectsRoot} of sandbox ${sandboxId}`
+      : placeOf(places, session.projectsRoot),
+  );
+};

@@ -1,0 +1,103 @@
+import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { plural, printableLine } from '../terminal/text.ts';
+import { appliedRollback, plannedRollback } from './rollback-view.ts';
+import { statusWord } from './saga-views.ts';
+import { undoPlanLines } from './undo-plan-view.ts';
+
+interface Look {
+  to: string;
+  paint: Paint;
+  width: number;
+}
+
+const effectsOf = (sagas: readonly RewoundSaga[]): number =>
+  sagas.reduce((count, { plan }) => count + plan.undo.length, 0);
+
+const standingOf = (sagas: readonly RewoundSaga[]): number =>
+  sagas.reduce((count, { plan }) => count + plan.stands.length, 0);
+
+const sagaLines = (sagas: readonly RewoundSaga[], paint: Paint): string[] =>
+  sagas.flatMap(({ sagaId, status, after, plan }) => [
+    `  saga ${printableLine(sagaId)}  ${statusWord(status, paint)}${
+      after === null ? '' : paint.dim(`  stays up to step ${printableLine(after)}`)
+    }`,
+    ...undoPlanLines(plan, paint).map((line) => `  ${line}`),
+  ]);
+
+/** For the question: effects, files in their directory, and the conversation. */
+export const whatGoesBack = (
+  { sagas }: RewindSessionAnswer,
+  scope: SessionRewind['scope'],
+  place: string,
+): string => {
+  const all = scope === undefined || scope === 'all';
+  const stands = standingOf(sagas);
+  const left = stands === 0 ? '' : ` (${plural(stands, 'effect')} will stand)`;
+  return [
+    ...(all || scope === 'effects'
+      ? [`undo ${plural(effectsOf(sagas), 'effect')} of ${plural(sagas.length, 'saga')}${left}`]
+      : []),
+    ...(all || scope === 'files' ? [`put back all repositories in ${place}`] : []),
+    ...(all || scope === 'conversation' ? ['cut the conversation there'] : []),
+  ].join(', ');
+};
+
+const beginning = (answer: RewindSessionAnswer): string =>
+  answer.status === 'PLANNED' ? 'rewind to' : 'the rest of a rewind that is begun, to';
+
+/** The plan of a dry run, or what is left of a rewind that is begun. */
+export const plannedSessionRewind = (answer: RewindSessionAnswer, { to, paint, width }: Look): string => {
+  const { sagas, files } = answer;
+  const head = `${paint.bold('Plan')}: ${beginning(answer)} ${paint.yellow(printableLine(to))}`;
+  const effects = sagas.length === 0 ? [paint.dim('  no saga came after it')] : sagaLines(sagas, paint);
+  const written = files === undefined ? '' : plannedRollback(files, to, paint, width);
+  return `${[head, ...effects].join('\n')}\n${written}`;
+};
+
+const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
+  PLANNED: 'Planned: back to',
+  UNDOING: 'Still undoing, and files are untouched: back goes to',
+  STOPPED: 'Stopped, because a compensator failed, and files are untouched: back goes to',
+  REWOUND: 'Rewound to',
+  CANCELLED: 'Given up by a cancel: back was to go to',
+};
+
+const nextLines = ({ status, sagas }: RewindSessionAnswer, again: string): string[] => {
+  if (status !== 'STOPPED') return status === 'UNDOING' ? [`next  ${again}`] : [];
+  const failed = sagas.filter((saga) => saga.status === 'COMPENSATION_FAILED');
+  return [
+    ...failed.map(
+      ({ sagaId }) => `next  walkback saga retry ${printableLine(sagaId)}, or resolve or skip each step`,
+    ),
+    `then  ${again}`,
+  ];
+};
+
+/** How far a rewind of a session is. */
+export const sessionRewindText = (
+  answer: RewindSessionAnswer,
+  { sessionId, to, again, paint, width }: Look & { sessionId: string; again: string },
+): string => {
+  const { status, sagas, files, guidance, trimAfterMessageId } = answer;
+  const isThrough = status === 'REWOUND';
+  const mark = isThrough ? paint.green('✔ ') : '';
+  const lines = [
+    `${mark}${HEADS[status]} ${paint.yellow(printableLine(to))}`,
+    ...sagaLines(sagas, paint),
+    ...nextLines(answer, again).map((line) => paint.dim(line)),
+    ...(isThrough && files === undefined && trimAfterMessageId != null
+      ? [`  ${paint.dim(`the conversation goes on after ${printableLine(trimAfterMessageId)}`)}`]
+      : []),
+    ...(isThrough && guidance !== undefined
+      ? [`  ${paint.bold('guidance')}  ${printableLine(guidance)}`]
+      : []),
+  ];
+  const undo =
+    files?.undoCheckpointId == null
+      ? undefined
+      : `walkback rollback --session ${sessionId} --to ${files.undoCheckpointId}`;
+  const restored =
+    isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, undo, paint, width }) : '';
+  return `${lines.join('\n')}\n${restored}`;
+};
