@@ -73,12 +73,29 @@ describe.each(MODES)('whatever fails at whatever call of a rehydrate', ({ mode, 
   }, 1_800_000);
 });
 
-test('a sandbox that was created twice by one call is not left behind', async () => {
+/** Which E2B calls change something in the sandbox, from 1: the create, and the command. */
+const CHANGING = [
+  { what: 'create', path: /^\/v2\/sandboxes$/ },
+  { what: 'command', path: '/process.Process/Start' },
+];
+
+test.each(CHANGING)('a $what that is delivered twice leaves one whole sandbox', async ({ what, path }) => {
+  const proxy = line.proxies().e2b;
   const others = await sandboxIds(cloud);
-  const { met, outcome } = await line.run({ service: 'e2b', at: 1, kind: 'delivered twice' }, () =>
-    cloud.invoke('rehydrate', { sessionId: 's1', requestId: 'twins' }),
+  const before = proxy.count();
+  const clean = await cloud.invoke('rehydrate', { sessionId: 's1', requestId: `clean-${what}` });
+  await sdkOf(cloud).kill(String(clean['sandboxId']));
+  const calls = proxy.seen.slice(before);
+  const at =
+    1 + calls.findIndex((call) => (typeof path === 'string' ? call.path === path : path.test(call.path)));
+  expect(at, calls.map((call) => call.path).join(' ')).toBeGreaterThan(0);
+
+  const { met, outcome } = await line.run({ service: 'e2b', at, kind: 'delivered twice' }, () =>
+    cloud.invoke('rehydrate', { sessionId: 's1', requestId: `twice-${what}` }),
   );
   expect(met).toBe(true);
   if (outcome.status === 'rejected') throw outcome.reason;
-  expect(await sandboxIds(cloud)).toEqual([...others, String(outcome.value['sandboxId'])].toSorted());
+  const sandboxId = String(outcome.value['sandboxId']);
+  expect(fingerprint(rootOf(cloud, sandboxId), world.paths)).toEqual(target.looks);
+  expect(await sandboxIds(cloud)).toEqual([...others, sandboxId].toSorted());
 });
