@@ -6,14 +6,28 @@
 settle_asides() {
   local place
   local -a places=("$HOME_DIR/aside-$SESSION"/*/*)
-  [ ${#places[@]} -gt 0 ] || return 0
-  find_open
   SETTLED=()
+  [ ${#places[@]} -eq 0 ] || find_open
   for place in "${places[@]}"; do
     settle "$place" >"$RUN/aside.one" 2>>"$RUN/aside.log" || emit aside "$place" >"$RUN/aside.one"
     pass_on "$RUN/aside.one" >>"$RUN/aside"
   done
-  [ ${#SETTLED[@]} -gt 0 ] && rm -rf -- "${SETTLED[@]}" && rmdir --ignore-fail-on-non-empty -- "$HOME_DIR/aside-$SESSION"/* "$HOME_DIR/aside-$SESSION"
+  drop_settled
+}
+
+# drop_settled: removes the places SETTLED, and the directories that are empty by then. In each place
+# the files go first, so that what a killed run leaves of it can be settled again.
+drop_settled() {
+  local all=$HOME_DIR/aside-$SESSION
+  [ ${#SETTLED[@]} -eq 0 ] || rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" || return
+  [ ! -e "$all/mark" ] || rm -f -- "$all/mark" || return
+  [ ! -d "$all" ] || rmdir --ignore-fail-on-non-empty -- "$all"/*/ "$all"
+}
+
+# holds PLACE: whether it has files. One that a killed run only began, or nearly removed, has none.
+holds() {
+  local -a inside=("$1/files"/*)
+  [ ${#inside[@]} -gt 0 ] || { [ -e "$1/files" ] && [ ! -r "$1/files" ]; }
 }
 
 # find_open: OPEN are the files put aside that a process holds open. OPEN_KNOWN tells that all
@@ -85,6 +99,10 @@ late_in() {
 settle() {
   local place=$1 path repository some=''
   local -A late=()
+  if ! holds "$place"; then
+    SETTLED+=("$place")
+    return 0
+  fi
   late_in "$place" && IFS= read -r -d '' repository <"$place/path" || return
   for path in "${!OPEN[@]}"; do [[ $path != "$place/files/"* ]] || some=1; done
   for path in "${!late[@]}"; do [ -z "${late[$path]}" ] || some=1; done

@@ -8,7 +8,7 @@ places_of() {
   local place path
   PLACES=()
   for place in "$HOME_DIR/aside-$SESSION"/*/*; do
-    [ -f "$place/path" ] && IFS= read -r -d '' path <"$place/path" && [ "$path" = "$1" ] || continue
+    holds "$place" && [ -f "$place/path" ] && IFS= read -r -d '' path <"$place/path" && [ "$path" = "$1" ] || continue
     PLACES+=("$place")
   done
 }

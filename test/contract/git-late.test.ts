@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
-import { beforePlacing } from '../support/placing.ts';
+import { beforePlacing, replacedCommand } from '../support/placing.ts';
 
 const ODD = ['-n', 's p', 'new\nline', 'caf\udcff'];
 
@@ -134,3 +134,58 @@ test('what no checkpoint can hold stays where it was put aside', async () => {
   await harness.lateStored(late);
   expect(readdirSync(report.asides?.[0]?.directory ?? '').toSorted()).toEqual(['big', 'f.txt', 'pipe']);
 });
+
+const ASIDE = '.agent-shadow/aside-s1';
+
+test('a place for files put aside that a killed run only began does not hold up late writes', async () => {
+  using killer = replacedCommand(
+    'ln',
+    `[[ $* == *${ASIDE}* ]] || exec "$real" "$@"\nrm "$armed"\nkill -9 $PPID\n`,
+  );
+  await using harness = await withRepositories(['app'], { env: killer.env });
+  const first = await harness.capture();
+  harness.sh('echo two > f.txt', 'app');
+  const second = await harness.capture(first);
+  killer.arm();
+  const killed = await harness.rollback(first, { from: second });
+  expect([killed.report.outcome, killer.isArmed()]).toEqual(['reverted', false]);
+  const held = await open(`${harness.root}/app/f.txt`, 'a');
+  const { report } = await applies(harness, first, { from: await harness.capture(first) });
+  expect(report.asides).toMatchObject([{ path: 'app', late: [], open: ['f.txt'] }]);
+  await held.appendFile('late\n').then(() => held.close());
+  const late = await harness.captureLate(second);
+  expect([late.report.failures, late.report.late]).toEqual([[], ['app/f.txt']]);
+  await harness.lateStored(late);
+  expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
+});
+
+test.for([1, 4, 99])(
+  'what was put aside goes, however far its removal came before it was killed: %i',
+  async (entries) => {
+    using late = beforePlacing('echo late >f.txt');
+    using killer = replacedCommand(
+      'rm',
+      `[[ $1 == -rf && $* == *${ASIDE}/* ]] || exec "$real" "$@"
+"$real" "$armed"
+for word; do [[ $word == -* ]] || find "$word" -depth -print0; done | head -z -n ${entries} | xargs -0 "$real" -df --
+kill -9 $$\n`,
+    );
+    await using harness = await withRepositories(['app'], {
+      env: { PATH: `${late.env.PATH.split(':')[0]}:${killer.env.PATH}` },
+    });
+    const first = await harness.capture();
+    harness.sh('echo two > f.txt', 'app');
+    const second = await harness.capture(first);
+    late.arm();
+    await applies(harness, first, { from: second });
+    const stored = await harness.captureLate(second);
+    expect(stored.report.late).toEqual(['app/f.txt']);
+    killer.arm();
+    await harness.lateStored(stored);
+    expect([killer.isArmed(), existsSync(`${harness.root}/${ASIDE}`)]).toEqual([false, true]);
+    const again = await harness.captureLate(second);
+    expect([again.report.failures, again.report.late]).toEqual([[], []]);
+    await harness.lateStored(again);
+    expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
+  },
+);

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { isWalkbackError } from '../../core/shared/errors.ts';
-import { commandFaults, everyFault, faultName } from './command-faults.ts';
+import { type CommandFault, commandFaults, everyFault, faultName } from './command-faults.ts';
 import type { Snapshot } from './git-harness.ts';
 import { withRepositories } from './git-repositories.ts';
 import { runSync } from './run-sync.ts';
@@ -27,7 +27,7 @@ export const lateFaults = async (every: number, offset: number): Promise<void> =
   const { report } = await harness.rollback(first, { from: undo });
   expect(report.outcome).toBe('applied');
   // As if they had been written meanwhile: the files are where a restore would have kept them.
-  const aside = `${harness.root}/.agent-shadow/aside-s1/call`;
+  const aside = `${harness.root}/.agent-shadow/aside-s1`;
   for (const [number, path, name] of [
     [0, 'app', 'f.txt'],
     [1, 'gone', 'g'],
@@ -46,7 +46,7 @@ export const lateFaults = async (every: number, offset: number): Promise<void> =
         '-c',
         `mkdir -p "$1/files" && echo sha1 >"$1/format" && printf '${path}\\0' >"$1/path" && printf '${name}\\0${path === 'gone' ? 'link\\0' : ''}' >"$1/late" && cp "$2" "$1/index" && echo "late ${path}" >"$1/files/${name}"${path === 'gone' ? ' && ln -s late "$1/files/link"' : ''}`,
         'sh',
-        `${aside}/${number}.1`,
+        `${aside}/call/${number}.1`,
         index,
       ],
       PLACE,
@@ -67,13 +67,13 @@ export const lateFaults = async (every: number, offset: number): Promise<void> =
   };
   reset();
   const calls = await faults.record(store);
-  const cases = sampled(everyFault(calls), { every, whole: 4, offset, minimum: WHOLE ? 100 : 3 });
+  const cases = sampled(everyFault(calls), { every, whole: 6, offset, minimum: WHOLE ? 60 : 3 });
   const outcomes = new Map<string, number>();
-  for (const fault of cases) {
+  const wrong: string[] = [];
+  const meets = async (fault: CommandFault): Promise<void> => {
     reset();
-    const name = faultName(fault);
     const { hit, error } = await faults.withFault(fault, store);
-    const where = `${name}: ${hit}`;
+    const where = `${faultName(fault)}: ${hit}`;
     if (error !== undefined) {
       if (!isWalkbackError(error)) throw error;
       expect(error.retryable, `${where}: ${error.message}`).toBe(true);
@@ -85,13 +85,18 @@ export const lateFaults = async (every: number, offset: number): Promise<void> =
     ).toEqual([]);
     const isWhole = durable !== undefined && failures.length === 0;
     outcomes.set(isWhole ? 'whole' : 'told', (outcomes.get(isWhole ? 'whole' : 'told') ?? 0) + 1);
-    if (!isWhole) {
-      // Nothing of it went: it can be captured again.
-      durable = await harness.captureLate(undo);
-    }
+    // What was told is still there: it can be captured again.
+    if (!isWhole) durable = await harness.captureLate(undo);
     expect(durable === undefined ? [] : treesOf(durable), where).toEqual(treesOf(whole));
     if (existsSync(aside)) await harness.lateStored(await harness.captureLate(undo));
     expect(existsSync(aside), where).toBe(false);
+  };
+  for (const fault of cases) {
+    await meets(fault).catch((error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      wrong.push(String(error));
+    });
   }
   process.stderr.write(`${cases.length} of ${calls.length * 6} faults: ${JSON.stringify([...outcomes])}\n`);
+  expect(wrong).toEqual([]);
 };
