@@ -1,0 +1,91 @@
+/** Opens the way to the functions: a client that was given, AWS, or the embedded cloud of this machine. */
+import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
+import { errors } from './errors.ts';
+import { dataDirFor, type Environment, targetOf } from './target.ts';
+
+export interface ConnectOptions {
+  /** Of AWS. Default: from the environment. */
+  region?: string;
+  /** Of the Lambda service. Default: AWS's, or that of the embedded cloud. */
+  endpoint?: string;
+  credentials?: LambdaClientConfig['credentials'];
+  /** A client of your own, for example with a proxy; it is not closed. */
+  client?: LambdaClient;
+  /** The data directory of an embedded cloud on this machine, as `walkback up --data` takes it. */
+  dataDir?: string;
+}
+
+/** How the embedded cloud makes sandboxes over directories of this machine. */
+export interface SandboxApi {
+  url: string;
+  apiKey: string;
+}
+
+export interface Connection {
+  lambda: LambdaClient;
+  /** Absent on AWS. */
+  sandboxes?: SandboxApi;
+  environment: Environment;
+  /** Found in a data directory: another one may be there later. */
+  isFound?: true;
+  close(): void;
+}
+
+/** Establishing a connection may take long behind a proxy; answering is bounded by each call's own patience. */
+const HANDLER = { connectionTimeout: 5000 };
+
+const open = (config: LambdaClientConfig, environment: Environment): Connection => {
+  const lambda = new LambdaClient({ requestHandler: HANDLER, ...config });
+  const { E2B_API_URL: url, E2B_API_KEY: apiKey } = environment;
+  return {
+    lambda,
+    environment,
+    close: () => lambda.destroy(),
+    ...(url === undefined || apiKey === undefined ? {} : { sandboxes: { url, apiKey } }),
+  };
+};
+
+const openLocal = async (dataDir: string): Promise<Connection> => {
+  // Loaded only when it is needed: on AWS nobody asks for it.
+  const { findRunningCloud } = await import('../local/data-dir.ts');
+  const environment: Environment = (await findRunningCloud(dataDir))?.environment ?? {};
+  const {
+    AWS_ENDPOINT_URL_LAMBDA: endpoint,
+    AWS_ACCESS_KEY_ID: accessKeyId = '',
+    AWS_SECRET_ACCESS_KEY: secretAccessKey = '',
+  } = environment;
+  if (endpoint === undefined) {
+    throw new errors.CloudUnavailable(
+      `No embedded cloud runs over ${dataDir}. Start it with walkback up, or name another data directory with dataDir or WALKBACK_DATA.`,
+    );
+  }
+  const credentials = { accessKeyId, secretAccessKey };
+  const region = environment['AWS_REGION'] ?? 'us-east-1';
+  return { ...open({ endpoint, credentials, region }, environment), isFound: true };
+};
+
+/** Chooses by the options first, then as the command does. `CloudUnavailable` when nothing runs on this machine. */
+export const connect = async (
+  options: ConnectOptions,
+  env: Environment,
+  cwd: string,
+): Promise<Connection> => {
+  const { client, dataDir, region, endpoint, credentials } = options;
+  if (client !== undefined) return { lambda: client, environment: env, close: () => undefined };
+  if (dataDir !== undefined) return openLocal(dataDirFor(dataDir, env, cwd));
+  const config = {
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+  if (Object.keys(config).length > 0) return open(config, env);
+  const target = targetOf(env, cwd);
+  switch (target.kind) {
+    case 'local':
+      return openLocal(target.dataDir);
+    case 'environment':
+      return open({ endpoint: target.endpoint, region: env['AWS_REGION'] ?? 'us-east-1' }, env);
+    case 'aws':
+      return open({}, {});
+  }
+};

@@ -1,0 +1,90 @@
+/**
+ * Calls functions by their rows. Owns what a lost answer means (K1): a call that names itself is asked again with the
+ * same request, so that nothing is done twice; any other one is told.
+ */
+
+import type { Connection } from './connect.ts';
+import { isWalkbackError } from './errors.ts';
+import { callLambda } from './lambda-call.ts';
+import type { Answer, Request } from './requests.ts';
+import { type ClientFunction, patienceMs } from './timeouts.ts';
+
+export interface CallOptions {
+  /** Ends the waiting. What the function does goes on; the same call again finishes or tells it. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Calls a function by its name in the contract. Throws its error by its literal name. */
+export type Invoke = <Name extends ClientFunction>(
+  name: Name,
+  request: Request<Name>,
+  options?: CallOptions,
+) => Promise<Answer<Name>>;
+
+export interface InvokeDeps {
+  /** Opens the connection, or answers the one that is open. */
+  connection(): Promise<Connection>;
+  /** Looks for it anew with the next call, where it may be somewhere else by now. */
+  reconnect(): Promise<void>;
+  namePrefix: string;
+  signal: AbortSignal | undefined;
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+const ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 8000;
+
+/** Full jitter: anything from nothing to the whole pause, so that callers that failed together do not return together. */
+export const pauseMs = (attempt: number, random: number): number =>
+  random * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+
+/** The member without which a second call would be another one. */
+const NAMED_BY: { readonly [Name in ClientFunction]?: string } = {
+  'start-session': 'sessionId',
+  rehydrate: 'requestId',
+  'start-saga': 'sagaId',
+};
+
+const isRepeatable = (name: ClientFunction, request: object): boolean => {
+  const member = NAMED_BY[name];
+  return member === undefined || Reflect.get(request, member) !== undefined;
+};
+
+const isWorthAnotherTry = (error: unknown): boolean =>
+  isWalkbackError(error) && error.retryable && error.kind === 'fault';
+
+const joined = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
+
+export const createInvoke =
+  (deps: InvokeDeps): Invoke =>
+  async <Name extends ClientFunction>(
+    name: Name,
+    request: Request<Name>,
+    { signal: own }: CallOptions = {},
+  ): Promise<Answer<Name>> => {
+    const signal = joined(deps.signal, own);
+    const call = {
+      functionName: `${deps.namePrefix}-${name}`,
+      payload: JSON.stringify(request),
+      timeoutMs: patienceMs(name),
+      signal,
+    };
+    const attempts = isRepeatable(name, request) ? ATTEMPTS : 1;
+    const once = async (): Promise<Answer<Name>> => {
+      const { lambda } = await deps.connection();
+      return callLambda<Answer<Name>>(lambda, call);
+    };
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await once();
+      } catch (error) {
+        if (attempt + 1 >= attempts || !isWorthAnotherTry(error)) throw error;
+        if (isWalkbackError(error, 'CloudUnavailable')) await deps.reconnect();
+      }
+      await deps.sleep(pauseMs(attempt, deps.random()), signal);
+    }
+  };

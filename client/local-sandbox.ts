@@ -1,0 +1,49 @@
+/** Directories of this machine as sandboxes of the embedded cloud: one request of E2B's REST API. */
+import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { SandboxApi } from './connect.ts';
+import { errors } from './errors.ts';
+
+/** `~` and relative paths as a shell means them. `ProjectsRootNotFound` when it is no directory. */
+export const realDirectory = async (given: string): Promise<string> => {
+  const path = given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : resolve(given);
+  const facts = await stat(path).catch(() => undefined);
+  if (facts?.isDirectory() !== true) {
+    throw new errors.ProjectsRootNotFound(
+      `${path} ${facts === undefined ? 'does not exist' : 'is not a directory'}.`,
+    );
+  }
+  const real = await realpath(path);
+  if (real === '/') throw new errors.InvalidInput('root must not be the root of the file system.');
+  return real;
+};
+
+const request = async (api: SandboxApi, method: string, path: string, body?: unknown): Promise<Response> => {
+  const headers = { 'X-API-KEY': api.apiKey, 'content-type': 'application/json' };
+  const given = body === undefined ? {} : { body: JSON.stringify(body) };
+  try {
+    return await fetch(new URL(path, api.url), { method, headers, ...given });
+  } catch (cause) {
+    throw new errors.CloudUnavailable(`The embedded cloud cannot be reached at ${api.url}.`, { cause });
+  }
+};
+
+const hasId = (value: unknown): value is { sandboxID: string } =>
+  typeof value === 'object' && value !== null && 'sandboxID' in value && typeof value.sandboxID === 'string';
+
+/** A sandbox that sees the directory under its own path, and lives until it is killed. */
+export const createOver = async (api: SandboxApi, directory: string): Promise<string> => {
+  const volumeMounts = [{ name: directory, path: directory }];
+  const response = await request(api, 'POST', '/v2/sandboxes', { volumeMounts });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && hasId(answer)) return answer.sandboxID;
+  throw new errors.CloudUnavailable(
+    `The embedded cloud made no sandbox over ${directory}: ${response.status} ${JSON.stringify(answer)}`,
+  );
+};
+
+/** Ends the record of the mount; the directory stays. */
+export const forget = async (api: SandboxApi, sandboxId: string): Promise<void> => {
+  await request(api, 'DELETE', `/sandboxes/${encodeURIComponent(sandboxId)}`);
+};

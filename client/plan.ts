@@ -1,0 +1,76 @@
+/** A rollback before it is made: what it would change, and the way to make exactly this request. */
+import type { RollbackAnswer, StandingEffect } from '../contract/checkpoint-answers.ts';
+import { freshId } from './ids.ts';
+import type { Invoke } from './invoke.ts';
+import { type Point, targetOfPoint } from './point.ts';
+
+export interface RollbackOptions {
+  /** A message (the end of its work) or a checkpoint. */
+  to: Point;
+  /** The same id finishes or answers the same rollback. Default: a new one. */
+  requestId?: string;
+  /** Leaves HEAD, branches and index as they are. */
+  filesOnly?: boolean;
+  /** Takes a target that is not complete. */
+  allowPartial?: boolean;
+  /** Of a review copy, to roll that back. */
+  sandboxId?: string;
+}
+
+/** What a rollback would do. Nothing is changed until `apply`. */
+export interface Plan {
+  readonly requestId: string;
+  /** What each repository would lose and get: files with `paths`, and `host` for HEAD, branches and index. */
+  readonly repositories: RollbackAnswer['repositories'];
+  /** Effects of sagas that came later and stand: files go back, effects do not. */
+  readonly effects: readonly StandingEffect[];
+  readonly discardedMessageIds: readonly string[];
+  readonly warnings: readonly string[];
+  /** The whole answer. */
+  readonly answer: RollbackAnswer;
+  /** Makes it: all repositories or none. Called again, also after an abort or a lost answer, it finishes or answers the same one. */
+  apply(): Promise<RollbackAnswer>;
+}
+
+export interface PlanDeps {
+  invoke: Invoke;
+  sessionId: string;
+  /** After a rollback that was made. */
+  moved(answer: RollbackAnswer): void;
+}
+
+const requestFor = (sessionId: string, options: RollbackOptions) => {
+  const { to, requestId = freshId('rollback'), filesOnly, allowPartial, sandboxId } = options;
+  return {
+    ...targetOfPoint(to),
+    sessionId,
+    requestId,
+    ...(filesOnly === undefined ? {} : { filesOnly }),
+    ...(allowPartial === undefined ? {} : { allowPartial }),
+    ...(sandboxId === undefined ? {} : { sandboxId }),
+  };
+};
+
+export const planRollback = async (deps: PlanDeps, options: RollbackOptions): Promise<Plan> => {
+  const request = requestFor(deps.sessionId, options);
+  const answer = await deps.invoke('rollback', { ...request, dryRun: true });
+  return {
+    requestId: request.requestId,
+    repositories: answer.repositories,
+    effects: answer.effects ?? [],
+    discardedMessageIds: answer.discardedMessageIds,
+    warnings: answer.warnings,
+    answer,
+    apply: async () => {
+      const made = await deps.invoke('rollback', request);
+      if (request.sandboxId === undefined) deps.moved(made);
+      return made;
+    },
+  };
+};
+
+export const makeRollback = async (deps: PlanDeps, options: RollbackOptions): Promise<RollbackAnswer> => {
+  const answer = await deps.invoke('rollback', requestFor(deps.sessionId, options));
+  if (options.sandboxId === undefined) deps.moved(answer);
+  return answer;
+};

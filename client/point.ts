@@ -1,0 +1,15 @@
+/** A point of a timeline, as people write it. */
+
+/** A message id or a checkpoint id (`cp-...`). An object says which of the two a text is. */
+export type Point = string | { messageId: string } | { checkpointId: string };
+
+export type Target =
+  | { messageId: string; checkpointId?: never }
+  | { messageId?: never; checkpointId: string };
+
+const CHECKPOINT_ID = /^cp-\d{8,12}-[0-9a-f]{8}$/;
+
+export const targetOfPoint = (point: Point): Target => {
+  if (typeof point !== 'string') return point;
+  return CHECKPOINT_ID.test(point) ? { checkpointId: point } : { messageId: point };
+};

@@ -1,0 +1,36 @@
+/** What each function takes and answers, as types. They derive from contract/; nothing here is loaded at run time. */
+import type { AnswerOf } from '../contract/functions.ts';
+import type { RequestOf } from '../contract/invoke.ts';
+import type { ClientFunction } from './timeouts.ts';
+
+/** Exactly one of these members. */
+type OneOf<Given, Names extends keyof Given> = Omit<Given, Names> &
+  {
+    [Name in Names]: Required<Pick<Given, Name>> & { [Other in Exclude<Names, Name>]?: never };
+  }[Names];
+
+type Operation = RequestOf<'operate-saga'>;
+/** What an action needs beside the saga, as the schema's descriptions say. */
+type Needs<Action extends Operation['action'], Names extends keyof Operation> = Omit<
+  Operation,
+  'action' | Names
+> &
+  Required<Pick<Operation, Names>> & { action: Action };
+
+/** Where a schema has a rule between fields, the type has it too. */
+interface Ruled {
+  rollback: OneOf<RequestOf<'rollback'>, 'messageId' | 'checkpointId'>;
+  rehydrate: RequestOf<'rehydrate'> &
+    ({ messageId?: string; checkpointId?: never } | { messageId?: never; checkpointId?: string });
+  'start-saga': OneOf<RequestOf<'start-saga'>, 'definition' | 'plan' | 'interactive'>;
+  'operate-saga':
+    | Needs<'cancel' | 'retry' | 'undo' | 'resume', never>
+    | Needs<'resolve' | 'skip', 'stepId' | 'evidence'>
+    | Needs<'break-lock', 'resourceKey' | 'evidence'>;
+}
+
+/** A request as a caller writes it. */
+export type Request<Name extends ClientFunction> = Name extends keyof Ruled ? Ruled[Name] : RequestOf<Name>;
+
+/** What a function answers. */
+export type Answer<Name extends ClientFunction> = AnswerOf<Name>;

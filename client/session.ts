@@ -1,0 +1,151 @@
+/** One session: its checkpoints, its runs, and the ways back. */
+import type { CheckpointAnswer, RollbackAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import type { RequestOf } from '../contract/invoke.ts';
+import { errors } from './errors.ts';
+import { fitId, freshId } from './ids.ts';
+import type { Invoke } from './invoke.ts';
+import { type Place, placeOf } from './place.ts';
+import { makeRollback, type Plan, type PlanDeps, planRollback, type RollbackOptions } from './plan.ts';
+import { type Point, targetOfPoint } from './point.ts';
+import type { Answer, Request } from './requests.ts';
+import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
+
+export interface CheckpointOptions {
+  /** The last message whose work is in the repositories. Default: that of the newest run. */
+  messageId?: string;
+  /** The same id answers the same checkpoint. Default: a new one. */
+  id?: string;
+  /** For people. */
+  reason?: string;
+}
+
+export type RewindOptions = Omit<Request<'rewind-session'>, 'sessionId' | 'to' | 'requestId'> & {
+  to: Point;
+  /** The same id goes on with the same rewind. Default: a new one. */
+  requestId?: string;
+};
+
+export interface RehydrateOptions
+  extends Pick<RequestOf<'rehydrate'>, 'mode' | 'requestId' | 'template' | 'timeoutMs'> {
+  /** Default: the head. */
+  to?: Point;
+}
+
+/** A session: one or more repositories of one sandbox, and the tree of their checkpoints. */
+export interface Session {
+  readonly sessionId: string;
+  /** Counts rollbacks and resumes; what runs under an older one is stale. */
+  readonly epoch: number;
+  /** One turn of the agent. */
+  run(options?: RunOptions): Run;
+  /** Captures all repositories now. */
+  checkpoint(options?: CheckpointOptions): Promise<CheckpointAnswer>;
+  /** What going back would change; `plan.apply()` does it. */
+  plan(options: RollbackOptions): Promise<Plan>;
+  /** Goes back without a plan first. */
+  rollback(options: RollbackOptions): Promise<RollbackAnswer>;
+  /** Takes back the last rollback. Twice: makes it again. */
+  undo(): Promise<RollbackAnswer>;
+  /** Takes back effects of sagas, then files, then says where to cut the conversation. */
+  rewind(options: RewindOptions): Promise<Answer<'rewind-session'>>;
+  /** Builds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
+  rehydrate(options?: RehydrateOptions): Promise<Answer<'rehydrate'>>;
+  /** Compares two points: messages, checkpoints, `head` or `now`. */
+  diff(options: Omit<Request<'diff'>, 'sessionId'>): Promise<Answer<'diff'>>;
+  timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
+  /** Text for the agent's system prompt about its repositories. */
+  context(): Promise<Answer<'context'>>;
+  /** Reads where the session stands now. Call it after somebody else rolled back. */
+  refresh(): Promise<void>;
+  end(): Promise<Answer<'end-session'>>;
+}
+
+export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning'> {
+  invoke: Invoke;
+}
+
+const MOST_PAGES = 50;
+
+export const createSession = (deps: SessionDeps, sessionId: string, begin: Place): Session => {
+  const { invoke } = deps;
+  const place: Place = { ...begin };
+  let undoCheckpointId: string | null | undefined;
+
+  const refresh = async (): Promise<void> => {
+    Object.assign(place, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
+  };
+
+  const rollbacks: PlanDeps = {
+    invoke,
+    sessionId,
+    moved: ({ epoch, undoCheckpointId: made, trimAfterMessageId }) => {
+      place.epoch = epoch;
+      place.messageId = trimAfterMessageId ?? undefined;
+      undoCheckpointId = made;
+    },
+  };
+
+  /** The newest checkpoint that a rollback took before it began. */
+  const findUndo = async (): Promise<string | undefined> => {
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const answer = await invoke('timeline', { sessionId, ...(cursor === undefined ? {} : { cursor }) });
+      const isUndo = ({ reason, detached }: TimelineCheckpoint): boolean =>
+        reason === 'rollback' && !detached;
+      const found = answer.checkpoints.find(isUndo);
+      if (found !== undefined) return found.checkpointId;
+      cursor = answer.cursor;
+      if (cursor === undefined) return undefined;
+    }
+    return undefined;
+  };
+
+  return {
+    sessionId,
+    get epoch() {
+      return place.epoch;
+    },
+    run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
+    checkpoint: async ({ messageId, id, reason = 'checkpoint' } = {}) => {
+      const message = fitId(messageId ?? place.messageId ?? freshId('msg'));
+      const toolExecutionId = fitId(id ?? freshId('checkpoint'));
+      const { epoch } = place;
+      const answer = await invoke('checkpoint', {
+        sessionId,
+        epoch,
+        messageId: message,
+        toolExecutionId,
+        reason,
+      });
+      place.seq = Math.max(place.seq, answer.seq);
+      place.messageId = message;
+      return answer;
+    },
+    plan: (options) => planRollback(rollbacks, options),
+    rollback: (options) => makeRollback(rollbacks, options),
+    undo: async () => {
+      const checkpointId = undoCheckpointId ?? (await findUndo());
+      if (checkpointId === undefined) {
+        throw new errors.CheckpointNotFound(`Nothing to undo: session ${sessionId} was not rolled back.`);
+      }
+      return makeRollback(rollbacks, { to: { checkpointId } });
+    },
+    rewind: async ({ to, requestId = freshId('rewind'), ...options }) => {
+      const target = targetOfPoint(to);
+      const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target });
+      if (answer.status !== 'PLANNED') await refresh();
+      return answer;
+    },
+    rehydrate: async ({ to, requestId = freshId('rehydrate'), ...options } = {}) => {
+      const target = to === undefined ? {} : targetOfPoint(to);
+      const answer = await invoke('rehydrate', { ...options, ...target, sessionId, requestId });
+      if (options.mode === 'resume') await refresh();
+      return answer;
+    },
+    diff: (options) => invoke('diff', { ...options, sessionId }),
+    timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
+    context: () => invoke('context', { sessionId }),
+    refresh,
+    end: () => invoke('end-session', { sessionId }),
+  };
+};

@@ -1,0 +1,108 @@
+/** Starts sessions, finds them again, and lists them. */
+import { basename } from 'node:path';
+import type { ListedSession } from '../contract/checkpoint-answers.ts';
+import type { SandboxApi } from './connect.ts';
+import { errors, isWalkbackError } from './errors.ts';
+import { freshId } from './ids.ts';
+import { createOver, forget, realDirectory } from './local-sandbox.ts';
+import { placeOf } from './place.ts';
+import type { Answer, Request } from './requests.ts';
+import { createSession, type Session, type SessionDeps } from './session.ts';
+
+type More = Omit<Request<'start-session'>, 'sandboxId' | 'projectsRoot'>;
+
+/** A directory of this machine, with the embedded cloud; or a sandbox and the directory in it that holds the repositories. */
+export type StartOptions = More & ({ root: string } | { sandboxId: string; projectsRoot: string });
+
+export interface Sessions {
+  /** Starts a session and takes its baseline. With `root` and a `sessionId` that is there already, finds that one. */
+  start(options: StartOptions): Promise<Session>;
+  /** A session that was started before. */
+  get(sessionId: string): Promise<Session>;
+  /** Every session, newest first. */
+  list(): Promise<ListedSession[]>;
+  end(sessionId: string): Promise<Answer<'end-session'>>;
+}
+
+export interface SessionsDeps extends SessionDeps {
+  sandboxes(): Promise<SandboxApi | undefined>;
+}
+
+/** An id that a person recognises. */
+const idFor = (root: string): string => {
+  const name = basename(root)
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 40);
+  return `${name === '' ? 'session' : name}-${freshId('').slice(1, 9)}`;
+};
+
+export const createSessions = (deps: SessionsDeps): Sessions => {
+  const { invoke } = deps;
+
+  const begin = async (request: Request<'start-session'> & { sessionId: string }): Promise<Session> => {
+    const { sessionId, epoch } = await invoke('start-session', request);
+    // The baseline is the first checkpoint; with an older session of that id, a run's answers tell the rest.
+    return createSession(deps, sessionId, { epoch, seq: 1, messageId: undefined });
+  };
+
+  const get = async (sessionId: string): Promise<Session> =>
+    createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
+
+  const findActive = async (sessionId: string, root: string): Promise<Session | undefined> => {
+    try {
+      const answer = await invoke('timeline', { sessionId, limit: 1 });
+      const { projectsRoot, status } = answer.session;
+      if (projectsRoot === root && status === 'active')
+        return createSession(deps, sessionId, placeOf(answer));
+    } catch (error) {
+      if (!isWalkbackError(error, 'SessionNotFound')) throw error;
+      return undefined;
+    }
+    throw new errors.SessionConflict(
+      `Session ${sessionId} is over, or is not on ${root}; choose another sessionId.`,
+    );
+  };
+
+  const startOver = async (root: string, more: More): Promise<Session> => {
+    const sandboxes = await deps.sandboxes();
+    if (sandboxes === undefined) {
+      throw new errors.InvalidInput(
+        'root is for the embedded cloud; on AWS give sandboxId and projectsRoot.',
+      );
+    }
+    const projectsRoot = await realDirectory(root);
+    const found = more.sessionId === undefined ? undefined : await findActive(more.sessionId, projectsRoot);
+    if (found !== undefined) return found;
+    const sandboxId = await createOver(sandboxes, projectsRoot);
+    try {
+      return await begin({ sessionId: idFor(projectsRoot), ...more, sandboxId, projectsRoot });
+    } catch (error) {
+      await forget(sandboxes, sandboxId);
+      throw error;
+    }
+  };
+
+  return {
+    start: async (options) => {
+      if (!('root' in options)) return begin({ sessionId: freshId('session'), ...options });
+      const { root, ...more } = options;
+      return startOver(root, more);
+    },
+    get,
+    list: async () => {
+      const sessions: ListedSession[] = [];
+      let cursor: string | undefined;
+      do {
+        const answer = await invoke('list-sessions', {
+          limit: 200,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        sessions.push(...answer.sessions);
+        cursor = answer.cursor;
+      } while (cursor !== undefined);
+      return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+    },
+    end: (sessionId) => invoke('end-session', { sessionId }),
+  };
+};

@@ -1,0 +1,46 @@
+/**
+ * How long each function may run. A copy of the rows of contract/functions.ts, because those load every schema;
+ * the compiler refuses a number that is not the row's, and a function that is missing here.
+ */
+import type { CallableName, FUNCTIONS } from '../contract/functions.ts';
+
+type Functions = typeof FUNCTIONS;
+
+/** The functions that somebody outside may call: all but those of the machine, rules and streams. */
+export type ClientFunction = {
+  [Name in CallableName]: Functions[Name]['callers'][number] extends 'internal' ? never : Name;
+}[CallableName];
+
+export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Name]['timeoutSeconds'] } = {
+  'start-session': 900,
+  checkpoint: 900,
+  rollback: 900,
+  rehydrate: 900,
+  timeline: 60,
+  context: 300,
+  diff: 300,
+  'list-sessions': 60,
+  'end-session': 60,
+  'start-saga': 60,
+  'submit-step': 900,
+  'call-tool': 900,
+  'park-saga': 60,
+  'close-saga': 60,
+  'describe-saga': 900,
+  answer: 60,
+  'operate-saga': 60,
+  rewind: 900,
+  'rewind-session': 900,
+  'query-ledger': 60,
+  'anchor-ledger': 300,
+  'list-sagas': 60,
+  'list-locks': 60,
+  'list-catalog': 60,
+  'put-catalog': 60,
+  sweep: 300,
+};
+
+/** A request waits longer than its function runs, so that the function's own error is what one sees. */
+const MARGIN_SECONDS = 10;
+
+export const patienceMs = (name: ClientFunction): number => (TIMEOUT_SECONDS[name] + MARGIN_SECONDS) * 1000;

@@ -1,0 +1,75 @@
+/** The client: one object for a deployment, or for the embedded cloud of this machine. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Connection, type ConnectOptions, connect } from './connect.ts';
+import { createInvoke, type Invoke } from './invoke.ts';
+import type { CheckpointWarning, OnCheckpointError } from './run.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+
+export interface WalkbackOptions extends ConnectOptions {
+  /** Of the deployment, when it is not `walkback`. Default: `WALKBACK_NAME_PREFIX`. */
+  namePrefix?: string;
+  /** Ends every call of this client, and its runs. */
+  signal?: AbortSignal;
+  /** What becomes of a tool whose checkpoint failed. Default `block`: it does not run. */
+  onCheckpointError?: OnCheckpointError;
+  /** With `warn`: is told of each tool that ran without a checkpoint. Default: a warning of the process. */
+  onWarning?: (warning: CheckpointWarning) => void;
+}
+
+const warnProcess = ({ call, error }: CheckpointWarning): void => {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  process.emitWarning(`${call.name} ran without a checkpoint before it: ${reason}`, 'WalkbackWarning');
+};
+
+/** Keeps one connection open. The embedded cloud may start again at other ports, so that is looked for again. */
+const keepConnection = (options: ConnectOptions) => {
+  let opening: Promise<Connection> | undefined;
+  const open = async (): Promise<Connection> => {
+    try {
+      return await connect(options, process.env, process.cwd());
+    } catch (error) {
+      opening = undefined;
+      throw error;
+    }
+  };
+  return {
+    connection: (): Promise<Connection> => (opening ??= open()),
+    reconnect: async (): Promise<void> => {
+      // Not closed: other calls may be under way on it.
+      if ((await opening)?.isFound === true) opening = undefined;
+    },
+    close: async (): Promise<void> => {
+      const old = opening;
+      opening = undefined;
+      (await old)?.close();
+    },
+  };
+};
+
+/** Undo for agents: sessions with checkpoints, and sagas. Connects with its first call. */
+export class Walkback {
+  readonly sessions: Sessions;
+  /** Calls any function of the contract by its name, with its types, retries and errors. */
+  readonly invoke: Invoke;
+  /** Closes the connections. What runs, runs on. */
+  readonly close: () => Promise<void>;
+
+  constructor(options: WalkbackOptions = {}) {
+    const { signal, onCheckpointError = 'block', onWarning = warnProcess } = options;
+    const { connection, reconnect, close } = keepConnection(options);
+    this.close = close;
+    this.invoke = createInvoke({
+      connection,
+      reconnect,
+      namePrefix: options.namePrefix ?? process.env['WALKBACK_NAME_PREFIX'] ?? 'walkback',
+      signal,
+      sleep: (ms, ending) => delay(ms, undefined, ending === undefined ? {} : { signal: ending }),
+      random: Math.random,
+    });
+    const common = { invoke: this.invoke, signal, onCheckpointError, onWarning };
+    this.sessions = createSessions({
+      ...common,
+      sandboxes: async () => (await connection()).sandboxes,
+    });
+  }
+}

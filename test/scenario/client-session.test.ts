@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CheckpointWarning, errors, isWalkbackError, WalkbackError } from '../../client/index.ts';
+import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import type { FaultAction } from '../support/fault-actions.ts';
+import type { Fault } from '../support/fault-proxy.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await openClientWorld();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const begin = () => world.walkback.sessions.start({ root: world.root });
+const EDIT = { name: 'Edit', input: { file_path: 'api/file.txt' } };
+const INVOCATION = { method: 'POST', path: '/functions/walkback-checkpoint/' };
+
+test('an agent turn is taken back: plan, apply, undo', async () => {
+  const session = await begin();
+  world.write('api/file.txt', 'of the person\n');
+  const run = session.run({ message: { id: 'msg-1' } });
+  const said = await run.guard({ id: 'call-1', ...EDIT }, () => {
+    world.write('api/file.txt', 'of the agent\n');
+    world.write('web/new.txt', 'of the agent\n');
+    return 'done';
+  });
+  expect(said).toBe('done');
+  await run.finish();
+
+  const { checkpoints } = await session.timeline();
+  const before = checkpoints.find(({ toolExecutionId }) => toolExecutionId === 'call-1');
+  expect(before?.reason).toBe('before-tool: Edit');
+  const plan = await session.plan({ to: before?.checkpointId ?? '' });
+  expect(plan.repositories.map(({ path }) => path).toSorted()).toEqual(['api', 'web']);
+  expect(world.read('api/file.txt')).toBe('of the agent\n');
+  expect((await plan.apply()).status).toBe('APPLIED');
+  expect(world.read('api/file.txt')).toBe('of the person\n');
+  expect(() => world.read('web/new.txt')).toThrow('ENOENT');
+  expect((await plan.apply()).epoch).toBe(session.epoch);
+
+  await session.undo();
+  expect(world.read('web/new.txt')).toBe('of the agent\n');
+  await session.end();
+});
+
+test('a message is the end of its work, and the next turn begins there', async () => {
+  const session = await begin();
+  for (const id of ['m-1', 'm-2']) {
+    const run = session.run({ message: { id } });
+    await run.guard({ id: `call-of-${id}`, ...EDIT }, () => world.write('api/file.txt', id));
+    // The first turn ends without its last checkpoint.
+    if (id === 'm-2') await run.finish();
+  }
+  await session.rollback({ to: 'm-1' });
+  expect(world.read('api/file.txt')).toBe('m-1');
+  await session.end();
+});
+
+test('a rollback by somebody else ends the run before its next tool', async () => {
+  const session = await begin();
+  const other = await world.walkback.sessions.get(session.sessionId);
+  const run = session.run({ message: { id: 'm' } });
+  const first = await run.before({ id: 'one', ...EDIT });
+  await other.rollback({ to: first?.checkpointId ?? '' });
+  let ran = false;
+  const late = run.guard({ id: 'two', ...EDIT }, () => {
+    ran = true;
+  });
+  await expect(late).rejects.toBeInstanceOf(errors.StaleEpoch);
+  expect(ran).toBe(false);
+  expect(isWalkbackError(run.signal.reason, 'StaleEpoch')).toBe(true);
+  await expect(run.before({ id: 'three', name: 'Read' }), 'reads too').rejects.toThrow(errors.StaleEpoch);
+  await session.refresh();
+  await session.run({ message: { id: 'm-2' } }).before({ id: 'four', ...EDIT });
+  await session.end();
+  await expect(session.run().before({ id: 'five', ...EDIT })).rejects.toThrow(errors.SessionEnded);
+});
+
+test('parallel calls of one turn share a checkpoint, and a call after they began has its own', async () => {
+  const session = await begin();
+  const run = session.run({ message: { id: 'm' } });
+  const answers = await Promise.all(['a', 'b', 'c', 'a'].map((id) => run.before({ id, ...EDIT })));
+  expect(new Set(answers.map((answer) => answer?.checkpointId)).size).toBe(1);
+  const later = await run.before({ id: 'd', ...EDIT });
+  expect(later?.checkpointId).not.toBe(answers[0]?.checkpointId);
+  const again = await run.before({ id: 'b', ...EDIT });
+  expect(again?.checkpointId).toBe(answers[0]?.checkpointId);
+  expect((await session.timeline()).checkpoints, 'the baseline, and two').toHaveLength(3);
+  await session.end();
+});
+
+test('an id that a host uses again in a later turn does not answer the older checkpoint', async () => {
+  const session = await begin();
+  const seen: (string | undefined)[] = [];
+  for (const id of ['m-1', 'm-2', 'm-3']) {
+    const run = session.run({ message: { id } });
+    await run.guard({ id: 'call_0', ...EDIT }, () => world.write('api/file.txt', id));
+    seen.push((await run.before({ id: 'call_0', ...EDIT }))?.checkpointId);
+    await run.finish();
+  }
+  expect(new Set(seen).size).toBe(3);
+  await session.end();
+});
+
+const LOST: Record<string, FaultAction> = {
+  'never arrives': { kind: 'drop' },
+  'is done, and its answer is lost': { kind: 'lose-answer' },
+  'is done, and its answer breaks off': { kind: 'cut-answer', afterBytes: 20 },
+  'meets a server error': { kind: 'status', status: 500 },
+  'is throttled': {
+    kind: 'status',
+    status: 429,
+    body: '{"Message":"Rate exceeded"}',
+    headers: { 'x-amzn-errortype': 'TooManyRequestsException' },
+  },
+};
+
+test.each(Object.entries(LOST))(
+  'a call that %s is made again with the same id, and nothing is doubled',
+  async (_, action) => {
+    const session = await begin();
+    const { walkback, proxy } = await world.through([{ match: INVOCATION, at: 1, action }]);
+    const run = (await walkback.sessions.get(session.sessionId)).run({ message: { id: 'm' } });
+    const answer = await run.before({ id: 'call-1', ...EDIT });
+    expect(proxy.count(INVOCATION), 'no retries but ours').toBe(2);
+    const { checkpoints } = await session.timeline();
+    expect(checkpoints.map(({ checkpointId }) => checkpointId)).toContain(answer?.checkpointId);
+    expect(checkpoints).toHaveLength(2);
+    await session.end();
+  },
+);
+
+test('an abort ends the waiting, and the same call goes on where it was', async () => {
+  const session = await begin();
+  const { walkback, proxy } = await world.through([
+    { match: INVOCATION, at: 1, action: { kind: 'lose-answer' } },
+  ]);
+  const stop = new AbortController();
+  const run = (await walkback.sessions.get(session.sessionId)).run({
+    message: { id: 'm' },
+    signal: stop.signal,
+  });
+  const waiting = run.before({ id: 'call-1', ...EDIT });
+  await proxy.reached(1, INVOCATION);
+  stop.abort(new Error('the person pressed stop'));
+  await expect(waiting).rejects.toThrow('the person pressed stop');
+  const next = session.run({ message: { id: 'm' } });
+  await next.before({ id: 'call-1', ...EDIT });
+  expect((await session.timeline()).checkpoints).toHaveLength(2);
+  await session.end();
+});
+
+test('a checkpoint that fails blocks its tool, or warns and lets it run', async () => {
+  const session = await begin();
+  const refused: Fault[] = [{ match: INVOCATION, action: { kind: 'status', status: 403 } }];
+  const blocking = await world.through(refused);
+  const blocked = (await blocking.walkback.sessions.get(session.sessionId)).run();
+  let ran = 0;
+  const tool = () => (ran += 1);
+  await expect(blocked.guard({ id: 'a', ...EDIT }, tool)).rejects.toThrow(WalkbackError);
+  expect(ran).toBe(0);
+
+  const warnings: CheckpointWarning[] = [];
+  const warning = await world.through(refused, {
+    onCheckpointError: 'warn',
+    onWarning: (one) => warnings.push(one),
+  });
+  const run = (await warning.walkback.sessions.get(session.sessionId)).run();
+  expect(await run.guard({ id: 'b', ...EDIT }, tool)).toBe(1);
+  expect(warnings).toMatchObject([{ sessionId: session.sessionId, call: { id: 'b' } }]);
+
+  await session.rollback({ to: (await session.checkpoint({ id: 'here' })).checkpointId });
+  warning.proxy.setPlan([]);
+  await expect(run.guard({ id: 'c', ...EDIT }, tool), 'a stale run is over all the same').rejects.toThrow(
+    errors.StaleEpoch,
+  );
+  expect(ran).toBe(1);
+  await session.end();
+});
+
+test('what a function refuses is an error of its literal name, with what to do', async () => {
+  const asked = world.walkback.sessions.get('nobody');
+  await expect(asked).rejects.toMatchObject({
+    name: 'SessionNotFound',
+    kind: 'refusal',
+    retryable: false,
+    advice: expect.stringContaining('walkback session list') as string,
+  });
+  await expect(asked).rejects.toBeInstanceOf(errors.SessionNotFound);
+});
