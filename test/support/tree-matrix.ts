@@ -112,13 +112,15 @@ const failed = (saga: TreeSaga): string[] =>
 
 /** What is stuck can be undone now, and an operator says so at the leaf: then nothing is left. */
 const repair = async (saga: TreeSaga): Promise<void> => {
-  for (const [, { resource }] of saga.provider.standing) saga.provider.free(resource);
+  saga.provider.freeAll();
   for (const sagaId of failed(saga)) {
     const retry = () => saga.machine.operate({ sagaId, action: 'retry', by: 'op' });
-    // Who gets no answer asks again.
-    await retry().catch((error: unknown) => {
+    await retry().catch(async (error: unknown) => {
       if (!(error instanceof Crash)) throw error;
-      return retry();
+      // Who gets no answer asks again, and is told so when the first one was heard.
+      await retry().catch((again: unknown) => {
+        if (!(again instanceof Error && again.name === 'OperationRefused')) throw again;
+      });
     });
   }
   await saga.machine.settle();

@@ -40,6 +40,7 @@ const treeProvider = () => {
   const buried = new Set<string>();
   const doubled: string[] = [];
   const freed = new Set<string>();
+  let allFreed = false;
   const answer = ({ operation, tool, forwardKey, arguments: given }: ToolRequest): Invoked => {
     const resource = typeof given['key'] === 'string' ? given['key'] : forwardKey;
     if (operation === 'probe') {
@@ -48,7 +49,7 @@ const treeProvider = () => {
       };
     }
     if (operation === 'compensate') {
-      if (given['stuck'] === true && !freed.has(resource)) return rejected();
+      if (given['stuck'] === true && !allFreed && !freed.has(resource)) return rejected();
       buried.add(forwardKey);
       if (standing.delete(forwardKey)) log.push({ what: 'undo', key: forwardKey, resource });
       return committed();
@@ -64,7 +65,11 @@ const treeProvider = () => {
   };
   /** From now on, what is stuck on this resource can be undone. */
   const free = (resource: string) => freed.add(resource);
-  return { standing, log, doubled, answer, free };
+  /** The same for every resource, also for what never came to stand. */
+  const freeAll = () => {
+    allFreed = true;
+  };
+  return { standing, log, doubled, answer, free, freeAll };
 };
 
 export interface TreeSagaOptions
