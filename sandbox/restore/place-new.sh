@@ -62,6 +62,25 @@ place_new() {
   rm -rf -- "$STAGE" && inherit_groups
 }
 
+# drop_made I: removes, on the way back, the empty directories that a move to the target made for its
+# files before it broke off. GOAL is what the repository holds now.
+drop_made() {
+  local path dirs=()
+  local -A seen=()
+  [ -n "$BACK" ] && [ -n "${R_TREE[$1]}" ] || return 0
+  is_here "${R_TREE[$1]}" || return
+  [ -n "$HERE" ] || return 0
+  git diff-tree -r -z --no-renames --name-only --diff-filter=A "$GOAL" "${R_TREE[$1]}" >"$OUT.made" || return
+  while IFS= read -r -d '' path; do
+    while [[ $path == */* ]]; do
+      path=${path%/*}
+      [ -z "${seen[$path]-}" ] || break
+      seen[$path]=1 dirs+=("$path")
+    done
+  done <"$OUT.made"
+  drop_directories "${dirs[@]}"
+}
+
 # write_unlinked: lets git write in place the files that cannot be linked.
 write_unlinked() {
   git checkout-index -z --stdin <"$OUT.unlinked" 2>"$OUT.move" || return

@@ -138,7 +138,7 @@ reach() {
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
-  move_sidecar "$was" "$meta" 2>>"$OUT.err" || return
+  drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" 2>>"$OUT.err" || return
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi

@@ -166,3 +166,25 @@ test('a rollback of many files starts no more processes than one of a few', asyn
   expect(few).toBeGreaterThan(10);
   expect(await started(120)).toBeLessThanOrEqual(few);
 });
+
+test.for(['app', 'app/come'])(
+  'putting back takes away the directories made for new files in %s',
+  async (path) => {
+    using half = replacedCommand(
+      'cp',
+      `[[ $1 == -rl* && $PWD == */${path} ]] || exec "$real" "$@"\n(cd "$3" && find . -type d -print0) | xargs -0 mkdir -p --\nkill -9 $$\n`,
+    );
+    await using harness = await withRepositories(['app', 'app/come'], { env: half.env });
+    harness.sh(
+      'mkdir -p deep/er kept/empty was; echo d > deep/er/d; echo w > was/w; mkdir come/in; echo i > come/in/i',
+      'app',
+    );
+    const first = await harness.capture();
+    harness.sh('rm -rf deep was/w come', 'app');
+    const before = world(harness, ['app']);
+    const second = await harness.capture(first);
+    half.arm();
+    const { report } = await harness.rollback(first, { from: second });
+    expect([report.outcome, world(harness, ['app'])]).toEqual(['reverted', before]);
+  },
+);
