@@ -1,12 +1,18 @@
 /** The public entry of the package `walkback`. What is not exported here is not promised. */
+export { checkpointed } from './checkpointed.ts';
 export { isReadOnly } from './classify.ts';
 export { errors, isWalkbackError, WalkbackError } from './errors.ts';
-export type { Invoke } from './invoke.ts';
+export type { CallOptions, Invoke } from './invoke.ts';
+export type { Ledger, LedgerFinding, VerifiedLedger } from './ledger.ts';
 export type { Plan, RollbackOptions } from './plan.ts';
 export type { Point } from './point.ts';
 export type { Answer, Request } from './requests.ts';
 export type { CheckpointWarning, OnCheckpointError, Run, RunOptions } from './run.ts';
+export type { Saga, SagaRewindOptions, SubmitOptions } from './saga.ts';
+export { type HostTool, type SagaToolsOptions, sagaTools } from './saga-tools.ts';
+export type { InteractiveOptions, Sagas, StartSagaOptions } from './sagas.ts';
 export type { CheckpointOptions, RehydrateOptions, RewindOptions, Session } from './session.ts';
 export type { Sessions, StartOptions } from './sessions.ts';
 export type { ToolCall } from './tool-call.ts';
+export type { CallToolOptions, Tools } from './tools.ts';
 export { Walkback, type WalkbackOptions } from './walkback.ts';

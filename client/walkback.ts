@@ -2,8 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
+import { createLedger, type Ledger } from './ledger.ts';
 import type { CheckpointWarning, OnCheckpointError } from './run.ts';
+import { createSagas, type Sagas } from './sagas.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import { createTools, type Tools } from './tools.ts';
 
 export interface WalkbackOptions extends ConnectOptions {
   /** Of the deployment, when it is not `walkback`. Default: `WALKBACK_NAME_PREFIX`. */
@@ -49,8 +52,13 @@ const keepConnection = (options: ConnectOptions) => {
 /** Undo for agents: sessions with checkpoints, and sagas. Connects with its first call. */
 export class Walkback {
   readonly sessions: Sessions;
+  readonly sagas: Sagas;
+  readonly tools: Tools;
+  readonly ledger: Ledger;
   /** Calls any function of the contract by its name, with its types, retries and errors. */
   readonly invoke: Invoke;
+  /** How the functions are reached: for what is built on the client. */
+  readonly connection: () => Promise<Connection>;
   /** Closes the connections. What runs, runs on. */
   readonly close: () => Promise<void>;
 
@@ -58,6 +66,7 @@ export class Walkback {
     const { signal, onCheckpointError = 'block', onWarning = warnProcess } = options;
     const { connection, reconnect, close } = keepConnection(options);
     this.close = close;
+    this.connection = connection;
     this.invoke = createInvoke({
       connection,
       reconnect,
@@ -71,5 +80,8 @@ export class Walkback {
       ...common,
       sandboxes: async () => (await connection()).sandboxes,
     });
+    this.sagas = createSagas(this.invoke);
+    this.tools = createTools(this.invoke);
+    this.ledger = createLedger(this.invoke);
   }
 }

@@ -1,5 +1,5 @@
 /** The keys of one embedded cloud: random, made once, kept beside its data. */
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHmac, randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, writePrivately } from './private-file.ts';
@@ -28,3 +28,7 @@ export const loadCredentials = async (dataDir: string): Promise<CloudCredentials
   await writePrivately(path, made);
   return made;
 };
+
+/** What the keys of tools over HTTP are derived from in this cloud. */
+export const httpToolSecret = (secretAccessKey: string): string =>
+  createHmac('sha256', secretAccessKey).update('http-tool').digest('hex');

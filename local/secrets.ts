@@ -1,8 +1,7 @@
 /** Secrets Manager over a fixed set of secrets: the functions fetch theirs as deployed, and a value can be replaced until the cloud ends. */
-import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import type { CloudCredentials } from './credentials.ts';
+import { type CloudCredentials, httpToolSecret } from './credentials.ts';
 import type { FunctionPlan } from './plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 
@@ -14,7 +13,7 @@ export const secretsOf = (
   functions: readonly FunctionPlan[],
   credentials: CloudCredentials,
 ): Record<string, string> => {
-  const httpTool = createHmac('sha256', credentials.secretAccessKey).update('http-tool').digest('hex');
+  const httpTool = httpToolSecret(credentials.secretAccessKey);
   const values = { E2B_API_KEY_SECRET_ARN: credentials.e2bApiKey, WALKBACK_HTTP_TOOL_SECRET_ARN: httpTool };
   const entries = Object.entries(values).flatMap(([variable, value]) =>
     functions.flatMap(({ environment }) => {

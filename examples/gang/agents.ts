@@ -1,10 +1,10 @@
 /** The agents: a desk for each, and one HTTP endpoint through which sagas give them work. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { openFileTombstones } from '../../kit/file-tombstones.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { localKey } from '../first-tool/local-key.ts';
 import { serveTools } from '../first-tool/server.ts';
-import { openTombstones } from '../first-tool/tombstones.ts';
 import { AGENTS, type Agent, gangDefinitions } from './catalog.ts';
 import { type Desk, type DeskDependencies, openDesk } from './desks.ts';
 import { type OnWork, prepareReturn } from './prepare-return.ts';
@@ -40,7 +40,7 @@ export const openAgents = async ({
   try {
     const url = `http://127.0.0.1:${address.port}/agents`;
     const tool = prepareReturn({ invoke, desks, onWork });
-    const tombstones = await openTombstones(directory);
+    const tombstones = await openFileTombstones(directory);
     const serving = serveTools({ tools: [tool], tombstones, url, key: await localKey(url) });
     server.on('request', (request, response) => serving.emit('request', request, response));
     await invoke('walkback-put-catalog', {

@@ -9,7 +9,7 @@ import { catalogFor } from '../../examples/first-tool/catalog.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
 import { localKey } from '../../examples/first-tool/local-key.ts';
 import { serveTools } from '../../examples/first-tool/server.ts';
-import { openTombstones } from '../../examples/first-tool/tombstones.ts';
+import { openFileTombstones } from '../../kit/file-tombstones.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 
@@ -25,7 +25,7 @@ test('a saga books a room by a tool on this machine, and whoever has no key is r
   // The port first: the URL is signed, and so is the key made for it.
   const front = createServer();
   const url = `http://127.0.0.1:${await listenOnLoopback(front)}/tools`;
-  const tombstones = await openTombstones(directory.path);
+  const tombstones = await openFileTombstones(directory.path);
   const key = await localKey(url, cloud.environment);
   const server = serveTools({ tools: [bookRoom(hotel)], tombstones, url, key });
   front.on('request', (request, response) => server.emit('request', request, response));

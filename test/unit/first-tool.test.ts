@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../core/saga/model/plan.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
-import { openTombstones } from '../../examples/first-tool/tombstones.ts';
 import { testToolIsSafe } from '../../kit/conformance.ts';
+import { openFileTombstones } from '../../kit/file-tombstones.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { describeCases, SagaUnsafe, testSaga } from '../../kit/testing/test-saga.ts';
 import { requestOf } from '../support/tool-requests.ts';
@@ -75,13 +75,13 @@ test('a failure that is none is refused by name', async () => {
 
 test('tombstones and claims outlive the server', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-first-tool-'));
-  const before = await openTombstones(directory.path);
+  const before = await openFileTombstones(directory.path);
   await before.bury('s:0');
   expect(await Promise.all([before.claim?.('s:1', 1), before.claim?.('s:1', 1)])).toEqual(
     expect.arrayContaining([true, false]),
   );
   const hotel = openHotel();
-  const handle = toolHandler([bookRoom(hotel)], { tombstones: await openTombstones(directory.path) });
+  const handle = toolHandler([bookRoom(hotel)], { tombstones: await openFileTombstones(directory.path) });
   const about = { tool: 'book_room', version: '1.0.0', arguments: { nights: 1 } };
   expect(await handle(requestOf(about))).toMatchObject({ outcome: 'rejected', error: { name: 'Fenced' } });
   const again = requestOf({ ...about, forwardKey: 's:1', idempotencyKey: 's:1' });
@@ -93,9 +93,7 @@ test('docs/tools.md shows each file as it is', async () => {
   const text = await readFile(join(PROJECT, 'docs/tools.md'), 'utf8');
   const shown = [...text.matchAll(/```ts (examples\/\S+)\n([\s\S]*?)```/g)];
   expect(shown.map(([, path = '']) => path).toSorted()).toEqual(
-    ['book-room', 'catalog', 'local-key', 'server', 'start', 'tombstones'].map(
-      (name) => `examples/first-tool/${name}.ts`,
-    ),
+    ['book-room', 'catalog', 'local-key', 'server', 'start'].map((name) => `examples/first-tool/${name}.ts`),
   );
   for (const [, path = '', code] of shown)
     expect(await readFile(join(PROJECT, path), 'utf8'), path).toBe(code);

@@ -1,0 +1,62 @@
+/** Wraps tools that are objects with `execute`, as most hosts have them: a checkpoint before each, nothing else changes. */
+import { freshId } from './ids.ts';
+import type { Run } from './run.ts';
+import type { ToolCall } from './tool-call.ts';
+
+/** What a host hands to a tool beside its input. */
+interface HostOptions {
+  toolCallId?: unknown;
+}
+
+type Execute = (input: unknown, options?: HostOptions, ...rest: unknown[]) => unknown;
+
+const isExecute = (value: unknown): value is Execute => typeof value === 'function';
+
+/** The host's call as a run takes it. Without an id of the host it is a call of its own. */
+export const callOf = (name: string, input: unknown, options: HostOptions | undefined): ToolCall => {
+  const id = options?.toolCallId;
+  return { id: typeof id === 'string' && id !== '' ? id : freshId('call'), name, input };
+};
+
+const isGenerator = (execute: Execute): boolean => execute.constructor.name === 'AsyncGeneratorFunction';
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+const guarded = (run: Run, name: string, tool: object, execute: Execute): Execute => {
+  if (!isGenerator(execute)) {
+    return (input, options, ...rest) =>
+      run.guard(callOf(name, input, options), () => execute.call(tool, input, options, ...rest));
+  }
+  // Tools that stream: the host looks for an iterable, not for a promise of one.
+  return async function* (input, options, ...rest) {
+    await run.before(callOf(name, input, options));
+    const made = execute.call(tool, input, options, ...rest);
+    if (isIterable(made)) yield* made;
+  };
+};
+
+/** A copy of the tool with another `execute`. */
+export const withExecute = <Tool extends object>(tool: Tool, execute: Execute): Tool => {
+  const copy: Tool = Object.create(Object.getPrototypeOf(tool), Object.getOwnPropertyDescriptors(tool));
+  Object.defineProperty(copy, 'execute', {
+    value: execute,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  return copy;
+};
+
+/**
+ * The same tools, each with a checkpoint before it unless it only reads. One without `execute` runs somewhere else, and is
+ * left as it is: nothing here sees its calls.
+ */
+export const checkpointed = <Tools extends Record<string, object>>(tools: Tools, run: Run): Tools => {
+  const wrapped = Object.entries(tools).map(([name, tool]) => {
+    const execute: unknown = Reflect.get(tool, 'execute');
+    return [name, isExecute(execute) ? withExecute(tool, guarded(run, name, tool, execute)) : tool] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names, each with a tool of the same type
+  return Object.fromEntries(wrapped) as Tools;
+};

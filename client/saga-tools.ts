@@ -1,0 +1,152 @@
+/**
+ * Makes an agent's own loop an interactive saga: what changes something goes through the saga, under the id of the host's
+ * call, so that it happens once and can be taken back. Reads do not.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isJsonObject } from '../contract/json.ts';
+import type { StepAnswer } from '../contract/saga-answers.ts';
+import type { Tool } from '../kit/define-tool.ts';
+import { callOf, withExecute } from './checkpointed.ts';
+import { isReadOnly } from './classify.ts';
+import { errorNamed, errors } from './errors.ts';
+import type { Run } from './run.ts';
+import type { Saga } from './saga.ts';
+import type { ToolCall } from './tool-call.ts';
+
+export interface SagaToolsOptions {
+  /** The turn: its steps belong to its message, and its end ends the waiting. */
+  run?: Pick<Run, 'sessionId' | 'messageId' | 'signal'>;
+  /** Names of tools that only read, beside those that their names and declarations say so of. */
+  reads?: readonly string[];
+  /** How long a call waits for a person's approval. Default: as long as the run lasts. */
+  approvalSeconds?: number;
+  signal?: AbortSignal;
+}
+
+/** A tool as hosts take it. */
+export interface HostTool {
+  description: string;
+  /** A schema that hosts with support for zod or Standard Schema take. */
+  inputSchema: Tool['definition']['input'];
+  execute(input: unknown, options?: { toolCallId?: string }): Promise<unknown>;
+}
+
+/** How often an approval is looked for. */
+const APPROVAL_POLL_MS = 3000;
+
+const WENT: Record<Exclude<StepAnswer['status'], 'committed'>, string> = {
+  rejected: 'Nothing happened',
+  undone: 'It may have happened, and was taken back',
+  awaiting: 'A person has to approve it first',
+  running: 'It is not settled yet',
+  failed: 'It is not known what happened; a person has to look',
+};
+
+/** What the host gets: the tool's result, or an error that the model is told. */
+const resultOf = (tool: string, step: StepAnswer): unknown => {
+  if (step.status === 'committed') return step.result ?? null;
+  const reason = step.error === undefined ? '' : ` ${step.error.name}: ${step.error.message}`;
+  const message = `${tool}: ${WENT[step.status]}.${reason}`;
+  throw step.error === undefined ? new errors.OutcomeUnknown(message) : errorNamed(step.error.name, message);
+};
+
+interface Submitting {
+  saga: Saga;
+  options: SagaToolsOptions;
+}
+
+/** Submits one call until it is settled. The same id is the same step, so asking again only waits. */
+const submitCall = async (
+  { saga, options }: Submitting,
+  call: ToolCall,
+  version?: string,
+): Promise<unknown> => {
+  const { run, approvalSeconds = Number.POSITIVE_INFINITY } = options;
+  const given = [options.signal, run?.signal].filter((one) => one !== undefined);
+  const signal = AbortSignal.any(given);
+  if (!isJsonObject(call.input)) throw new errors.InvalidArguments(`${call.name} takes an object of JSON.`);
+  const step = {
+    stepId: call.id,
+    tool: call.name,
+    version,
+    arguments: call.input,
+    sessionId: run?.sessionId,
+    messageId: run?.messageId,
+    observe: false,
+  };
+  const givesUp = Date.now() + approvalSeconds * 1000;
+  for (;;) {
+    const answer = await saga.submit(step, { signal });
+    const { status } = answer.step;
+    if (status !== 'running' && (status !== 'awaiting' || Date.now() >= givesUp)) {
+      return resultOf(call.name, answer.step);
+    }
+    if (status === 'awaiting') await delay(APPROVAL_POLL_MS, undefined, { signal });
+  }
+};
+
+/** A saga takes one step at a time, and hosts call tools side by side. */
+const inTurn = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+};
+
+type Turn = ReturnType<typeof inTurn>;
+
+const ofHost = (name: string, tool: object, { saga, options }: Submitting, turn: Turn): object =>
+  withExecute(tool, (input, host) => {
+    if (options.reads?.includes(name) !== true && !isReadOnly(name, input)) {
+      return turn(() => submitCall({ saga, options }, callOf(name, input, host)));
+    }
+    const execute: unknown = Reflect.get(tool, 'execute');
+    return typeof execute === 'function' ? execute.call(tool, input, host) : undefined;
+  });
+
+const ofKit = ({ definition }: Tool, { saga, options }: Submitting, turn: Turn): HostTool => {
+  const { name, version, effect, description, input: inputSchema } = definition;
+  const read = async (input: unknown): Promise<unknown> => {
+    if (!isJsonObject(input)) throw new errors.InvalidArguments(`${name} takes an object of JSON.`);
+    const { step } = await saga.read({ tool: name, version, arguments: input });
+    return resultOf(name, step);
+  };
+  return {
+    description,
+    inputSchema,
+    execute: (input, host) =>
+      effect === 'read'
+        ? read(input)
+        : turn(() => submitCall({ saga, options }, callOf(name, input, host), version)),
+  };
+};
+
+/** Tools made with the kit, as a host takes them. Reads are told by their effect, and are in no ledger. */
+export function sagaTools(
+  tools: readonly Tool[],
+  saga: Saga,
+  options?: SagaToolsOptions,
+): Record<string, HostTool>;
+/**
+ * The same tools of a host (`{ name: { execute } }`), but what changes something is a step of the saga, run where the catalog says:
+ * their names must be there.
+ */
+export function sagaTools<HostTools extends Record<string, object>>(
+  tools: HostTools,
+  saga: Saga,
+  options?: SagaToolsOptions,
+): HostTools;
+export function sagaTools(
+  tools: readonly Tool[] | Record<string, object>,
+  saga: Saga,
+  options: SagaToolsOptions = {},
+): Record<string, object> {
+  const turn = inTurn();
+  const submitting = { saga, options };
+  const wrapped: (readonly [string, object])[] = Array.isArray(tools)
+    ? tools.map((tool: Tool) => [tool.definition.name, ofKit(tool, submitting, turn)])
+    : Object.entries(tools).map(([name, tool]) => [name, ofHost(name, tool, submitting, turn)]);
+  return Object.fromEntries(wrapped);
+}

@@ -1,0 +1,62 @@
+/** One saga: what it did, its steps when it is interactive, and the ways back. */
+import type { RequestOf } from '../contract/invoke.ts';
+import { fitId, freshId } from './ids.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
+import type { Answer, Request } from './requests.ts';
+
+/** `sagaId` is filled in. Over a union of requests each of them keeps its own members. */
+type Own<Given> = Given extends unknown ? Omit<Given, 'sagaId'> : never;
+
+export type SubmitOptions = Omit<RequestOf<'submit-step'>, 'sagaId' | 'stepId'> & {
+  /** The same id again, with the same request, is the same step: the host's id of the call. Default: a new one. */
+  stepId?: string;
+};
+
+export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId'> & {
+  /** The same id again is the same rewind. Default: a new one. */
+  requestId?: string;
+};
+
+/** A saga: what an agent does to other people's systems, so that it can be taken back. */
+export interface Saga {
+  readonly sagaId: string;
+  /** What it did. `waitSeconds` waits so long for its end or a question. */
+  describe(options?: Own<Request<'describe-saga'>>, call?: CallOptions): Promise<Answer<'describe-saga'>>;
+  /** The next step of an interactive saga. Answers what became of it; never twice for one `stepId`. */
+  submit(step: SubmitOptions, call?: CallOptions): Promise<Answer<'submit-step'>>;
+  /** Calls a tool that only reads. It is no step, and the ledger does not have it. */
+  read(
+    call: Pick<RequestOf<'call-tool'>, 'tool' | 'version' | 'arguments'>,
+    options?: CallOptions,
+  ): Promise<Answer<'call-tool'>>;
+  /** Ends an interactive saga: all of it stands, or all of it is taken back. */
+  close(options: Own<Request<'close-saga'>>): Promise<Answer<'close-saga'>>;
+  /** Puts an interactive saga aside, with a summary for whoever goes on. */
+  park(options: Own<Request<'park-saga'>>): Promise<Answer<'park-saga'>>;
+  /** Takes back its last steps. */
+  rewind(options: SagaRewindOptions): Promise<Answer<'rewind'>>;
+  /** Takes back a finished saga. Operators only; `dryRun` answers the plan. */
+  undo(
+    options: Pick<RequestOf<'operate-saga'>, 'by' | 'dryRun' | 'acceptResidue'>,
+  ): Promise<Answer<'operate-saga'>>;
+  /** Cancels or repairs it. */
+  operate(options: Own<Request<'operate-saga'>>): Promise<Answer<'operate-saga'>>;
+  /** Answers an approval that it waits for. */
+  answer(options: Own<Request<'answer'>>): Promise<Answer<'answer'>>;
+}
+
+export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
+  sagaId,
+  describe: (options = {}, call) => invoke('describe-saga', { ...options, sagaId }, call),
+  submit: ({ stepId = freshId('step'), ...step }, call) =>
+    invoke('submit-step', { ...step, sagaId, stepId: fitId(stepId) }, call),
+  read: (call, options) =>
+    invoke('call-tool', { ...call, requestId: freshId('read'), requestedBy: sagaId }, options),
+  close: (options) => invoke('close-saga', { ...options, sagaId }),
+  park: (options) => invoke('park-saga', { ...options, sagaId }),
+  rewind: ({ requestId = freshId('rewind'), ...options }) =>
+    invoke('rewind', { ...options, sagaId, requestId }),
+  undo: (options) => invoke('operate-saga', { ...options, sagaId, action: 'undo' }),
+  operate: (options) => invoke('operate-saga', { ...options, sagaId }),
+  answer: (options) => invoke('answer', { ...options, sagaId }),
+});

@@ -1,0 +1,81 @@
+/** Starts sagas, finds them again, and lists them. */
+
+import type { RequestOf } from '../contract/invoke.ts';
+import type { SagaSummary } from '../contract/saga-answers.ts';
+import { freshId } from './ids.ts';
+import type { Invoke } from './invoke.ts';
+import type { Answer, Request } from './requests.ts';
+import type { Run } from './run.ts';
+import { createSaga, type Saga } from './saga.ts';
+
+interface Belonging {
+  /** The turn whose work it is: a rollback to before it names its effects. */
+  run?: Pick<Run, 'sessionId' | 'messageId'>;
+  /** Who asks for it. Default `agent`. */
+  requestedBy?: string;
+  /** The same id again, with the same request, starts nothing new. Default: a new one. */
+  sagaId?: string;
+}
+
+type Start = RequestOf<'start-saga'>;
+type Own<Names extends keyof Start> = Omit<Start, Names | 'requestedBy' | 'sagaId'> & Belonging;
+
+/** A template of the catalog, or a plan of its own. */
+export type StartSagaOptions = Own<'definition' | 'plan' | 'interactive'> &
+  (
+    | { definition: NonNullable<Start['definition']>; plan?: never }
+    | { definition?: never; plan: NonNullable<Start['plan']> }
+  );
+
+/** A saga whose steps are submitted one by one. */
+export type InteractiveOptions = Own<'definition' | 'plan' | 'interactive' | 'input'> &
+  Partial<NonNullable<Start['interactive']>>;
+
+export interface Sagas {
+  /** Starts a saga with a plan. */
+  start(options: StartSagaOptions): Promise<Saga>;
+  /** Starts one whose steps are submitted one by one; after an hour without a step it is taken back. */
+  interactive(options?: InteractiveOptions): Promise<Saga>;
+  /** A saga that was started before; nothing is asked yet. */
+  get(sagaId: string): Saga;
+  /** Those that need a person first. */
+  list(options?: Pick<Request<'list-sagas'>, 'status'>): Promise<SagaSummary[]>;
+  /** Who holds which resource, and who waits. */
+  locks(options?: Request<'list-locks'>): Promise<Answer<'list-locks'>>;
+}
+
+/** What the functions take for a run and a starter. */
+const belonging = ({ run, requestedBy = 'agent', sagaId = freshId('saga') }: Belonging) => ({
+  sagaId,
+  requestedBy,
+  ...(run === undefined ? {} : { sessionId: run.sessionId, messageId: run.messageId }),
+});
+
+export const createSagas = (invoke: Invoke): Sagas => ({
+  start: async ({ run, requestedBy, sagaId, ...rest }) => {
+    const started = await invoke('start-saga', { ...belonging({ run, requestedBy, sagaId }), ...rest });
+    return createSaga(invoke, started.sagaId);
+  },
+  interactive: async (options = {}) => {
+    const { run, requestedBy, sagaId, onIdle = 'unwind', ...others } = options;
+    const { idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible, ...rest } = others;
+    const started = await invoke('start-saga', {
+      ...belonging({ run, requestedBy, sagaId }),
+      ...rest,
+      interactive: { onIdle, idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible },
+    });
+    return createSaga(invoke, started.sagaId);
+  },
+  get: (sagaId) => createSaga(invoke, sagaId),
+  list: async (options = {}) => {
+    const sagas: SagaSummary[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await invoke('list-sagas', { ...options, limit: 200, cursor });
+      sagas.push(...answer.sagas);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return sagas;
+  },
+  locks: (options = {}) => invoke('list-locks', options),
+});

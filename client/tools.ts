@@ -1,0 +1,33 @@
+/** Single calls of tools, and the catalog that they are in. */
+import type { RequestOf } from '../contract/invoke.ts';
+import { freshId } from './ids.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
+import type { Answer, Request } from './requests.ts';
+import type { Run } from './run.ts';
+
+export type CallToolOptions = Omit<RequestOf<'call-tool'>, 'requestId' | 'requestedBy'> & {
+  /** The same id again, with the same call, is the same call. Default: a new one. */
+  requestId?: string;
+  /** Who asks for it. Default `agent`. */
+  requestedBy?: string;
+  /** The turn whose work it is. */
+  run?: Pick<Run, 'sessionId' | 'messageId'>;
+};
+
+export interface Tools {
+  /** Calls one tool as a saga of one step: never twice, and it can be undone. */
+  call(options: CallToolOptions, call?: CallOptions): Promise<Answer<'call-tool'>>;
+  /** What is in the catalog. */
+  list(): Promise<Answer<'list-catalog'>>;
+  /** Stores tools and templates; a stored version never changes. */
+  put(catalog: Partial<Request<'put-catalog'>>): Promise<Answer<'put-catalog'>>;
+}
+
+export const createTools = (invoke: Invoke): Tools => ({
+  call: ({ run, requestId = freshId('call'), requestedBy = 'agent', ...options }, call) => {
+    const place = run === undefined ? {} : { sessionId: run.sessionId, messageId: run.messageId };
+    return invoke('call-tool', { ...place, ...options, requestId, requestedBy }, call);
+  },
+  list: () => invoke('list-catalog', {}),
+  put: ({ tools = [], definitions = [] }) => invoke('put-catalog', { tools, definitions }),
+});
