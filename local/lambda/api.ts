@@ -86,7 +86,7 @@ export const createLambdaApi = (options: {
       inBackground(log, `an asynchronous invocation of ${fn.name}`, () => invokeLater(fn, parsed.event));
       return c.body('', 202);
     }
-    const result = await functions.invoke(fn, parsed.event, requestId);
+    const result = await functions.invoke(fn, parsed.event, { requestId });
     if (result.failed) c.header('X-Amz-Function-Error', 'Unhandled');
     return c.body(result.payload, 200, { 'content-type': 'application/json' });
   });

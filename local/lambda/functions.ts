@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
+import { createAdmission } from './admission.ts';
 import { type Handler, loadHandler } from './handler.ts';
 import { type InvocationResult, invokeHandler } from './invoke.ts';
 import { findOwnFunctions, versionOf } from './own-functions.ts';
@@ -12,7 +13,12 @@ import { findOwnFunctions, versionOf } from './own-functions.ts';
 export interface LocalFunctions {
   /** By name, ARN or partial ARN, with or without a qualifier; undefined when there is none. */
   find(reference: string): FunctionPlan | undefined;
-  invoke(fn: FunctionPlan, event: unknown, requestId?: string): Promise<InvocationResult>;
+  /** In its turn, when many invocations of it begin at once. `begins` is told then. */
+  invoke(
+    fn: FunctionPlan,
+    event: unknown,
+    more?: { requestId?: string; begins?: (() => void) | undefined },
+  ): Promise<InvocationResult>;
   /** Serves the functions of a directory or module as well. `ConfigurationError` names what is wrong with which file. */
   add(source: string): Promise<FunctionPlan[]>;
   /** The next invocation of every function starts a fresh instance, reading the environment again. */
@@ -28,6 +34,7 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
   const warm = new Map<string, { version: string; handler: Promise<Handler> }>();
   const running = new Set<Promise<unknown>>();
+  const admission = createAdmission();
   let instance: string = randomUUID();
 
   const load = (fn: FunctionPlan): Promise<Handler> => {
@@ -43,8 +50,9 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
 
   return {
     find: (reference) => byName.get(plainName(reference)),
-    invoke: (fn, event, requestId) => {
-      const invocation = invokeHandler(fn, () => load(fn), event, requestId);
+    invoke: (fn, event, { requestId, begins } = {}) => {
+      const work = () => invokeHandler(fn, () => load(fn), event, requestId);
+      const invocation = admission.inTurn(fn.name, work, begins);
       running.add(invocation);
       const ended = () => running.delete(invocation);
       invocation.then(ended, ended);

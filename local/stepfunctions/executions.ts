@@ -8,10 +8,13 @@ import { setImmediate as eventsToArrive } from 'node:timers/promises';
 import { StateMachine } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { mayBeDropped } from '../in-background.ts';
+import { createPlaces } from '../places.ts';
 import { adaptDefinition, type TaskResources } from './definition.ts';
 import { createHistory, type EngineEvent, type HistoryEvent } from './history.ts';
+import { createKept } from './kept.ts';
 import { DATA_LIMIT_EXCEEDED, dataLimitCause, HISTORY_LIMIT, isOverDataLimit } from './limits.ts';
-import { NOTHING, type Takes, TaskError } from './task-error.ts';
+import { createSeat, type Seat } from './seat.ts';
+import { NOTHING, TaskError } from './task-error.ts';
 import { type TaskServices, TOKEN_PREFIX, taskHandler } from './tasks.ts';
 import { createTokens } from './tokens.ts';
 
@@ -83,7 +86,14 @@ export interface ExecutionsOptions {
   journalFile?: string;
   /** As EventBridge's "Step Functions Execution Status Change". */
   onEnd?: (execution: Execution) => void;
+  /** How many executions move at a time. */
+  places?: number;
+  /** How many that ended are kept with history and output. */
+  keeps?: number;
 }
+
+/** They share our process with the functions; more would only make each of them slower. */
+const PLACES = 16;
 
 export const createExecutions = async (options: ExecutionsOptions) => {
   const { services, journalFile } = options;
@@ -97,6 +107,11 @@ export const createExecutions = async (options: ExecutionsOptions) => {
   const histories = new Map<string, readonly HistoryEvent[]>();
   const running = new Map<string, { abort: () => void; done: Promise<void> }>();
   const tokens = createTokens();
+  const places = createPlaces(options.places ?? PLACES);
+  const seats = new Map<string, Seat>();
+  const kept = createKept((executionArn) => histories.delete(executionArn), options.keeps);
+  for (const execution of executions.values()) kept.ended(execution);
+  let started = 0;
   let closing = false;
   let writing =
     journalFile === undefined
@@ -113,7 +128,10 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     if (closing || execution.status !== 'RUNNING') return;
     Object.assign(execution, how, { stopMs: Date.now() });
     tokens.close(execution.executionArn);
+    seats.get(execution.executionArn)?.close();
+    seats.delete(execution.executionArn);
     journal(execution);
+    kept.ended(execution);
     options.onEnd?.(execution);
   };
 
@@ -144,27 +162,31 @@ export const createExecutions = async (options: ExecutionsOptions) => {
         // Events come a little after the fact; by now the next state may wait on a token of its own.
         tokens.close(execution.executionArn, event.state?.name ?? '');
       }
+      if (event.type === 'StateRetried' || (event.type === 'StateEntered' && event.state?.type === 'Wait'))
+        seats.get(execution.executionArn)?.leave();
     }
   };
 
   /** A task of an execution that still runs when all its events so far were looked at. */
-  const handlerOf = (execution: Execution, state: string, resource: string, largeResult: Takes) => {
+  const handlerOf = (execution: Execution, state: string, resource: string, machine: Loaded) => {
+    const largeResult = machine.largeResults.get(state) ?? NOTHING;
+    const decides = state === machine.definition.StartAt;
     const handle = taskHandler({ state, resource, largeResult }, services, tokens);
     const begin = async (input: unknown): Promise<unknown> => {
       await eventsToArrive();
-      if (execution.status === 'RUNNING') return handle(input);
+      const seat = seats.get(execution.executionArn);
+      await seat?.beforeCall();
+      if (execution.status === 'RUNNING') return handle(input, decides ? undefined : seat?.leave);
       throw new TaskError('States.Runtime', 'The execution was ended.', NOTHING);
     };
     // The engine calls it before it has looked at the task's timeout, and forgets it when that is no number.
     return (input: unknown): Promise<unknown> => mayBeDropped(begin(input));
   };
 
-  const run = (execution: Execution, { definition, tasks, largeResults }: Loaded): void => {
+  const run = (execution: Execution, loaded: Loaded) => {
+    const { definition, tasks } = loaded;
     const handlers = Object.fromEntries(
-      [...tasks].map(([state, resource]) => [
-        state,
-        handlerOf(execution, state, resource, largeResults.get(state) ?? NOTHING),
-      ]),
+      [...tasks].map(([state, resource]) => [state, handlerOf(execution, state, resource, loaded)]),
     );
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },
@@ -176,13 +198,13 @@ export const createExecutions = async (options: ExecutionsOptions) => {
       },
     };
     const machine = new StateMachine(definition, { validationOptions: { noValidate: true } });
-    const started = machine.run(JSON.parse(execution.input), {
+    const machineRun = machine.run(JSON.parse(execution.input), {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tasks answer JSON
       overrides: { taskResourceLocalHandlers: handlers as never },
       context,
     });
-    const recording = record(execution, tasks, started.eventLogs);
-    const done = started.result.then(
+    const recording = record(execution, tasks, machineRun.eventLogs);
+    const done = machineRun.result.then(
       (output) => end(execution, { status: 'SUCCEEDED', output: JSON.stringify(output) }),
       (error: unknown) => {
         const failed = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -199,10 +221,23 @@ export const createExecutions = async (options: ExecutionsOptions) => {
         });
       },
     );
-    const settled = Promise.allSettled([done, recording]).then(
-      () => void running.delete(execution.executionArn),
-    );
-    running.set(execution.executionArn, { abort: () => started.abort(), done: settled });
+    return { abort: () => machineRun.abort(), done: Promise.allSettled([done, recording]) };
+  };
+
+  /** In its turn: until then it is one that runs and has done nothing. */
+  const begin = (execution: Execution, machine: Loaded): void => {
+    const { executionArn } = execution;
+    const seat = createSeat(places, (started += 1));
+    seats.set(executionArn, seat);
+    let abort = (): void => undefined;
+    const done = seat.first().then(async () => {
+      if (closing || execution.status !== 'RUNNING') return;
+      const under = run(execution, machine);
+      ({ abort } = under);
+      await under.done;
+    });
+    const ended = (): void => void running.delete(executionArn);
+    running.set(executionArn, { abort: () => abort(), done: done.then(ended, ended) });
   };
 
   return {
@@ -228,7 +263,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
       };
       executions.set(executionArn, execution);
       journal(execution);
-      run(execution, machine);
+      begin(execution, machine);
       return execution;
     },
     stop: (execution: Execution, error?: string, cause?: string): void => {

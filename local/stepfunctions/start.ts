@@ -33,12 +33,13 @@ class Refused extends Error {
 }
 
 const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
-  invoke: async (functionName, payload) => {
+  invoke: async (functionName, payload, begins) => {
     const fn = functions.find(functionName);
     if (fn === undefined)
       throw new Refused('ResourceNotFoundException', `Function not found: ${functionName}`);
     // Through JSON, as over the wire: nobody shares an object with a function.
-    const result = await functions.invoke(fn, JSON.parse(JSON.stringify(payload ?? null)));
+    const event: unknown = JSON.parse(JSON.stringify(payload ?? null));
+    const result = await functions.invoke(fn, event, { begins });
     return { payload: JSON.parse(result.payload), functionError: result.failed };
   },
   publish: async (message) => {

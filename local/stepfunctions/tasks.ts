@@ -9,8 +9,12 @@ import type { Tokens } from './tokens.ts';
 
 /** The services tasks call. */
 export interface TaskServices {
-  /** The Invoke API. `functionError` is set when the function itself failed; a refused call throws the service's error. */
-  invoke(functionName: string, payload: unknown): Promise<{ payload: unknown; functionError: boolean }>;
+  /** The Invoke API. `functionError` is set when the function itself failed; a refused call throws the service's error. `begins` is told when the function does. */
+  invoke(
+    functionName: string,
+    payload: unknown,
+    begins?: () => void,
+  ): Promise<{ payload: unknown; functionError: boolean }>;
   publish(message: { topicArn: string; subject?: string; message: string }): Promise<{ messageId: string }>;
 }
 
@@ -39,9 +43,9 @@ const serviceError = (service: 'Lambda' | 'SNS', error: unknown): TaskError => {
   );
 };
 
-const invokeFunction = async (services: TaskServices, input: unknown) => {
+const invokeFunction = async (services: TaskServices, input: unknown, begins?: () => void) => {
   const { FunctionName, Payload } = invocation.parse(input);
-  const answer = await services.invoke(FunctionName, Payload).catch((error: unknown) => {
+  const answer = await services.invoke(FunctionName, Payload, begins).catch((error: unknown) => {
     throw serviceError('Lambda', error);
   });
   if (answer.functionError) {
@@ -72,17 +76,18 @@ const perform = async (
   input: unknown,
   services: TaskServices,
   tokens: Tokens,
+  begins?: () => void,
 ): Promise<unknown> => {
   switch (integrationOf(resource)) {
     case 'lambda:invoke':
-      return invokeFunction(services, input);
+      return invokeFunction(services, input, begins);
     case 'lambda:invoke.waitForTaskToken': {
       const token = tokenIn(input)?.slice(TOKEN_PREFIX.length);
       if (token === undefined)
         throw new TaskError('States.Runtime', 'Parameters carry no $$.Task.Token', NOTHING);
-      tokens.adopt(token, state);
-      await invokeFunction(services, input);
-      return tokens.wait(token);
+      const answered = tokens.adopt(token, state);
+      await invokeFunction(services, input, begins);
+      return answered();
     }
     case 'sns:publish': {
       const { TopicArn, Subject, Message } = publication.parse(input);
@@ -108,11 +113,12 @@ export const taskHandler =
     services: TaskServices,
     tokens: Tokens,
   ) =>
-  async (raw: unknown): Promise<unknown> => {
+  /** `begins` is told when the function of the task does. */
+  async (raw: unknown, begins?: () => void): Promise<unknown> => {
     const input = withoutTimeout(raw);
     if (isOverDataLimit(JSON.stringify(input)))
       throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'provided parameters'), NOTHING);
-    const result = await perform(state, resource, input, services, tokens);
+    const result = await perform(state, resource, input, services, tokens, begins);
     if (isOverDataLimit(JSON.stringify(result)))
       throw new TaskError(DATA_LIMIT_EXCEEDED, dataLimitCause(state, 'returned a result'), largeResult);
     return result;

@@ -7,19 +7,35 @@ interface Waiting {
   /** The state that waits on it. */
   state: string | undefined;
   settle: PromiseWithResolvers<unknown>;
-  open: boolean;
 }
 
 export type TokenAnswer = 'taken' | 'TaskDoesNotExist' | 'TaskTimedOut';
 
+/** So many that nobody waits on any more are known. A later answer to an older one is told that it does not exist. */
+const REMEMBERED = 10_000;
+
 export const createTokens = () => {
-  const tokens = new Map<string, Waiting>();
+  const open = new Map<string, Waiting>();
+  const byExecution = new Map<string, Set<string>>();
+  /** In the order in which they were closed. */
+  const closed = new Set<string>();
+
+  const shut = (token: string, { execution }: Waiting): void => {
+    open.delete(token);
+    const mine = byExecution.get(execution);
+    mine?.delete(token);
+    if (mine?.size === 0) byExecution.delete(execution);
+    closed.add(token);
+    for (const oldest of closed) {
+      if (closed.size <= REMEMBERED) break;
+      closed.delete(oldest);
+    }
+  };
 
   const answer = (token: string, act: (waiting: Waiting) => void): TokenAnswer => {
-    const waiting = tokens.get(token);
-    if (waiting === undefined) return 'TaskDoesNotExist';
-    if (!waiting.open) return 'TaskTimedOut';
-    waiting.open = false;
+    const waiting = open.get(token);
+    if (waiting === undefined) return closed.has(token) ? 'TaskTimedOut' : 'TaskDoesNotExist';
+    shut(token, waiting);
     act(waiting);
     return 'taken';
   };
@@ -31,30 +47,30 @@ export const createTokens = () => {
       const settle = Promise.withResolvers<unknown>();
       // Nobody may be waiting when it is settled.
       settle.promise.catch(() => undefined);
-      tokens.set(token, { execution, state: undefined, settle, open: true });
+      open.set(token, { execution, state: undefined, settle });
+      byExecution.set(execution, (byExecution.get(execution) ?? new Set()).add(token));
       return token;
     },
-    /** What it is answered with. An answer may have come before. */
-    wait: (token: string): Promise<unknown> =>
-      tokens.get(token)?.settle.promise ?? Promise.reject(new TaskError('TaskDoesNotExist', 'unknown token')),
-    /** A state begins to hand the token out. */
-    adopt: (token: string, state: string): void => {
-      const waiting = tokens.get(token);
-      if (waiting !== undefined) waiting.state = state;
+    /** A state begins to hand the token out. Answers how to wait for what it is answered with, also when that came before. */
+    adopt: (token: string, state: string): (() => Promise<unknown>) => {
+      const waiting = open.get(token);
+      if (waiting === undefined)
+        return () => Promise.reject(new TaskError('TaskDoesNotExist', 'unknown token'));
+      waiting.state = state;
+      return () => waiting.settle.promise;
     },
     succeed: (token: string, output: unknown) => answer(token, ({ settle }) => settle.resolve(output)),
     fail: (token: string, error: string, cause: string) =>
       answer(token, ({ settle }) => settle.reject(new TaskError(error, cause))),
     heartbeat: (token: string): TokenAnswer => {
-      const waiting = tokens.get(token);
-      if (waiting === undefined) return 'TaskDoesNotExist';
-      return waiting.open ? 'taken' : 'TaskTimedOut';
+      if (open.has(token)) return 'taken';
+      return closed.has(token) ? 'TaskTimedOut' : 'TaskDoesNotExist';
     },
     /** The state that waited is left, or without one the whole execution: a late answer is told so. */
     close: (execution: string, state?: string): void => {
-      for (const waiting of tokens.values()) {
-        const left = state === undefined || waiting.state === state;
-        if (waiting.execution === execution && left) waiting.open = false;
+      for (const token of byExecution.get(execution) ?? []) {
+        const waiting = open.get(token);
+        if (waiting !== undefined && (state === undefined || waiting.state === state)) shut(token, waiting);
       }
     },
   };

@@ -8,6 +8,9 @@ import { awaitsBelow, observeFamily } from './family-view.ts';
 import { settledView } from './settled-view.ts';
 
 const POLL_MS = 250;
+/** Who has waited for long is told a little later, so that a thousand who wait do not keep the table busy. */
+const LONGEST_POLL_MS = 5_000;
+const SHARE_OF_WAIT = 8;
 const POLLS_PER_TREE = 8;
 
 /** Nothing more happens by itself: there is a result, or a person is needed. */
@@ -39,7 +42,8 @@ export const createDescribe =
     for (let polls = 0; !isSettled(head) && left > 0; polls += 1) {
       // A tree has many heads, so it is looked at less often.
       if (polls % POLLS_PER_TREE === 0 && (await awaitsBelow(store, head))) break;
-      const pause = Math.min(left, POLL_MS);
+      const waited = waitSeconds * 1000 - left;
+      const pause = Math.min(left, Math.max(POLL_MS, Math.min(waited / SHARE_OF_WAIT, LONGEST_POLL_MS)));
       await clock.sleep(pause);
       left -= pause;
       head = await look();
