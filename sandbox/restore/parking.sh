@@ -28,7 +28,8 @@ find_parked() {
   [ ${#numbers[@]} -gt 0 ] && [ -n "$2" ] || return 0
   for n in "${numbers[@]##*/}"; do
     [[ $n != *[!0-9]* ]] || continue
-    # A crash leaves a place without its notes.
+    # A crash leaves a place without its notes, or one from which everything came back.
+    [ -e "$PARKING/$n/git" ] || [ -L "$PARKING/$n/git" ] || [ -d "$PARKING/$n/shadow" ] || continue
     [ -f "$PARKING/$n/metas" ] && mapfile -t metas <"$PARKING/$n/metas" || continue
     [[ " ${metas[*]-} " == *" $2 "* ]] || continue
     if [ "${metas[0]}" = "$2" ]; then
@@ -56,7 +57,7 @@ unpark() {
     mv -- "$from/git" .git || return
     if find_host; then
       CREATED=1
-      rm -rf -- "$from"
+      rm -rf -- "$from/metas" "$from"
     else
       HG='' HC=''
       mv -- .git "$from/git"

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
-import { TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { replacedCommand } from '../support/placing.ts';
 
 describe('repositories that come and go', () => {
   test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {
@@ -24,6 +25,24 @@ describe('repositories that come and go', () => {
       harness.sh('git tag', 'new/deep').trim(),
       'what no capture holds came back with the parked .git',
     ).toBe('keep');
+  });
+
+  test('one comes back with its own .git, although the place it was once parked at could not be removed', async () => {
+    using killed = replacedCommand(
+      'rm',
+      '[[ $1 == -rf && $* == *parked-s1/* ]] || exec "$real" "$@"\n"$real" "$armed"\nkill -9 $$\n',
+    );
+    await using harness = await withTwoFiles(['app'], { env: killed.env });
+    const first = await harness.capture();
+    harness.sh('git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; git tag keep');
+    const { undo } = await applies(harness, first);
+    killed.arm();
+    expect([(await harness.rollback(undo)).report.outcome, killed.isArmed()]).toEqual(['reverted', false]);
+    await applies(harness, undo);
+    harness.sh('echo two > n; git commit -qam two', 'new');
+    await applies(harness, first);
+    await applies(harness, undo);
+    expect(harness.sh('git tag; cat n', 'new')).toBe('keep\nn\n');
   });
 
   test('ignored files of a parked repository stay where they are', async () => {
