@@ -56,7 +56,7 @@ export interface CommandFault {
   command: string;
   /** Which of its calls fails; from 1. */
   call: number;
-  /** `half`: of what it is given by a pipe it sees half, else half of what it says comes out. */
+  /** `half`: half of what it removes, links or reads from a list is done, else half of what it says comes out. */
   when: 'before' | 'half' | 'after';
   /** `exit`: it ends as it does when it fails. `kill`: it dies by SIGKILL, as when memory is out. `kill-shell`: the shell that started it does. */
   by: 'exit' | 'kill' | 'kill-shell';
@@ -74,6 +74,23 @@ export interface CommandCall {
 
 /** With 1, some say that there was nothing to find. */
 const failed = (name: string): number => ({ git: 128, grep: 2 })[name] ?? 1;
+
+/** What is done by halves to a tree of files, and not only in what is read and said. */
+const HALF: Record<string, string> = {
+  rm: `for word; do
+      shift
+      case $word in -*) ;; *) set -- "$@" "$word" ;; esac
+    done
+    find "$@" -depth -print0 2>/dev/null >$own/all
+    half_of $own/all | xargs -0 -r rm -d -f --
+    : >$own/done`,
+  cp: `case $1 in -r*)
+      cp -al -- "$3" "$3.half" && find "$3.half" ! -type d -print0 >$own/all && half_of $own/all | xargs -0 -r rm -f --
+      cp "$1" -- "$3.half" "$4"
+      rm -rf -- "$3.half"
+      : >$own/done ;;
+    esac`,
+};
 
 /**
  * A shim. It starts nothing but the real command unless it is the one to fail: `armed` holds the order, and the file
@@ -98,11 +115,24 @@ else
 fi
 export PATH=${directory}/none:/usr/bin:/bin
 own=$(mktemp -d)
+half_of() {
+  cat "$1" >$own/list
+  records=$(tr -cd '\\0' <$own/list | wc -c)
+  if [ "$records" -gt 0 ]; then head -z -n $((records / 2)) $own/list; else head -n $(($(wc -l <$own/list) / 2)) $own/list; fi
+}
+takes_list() {
+  case '${name} '$1 in *' -z --stdin'* | *--index-info* | *--batch* | perl* | xargs*) ;; *) return 1 ;; esac
+}
 case $when in
   before) ;;
   after) ${real} "$@" ;;
   half)
-    if [ -p /dev/stdin ]; then
+    ${HALF[name] ?? ''}
+    if [ -e $own/done ]; then
+      :
+    elif [ -f /dev/stdin ] && takes_list "$*"; then
+      half_of /dev/stdin | ${real} "$@"
+    elif [ -p /dev/stdin ]; then
       cat >$own/in
       head -c $(($(stat -c %s $own/in) / 2)) $own/in | ${real} "$@"
     else
