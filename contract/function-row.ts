@@ -1,7 +1,14 @@
 /** The members of one row of the table of functions. */
 import type * as z from 'zod';
 
-export type TableAction = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem';
+export type TableAction =
+  | 'GetItem'
+  | 'Query'
+  | 'Scan'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'BatchWriteItem'
+  | 'ConditionCheckItem';
 export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess';
 
 /** Who may call a function; `internal`: only the machine, rules and streams of the construct. */

@@ -50,6 +50,9 @@ const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'PutItem'] } a
 /** Reads the whole ledger of a saga too. */
 const MOVE_AND_LIST = { ...MOVE, ledger: [...MOVE.ledger, 'Query'] } as const;
 
+/** Checks the epoch of a session, and again in the transaction that writes. */
+const EPOCH = ['GetItem', 'ConditionCheckItem'] as const;
+
 export const SAGA_FUNCTIONS = {
   'start-saga': {
     description: 'Checks, pins and starts a saga',
@@ -58,6 +61,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['agent-backend'],
     timeoutSeconds: 60,
     grants: {
+      sessions: EPOCH,
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       permits: 'take',
       ledger: ['GetItem', 'PutItem'],
@@ -73,6 +77,7 @@ export const SAGA_FUNCTIONS = {
     // It calls the tool itself, and tools may take long.
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
+      sessions: EPOCH,
       sagas: ['GetItem', 'PutItem'],
       permits: 'take',
       ledger: ['PutItem', 'Query'],
@@ -87,6 +92,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['agent-backend'],
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
+      sessions: EPOCH,
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       permits: 'take',
       ledger: ['PutItem', 'Query'],

@@ -13,6 +13,8 @@ const project = z
 export const who = z.string().trim().min(1).max(200);
 const words = z.string().max(2000);
 const day = z.iso.date();
+/** Of a session. */
+const epoch = z.int().min(1).optional();
 const limit = z.int().min(1).max(1000);
 export const acceptResidue = z
   .boolean()
@@ -63,6 +65,7 @@ export const startSagaInput = () =>
       .describe(
         'the message of that session whose work it is: a rollback to an earlier one names its effects',
       ),
+    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
     project: project
       .optional()
       .describe('sagas of one project keep out of each other on exclusive resources'),
@@ -94,6 +97,7 @@ export const submitStepInput = () =>
     arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
     sessionId: id.optional().describe('the session that submits it'),
     messageId: id.optional().describe('the message that it belongs to'),
+    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
     waitSeconds: waitSeconds.describe(
       'waits so long for the end of the step; default 60. A tool that may take longer is called by the machine',
     ),
@@ -119,6 +123,7 @@ export const callToolInput = () =>
     allowIrreversible: z.boolean().optional().describe('an irreversible tool needs no approval'),
     sessionId: id.optional(),
     messageId: id.optional().describe('the message that it belongs to'),
+    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
     waitSeconds: waitSeconds.describe(
       'waits so long for the end of the call; default 60. A tool that may take longer is called by the machine',
     ),

@@ -1,10 +1,12 @@
 /** The part of the composition root that wires the evaluator of expressions and the link to executions. */
 import { executionLink } from '../adapters/aws/sagas/saga-engine.ts';
 import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
+import { createCheckEpoch } from '../core/checkpoint/session/check-epoch.ts';
 import type { DriveDependencies } from '../core/saga/interactive/drive.ts';
 import type { AdvanceDependencies, Evaluate } from '../core/saga/ports.ts';
 import { type Runtime, required } from './runtime.ts';
 import { sagaPorts, toolInvoker } from './saga-runtime.ts';
+import { sessionStore } from './session-runtime.ts';
 
 export const evaluator = (): Evaluate => createEvaluator();
 
@@ -15,8 +17,9 @@ export const advancePorts = (runtime: Runtime): AdvanceDependencies => ({
   httpToolFunction: required(runtime.env, 'WALKBACK_HTTP_TOOL_FUNCTION'),
 });
 
-/** For functions that drive a saga themselves. */
+/** For functions that drive a saga themselves, for an agent of a session. */
 export const drivePorts = (runtime: Runtime): DriveDependencies => ({
   ...advancePorts(runtime),
+  checkEpoch: createCheckEpoch(sessionStore(runtime)),
   tools: toolInvoker(),
 });

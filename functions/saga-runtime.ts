@@ -7,12 +7,13 @@ import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
 import { createToolInvoker } from '../adapters/aws/sagas/tool-invoker.ts';
 import type { LedgerAudit } from '../core/saga/ledger/audit.ts';
 import type { SagaEngine, SagaStore, Tombstones, ToolFunctions, ToolInvoker } from '../core/saga/ports.ts';
-import { type Runtime, required } from './runtime.ts';
+import { optional, type Runtime, required } from './runtime.ts';
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
   createSagaStore({
     sagasTable: required(env, 'WALKBACK_SAGAS_TABLE'),
     ledgerTable: required(env, 'WALKBACK_LEDGER_TABLE'),
+    sessionsTable: optional(env, 'WALKBACK_SESSIONS_TABLE'),
   });
 
 export const ledgerAudit = ({ env }: Runtime): LedgerAudit =>

@@ -12,6 +12,11 @@ export const hasVersion = (version: number): Condition => ({
   names: { '#version': 'version' },
   values: { ':expectedVersion': version },
 });
+export const hasEpoch = (epoch: number): Condition => ({
+  expression: '#epoch = :expectedEpoch',
+  names: { '#epoch': 'epoch' },
+  values: { ':expectedEpoch': epoch },
+});
 export const isOpen: Condition = {
   expression: 'attribute_exists(pk) AND NOT #phase IN (:done, :failed)',
   names: { '#phase': 'phase' },

@@ -37,6 +37,13 @@ export interface Write extends ConditionalPut {
   tableName: string;
 }
 
+/** The transaction is written only while the item of this key is so. */
+export interface Check {
+  tableName: string;
+  key: Key;
+  check: Condition;
+}
+
 /** `existing`: the items that stood in the way; of a transaction only when asked for. */
 export type PutOutcome = { written: true } | { written: false; existing: Stored[] };
 
@@ -46,6 +53,19 @@ const putInput = ({ tableName, item, condition }: Write, withExisting: boolean) 
   ...conditionInput(condition),
   ...(condition && withExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
 });
+
+const transactItem = (one: Write | Check, withExisting: boolean) => {
+  if (!('check' in one)) return { Put: putInput(one, withExisting) };
+  const { tableName, key, check } = one;
+  return {
+    ConditionCheck: {
+      TableName: tableName,
+      Key: { ...key },
+      ...conditionInput(check),
+      ConditionExpression: check.expression,
+    },
+  };
+};
 
 const cancelledBecause = (error: TransactionCanceledException, ...codes: string[]): boolean =>
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
@@ -65,11 +85,11 @@ const stored = (item: unknown): unknown => JSON.parse(JSON.stringify(item));
  */
 export const transact = async (
   client: DynamoDBDocumentClient,
-  writes: readonly Write[],
+  writes: readonly (Write | Check)[],
   { busy, withExisting = false }: { busy: string; withExisting?: boolean },
 ): Promise<PutOutcome> => {
   const command = () =>
-    new TransactWriteCommand({ TransactItems: writes.map((one) => ({ Put: putInput(one, withExisting) })) });
+    new TransactWriteCommand({ TransactItems: writes.map((one) => transactItem(one, withExisting)) });
   let collision: unknown;
   const tryIt = async (): Promise<PutOutcome | undefined> => {
     try {

@@ -5,9 +5,10 @@ import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { statusWord } from '../view/saga-views.ts';
 
-interface Options {
+interface Options extends SessionOptions {
   plan?: string;
   interactive?: boolean;
   inline?: boolean;
@@ -16,8 +17,6 @@ interface Options {
   allow?: string[];
   input?: string;
   id?: string;
-  session?: string;
-  message?: string;
   by?: string;
   project?: string;
   maxConcurrent?: number;
@@ -45,7 +44,7 @@ const planOf = async (template: string | undefined, options: Options) => {
 };
 
 export const addSagaStart = (parent: Command, app: App): void => {
-  parent
+  const start = parent
     .command('start')
     .argument('[template]', 'template of the catalog, NAME or NAME@VERSION')
     .description('start a saga from a template, or from a plan of your own')
@@ -63,9 +62,8 @@ export const addSagaStart = (parent: Command, app: App): void => {
     )
     .option('--allow <tool...>', 'interactive: irreversible tools that need no approval')
     .option('-i, --input <json>', "the saga's input: JSON or @FILE", '{}')
-    .option('--id <id>', 'saga id; starting the same again is no second saga', parseId)
-    .option('-s, --session <id>', 'session the saga belongs to', parseId)
-    .option('-m, --message <id>', 'message of the session whose work it is', parseId)
+    .option('--id <id>', 'saga id; starting the same again is no second saga', parseId);
+  withSession(start, 'session the saga belongs to')
     .option('--project <name>', 'project: its sagas keep out of each other on exclusive resources')
     .option(
       '--max-concurrent <count>',
@@ -83,8 +81,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
             requestedBy: operatorOf(run.terminal, options.by),
             ...(options.inline === true ? { drive: 'inline' as const } : {}),
             ...(options.id === undefined ? {} : { sagaId: options.id }),
-            ...(options.session === undefined ? {} : { sessionId: options.session }),
-            ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...sessionInputOf(options),
             ...(options.project === undefined ? {} : { project: options.project }),
             ...(options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent }),
           }),

@@ -2,28 +2,26 @@ import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
+import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { stepText } from '../view/step-view.ts';
 
-interface Submitted {
+interface Submitted extends SessionOptions {
   tool: string;
   arguments: string;
-  session?: string;
-  message?: string;
   wait: number;
 }
 
 export const addSagaSubmit = (parent: Command, app: App): void => {
-  parent
+  const submit = parent
     .command('submit')
     .argument('<saga>', 'saga id', parseId)
     .argument('<step>', 'id of the step; the same again is the same step', parseId)
     .description('submit a step of an interactive saga, and show what became of it')
     .requiredOption('-t, --tool <tool>', 'tool of the catalog, NAME or NAME@VERSION')
-    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}')
-    .option('-s, --session <id>', 'session that submits it', parseId)
-    .option('-m, --message <id>', 'message that it belongs to', parseId)
+    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
+  withSession(submit, 'session that submits it')
     .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
     .action((sagaId: string, stepId: string, options: Submitted, command: Command) =>
       withConnection(app, command, async (run) => {
@@ -35,8 +33,7 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
             arguments: await readArguments(options.arguments),
             waitSeconds: options.wait,
             observe: false,
-            ...(options.session === undefined ? {} : { sessionId: options.session }),
-            ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...sessionInputOf(options),
           }),
         );
         for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));

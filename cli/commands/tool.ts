@@ -3,14 +3,13 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { stepText } from '../view/step-view.ts';
 
-interface Called {
+interface Called extends SessionOptions {
   arguments: string;
   request: string;
-  session?: string;
-  message?: string;
   allowIrreversible?: boolean;
   wait: number;
   by?: string;
@@ -18,14 +17,13 @@ interface Called {
 
 export const addTool = (program: Command, app: App): void => {
   const tool = program.command('tool').description('call single tools of the catalog');
-  tool
+  const call = tool
     .command('call')
     .argument('<tool>', 'tool of the catalog, NAME or NAME@VERSION')
     .description('call one tool, as a saga of one step')
     .requiredOption('-r, --request <id>', 'the same again is the same call', parseId)
-    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}')
-    .option('-s, --session <id>', 'session that calls it', parseId)
-    .option('-m, --message <id>', 'message that it belongs to', parseId)
+    .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
+  withSession(call, 'session that calls it')
     .option('--allow-irreversible', 'an irreversible tool needs no approval')
     .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
     .option('--by <who>', 'who asks (default: you)')
@@ -38,8 +36,7 @@ export const addTool = (program: Command, app: App): void => {
             arguments: await readArguments(options.arguments),
             waitSeconds: options.wait,
             requestedBy: operatorOf(run.terminal, options.by),
-            ...(options.session === undefined ? {} : { sessionId: options.session }),
-            ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...sessionInputOf(options),
             ...(options.allowIrreversible === true ? { allowIrreversible: true } : {}),
           }),
         );

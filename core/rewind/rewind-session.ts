@@ -10,10 +10,11 @@ import { requireActive, requireSession } from '../checkpoint/session/session-rul
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
-import type { SagaHead } from '../saga/model/head.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
-import { sessionSagas } from '../saga/people/session-effects.ts';
-import { storiesOf } from '../saga/people/stories.ts';
+import { observe } from '../saga/people/observation.ts';
+import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
+import { standsBelow } from '../saga/people/stands-below.ts';
+import { observed, storiesOf } from '../saga/people/stories.ts';
 import { requireReturn, undoPlanOf } from '../saga/people/undo-plan.ts';
 import { mapAtOnce } from '../shared/at-once.ts';
 import type { Invocation } from '../shared/deadline.ts';
@@ -25,6 +26,8 @@ import { requireSameRequest, rewindHash } from './rewind-record.ts';
 import { takeBackSagas } from './take-back-sagas.ts';
 
 const SAGAS_AT_ONCE = 8;
+
+const STAYS_BETWEEN = 'a later step of this saga stays';
 /** Time that a call keeps for the files when it waits for effects. */
 const FILES_MS = 120_000;
 
@@ -33,17 +36,27 @@ type IsAfter = ReturnType<typeof isAfterTarget>;
 export const createRewindSession = (dependencies: SessionRewindDependencies) => {
   const { store, sessions, clock } = dependencies;
 
-  const told = async (head: SagaHead): Promise<RewoundSaga> => ({
-    sagaId: head.sagaId,
-    status: head.state.status,
-    epoch: head.state.epoch,
-    after: null,
-    plan: undoPlanOf(storiesOf(head, await readTrueLedger(store, head))),
-  });
+  const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
+    const { sagaId, state } = head;
+    const entries = await readTrueLedger(store, head);
+    const stories = storiesOf(head, entries);
+    const { undo, stands } = undoPlanOf(stories, steps?.floor);
+    const below = await standsBelow(store, sagaId, entries, stories);
+    const between = (steps?.between ?? []).map((story) => ({ ...observed(story), reason: STAYS_BETWEEN }));
+    const isThrough = steps?.isLeft === false && state.phase !== 'undo';
+    return {
+      sagaId,
+      status: state.status,
+      epoch: state.epoch,
+      after: steps?.after ?? null,
+      plan: { undo, stands: [...stands, ...below, ...between] },
+      ...(isThrough ? { observation: observe(head, entries) } : {}),
+    };
+  };
 
   /** The last one first, as they are taken back. */
   const sagasAfter = async (sessionId: string, isAfter: IsAfter): Promise<RewoundSaga[]> =>
-    mapAtOnce((await sessionSagas(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
+    mapAtOnce((await sagasSince(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
 
   /** Work of the epoch in which the rewind began is stale from here on (C9). */
   const fence = async ({ sessionId, epoch }: RewindRecord): Promise<void> => {
@@ -131,7 +144,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
         (request.waitSeconds ?? 0) * 1000,
         Math.max(0, invocation.deadlineMs - clock.now().getTime() - FILES_MS),
       );
-      const order = { sessionId, isAfter, acceptResidue, by: request.by, reason: `rewind ${requestId}` };
+      const told = guidance === undefined ? {} : { guidance };
+      const order = { sessionId, requestId, isAfter, acceptResidue, by: request.by, ...told };
       const taken = await takeBackSagas(dependencies, order, waitMs);
       const left = await sagasAfter(sessionId, isAfter);
       if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);

@@ -1,14 +1,20 @@
 /**
- * Takes back all sagas of a session that came after a checkpoint. Those that run are stopped at once. Those
- * that are completed are undone one after the other, the last one first. A failure stops it.
+ * Takes back what the sagas of a session did after a checkpoint: all of those that began after it, and the last steps
+ * of an interactive one that began before. Those that run are stopped at once. Those that are completed, or wait for
+ * their next step, are taken back one after the other, the last one first. A failure stops it.
  */
 import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
+import { isRewindable } from '../saga/decide/decide-rewind.ts';
 import { isUndoable } from '../saga/decide/effects.ts';
+import type { SagaEvent } from '../saga/decide/saga-events.ts';
 import type { SagaHead } from '../saga/model/head.ts';
+import { isIdle } from '../saga/model/state.ts';
 import { ensureDriven } from '../saga/people/ensure-driven.ts';
-import { sessionSagas } from '../saga/people/session-effects.ts';
+import { type LastSteps, type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
+import { hashJson } from '../saga/plan/json.ts';
 import { move } from '../saga/run/move.ts';
 import { wake } from '../saga/run/wake.ts';
+import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';
 
 export type TakenBack = 'done' | 'undoing' | 'stopped';
@@ -17,49 +23,90 @@ const POLL_MS = 250;
 
 interface Order {
   sessionId: string;
+  requestId: string;
   isAfter: (saga: PlacedSaga) => boolean;
   acceptResidue: boolean;
+  guidance?: string;
   by: string;
-  reason: string;
 }
 
 /** Nothing of it is left to take back, or nothing takes it back and that was accepted. */
-const isSettled = ({ state: { status, effects } }: SagaHead): boolean =>
-  status === 'COMPENSATED' || (status === 'COMPLETED' && !effects.some(isUndoable));
+const isSettled = ({ head: { state }, steps }: SagaSince): boolean =>
+  state.status === 'COMPENSATED' ||
+  (steps === undefined
+    ? state.status === 'COMPLETED' && !state.effects.some(isUndoable)
+    : !steps.isLeft && state.phase !== 'undo');
 
-const isStopped = ({ state }: SagaHead): boolean => state.status === 'COMPENSATION_FAILED';
-const isForward = ({ state }: SagaHead): boolean => state.phase === 'forward' && !state.cancelRequested;
+const isStopped = ({ head: { state } }: SagaSince): boolean => state.status === 'COMPENSATION_FAILED';
 
-/** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
-const tell = async (
-  dependencies: TakeBackDependencies,
-  { sagaId }: SagaHead,
-  order: Order,
-): Promise<void> => {
-  const { acceptResidue, by, reason } = order;
-  const event = { type: 'undo' as const, acceptResidue, evidence: reason };
-  const turnable = (now: SagaHead) =>
-    isForward(now) || now.state.status === 'COMPLETED' ? event : undefined;
-  const { head } = await move(dependencies, sagaId, turnable, by);
-  await wake(dependencies, sagaId);
-  await ensureDriven(dependencies, head, by);
+/** It may act at any moment. An interactive saga that began before waits for its turn when it waits for a step. */
+const runs = ({ head: { state }, steps }: SagaSince): boolean =>
+  state.phase === 'forward' && !state.cancelRequested && (steps === undefined || !isIdle(state.wait));
+
+const undoEvent = ({ acceptResidue, requestId }: Order) => ({
+  type: 'undo' as const,
+  acceptResidue,
+  evidence: `rewind ${requestId}`,
+});
+
+/** A request of its own for each epoch: a late agent may have submitted a step since. */
+const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: LastSteps): SagaEvent => {
+  const { requestId, sessionId, guidance, acceptResidue } = order;
+  const target = { after, floor, cursor };
+  return {
+    type: 'rewind',
+    requestId: `session-${sha256Hex(`${sessionId} ${requestId}`).slice(0, 40)}-${head.state.epoch}`,
+    requestHash: hashJson({ sessionId, requestId, ...target }),
+    ...target,
+    ...(guidance === undefined ? {} : { guidance }),
+    ...(acceptResidue ? { acceptResidue } : {}),
+  };
 };
 
+/** What it is told now. Undefined when it was told before, or moved since it was looked at. */
+const eventFor =
+  (order: Order, { head, steps }: SagaSince) =>
+  (now: SagaHead): SagaEvent | undefined => {
+    const { phase, cancelRequested, status } = now.state;
+    if (steps === undefined) {
+      const turns = (phase === 'forward' && !cancelRequested) || status === 'COMPLETED';
+      return turns ? undoEvent(order) : undefined;
+    }
+    return now.version === head.version && isRewindable(now.state)
+      ? rewindEvent(order, now, steps)
+      : undefined;
+  };
+
+/** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
+const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Order): Promise<void> => {
+  const { sagaId } = one.head;
+  const { head } = await move(dependencies, sagaId, eventFor(order, one), order.by);
+  await wake(dependencies, sagaId);
+  await ensureDriven(dependencies, head, order.by);
+};
+
+type Known = NonNullable<Parameters<typeof sagasSince>[3]>;
+
 /** One look at all of them: tells those whose turn it is. */
-const advance = async (dependencies: TakeBackDependencies, order: Order): Promise<TakenBack> => {
-  const { store } = dependencies;
-  // Children are taken back by their roots.
-  const all = await sessionSagas(store, order.sessionId, order.isAfter);
-  const sagas = all.filter(({ parent }) => parent === undefined);
-  for (const head of sagas.filter(isForward)) await tell(dependencies, head, order);
-  const open = sagas.filter((head) => !isSettled(head));
+const advance = async (
+  dependencies: TakeBackDependencies,
+  order: Order,
+  known: Known,
+): Promise<TakenBack> => {
+  const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, known);
+  const open = sagas.filter((one) => !isSettled(one));
+  const running = open.filter(runs);
+  for (const one of running) await tell(dependencies, one, order);
   const last = open.at(-1);
   if (last === undefined) return 'done';
-  if (open.some(({ state }) => state.phase !== 'done')) return 'undoing';
+  if (running.length > 0 || open.some(({ head }) => isMoving(head))) return 'undoing';
   if (open.some(isStopped)) return 'stopped';
   await tell(dependencies, last, order);
   return 'undoing';
 };
+
+/** Something goes on in it by itself. */
+const isMoving = ({ state }: SagaHead): boolean => state.phase !== 'done' && !isIdle(state.wait);
 
 /** Goes on until all are taken back, one cannot be, or the time is up. */
 export const takeBackSagas = async (
@@ -67,10 +114,11 @@ export const takeBackSagas = async (
   order: Order,
   waitMs: number,
 ): Promise<TakenBack> => {
-  let taken = await advance(dependencies, order);
+  const known: Known = new Map();
+  let taken = await advance(dependencies, order, known);
   for (let leftMs = waitMs; leftMs > 0 && taken === 'undoing'; leftMs -= POLL_MS) {
     await dependencies.clock.sleep(Math.min(leftMs, POLL_MS));
-    taken = await advance(dependencies, order);
+    taken = await advance(dependencies, order, known);
   }
   return taken;
 };

@@ -43,9 +43,21 @@ export interface SessionSaga {
   createdAt: string;
 }
 
-/** Written in the transaction of a move. */
+/** The epoch of a session that work belongs to: it is written only while the session is in that epoch. */
+export interface SessionFence {
+  sessionId: string;
+  epoch: number;
+}
+
+/** Throws `StaleEpoch`, `SessionNotFound` and `SessionEnded`. */
+export type CheckEpoch = (fence: SessionFence) => Promise<void>;
+
+/** Written, or checked, in the transaction of a move. */
 export interface Beside {
   submitted?: SubmittedStep;
+  /** The saga gets a place in the list of this session too, whose step it took. */
+  session?: { sessionId: string; createdAt: string };
+  fence?: SessionFence;
   /** Permits are granted once with each token. */
   claims?: readonly Claim[];
 }
@@ -65,13 +77,14 @@ export interface SagaStore {
   /** A step that was submitted under this id, checked against what it was pinned under. */
   getSubmittedStep(sagaId: string, stepId: string): Promise<SubmittedStep | undefined>;
   /**
-   * One transaction: head and first entries, both create-only, and what they claim. When only a claim was
-   * refused, there is no `existing`.
+   * One transaction: head and first entries, both create-only, and what they claim. When only a claim or the
+   * fence was refused, there is no `existing`.
    */
   createSaga(
     head: SagaHead,
     entries: readonly LedgerEntry[],
     claims?: readonly Claim[],
+    fence?: SessionFence,
   ): Promise<WriteOutcome<SagaHead>>;
   /**
    * One transaction (S9): the head moves from `expectedVersion`, every entry is create-only, and every

@@ -9,12 +9,17 @@ import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
 import type { RewindRecord } from '../../core/saga/model/session-rewind.ts';
 import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
-import type { Page, SagaStore, WakeToken } from '../../core/saga/ports.ts';
+import type { Page, SagaStore, SessionFence, WakeToken } from '../../core/saga/ports.ts';
 
 import { memoryPermits } from './memory-permits.ts';
 
+interface MemorySagaStoreOptions {
+  /** Whether a session is in this epoch now, for the fence of a transaction. */
+  inEpoch?: (fence: SessionFence) => boolean;
+}
+
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
-export const memorySagaStore = () => {
+export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions = {}) => {
   const heads = new Map<string, SagaHead>();
   const pinned = new Map<string, PinnedSaga['steps']>();
   const inputs = new Map<string, Json>();
@@ -22,6 +27,8 @@ export const memorySagaStore = () => {
   const tokens = new Map<string, WakeToken>();
   const submitted = new Map<string, SubmittedStep>();
   const rewinds = new Map<string, RewindRecord>();
+  /** Sagas that took a step of a session in which they were not started. */
+  const ofSessions = new Map<string, { sessionId: string; sagaId: string; createdAt: string }>();
   const tools: ToolManifest[] = [];
   const definitions: SagaDefinition[] = [];
   const writes = { transactions: 0, entries: 0 };
@@ -94,10 +101,10 @@ export const memorySagaStore = () => {
       return structuredClone(step);
     },
     permits,
-    createSaga: async (head, entries, claims = []) => {
+    createSaga: async (head, entries, claims = [], fence = undefined) => {
       const existing = heads.get(head.sagaId);
       if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
-      if (!mayClaim(claims)) return { written: false };
+      if (!mayClaim(claims) || (fence !== undefined && !inEpoch(fence))) return { written: false };
       put(head, entries, { claims });
       return { written: true };
     },
@@ -110,9 +117,13 @@ export const memorySagaStore = () => {
           ? { written: false }
           : { written: false, existing: structuredClone(existing) };
       }
-      const { claims = [] } = beside;
-      if (!mayClaim(claims)) return { written: false, existing: structuredClone(existing) };
-      put(head, entries, { others: beside.submitted === undefined ? 1 : 2, claims });
+      const { claims = [], fence, session } = beside;
+      if (!mayClaim(claims) || (fence !== undefined && !inEpoch(fence)))
+        return { written: false, existing: structuredClone(existing) };
+      put(head, entries, { others: beside.submitted === undefined ? 1 : 4, claims });
+      if (session !== undefined) {
+        ofSessions.set(`${session.sessionId} ${head.sagaId}`, { ...session, sagaId: head.sagaId });
+      }
       if (beside.submitted !== undefined) submitted.set(place, structuredClone(beside.submitted));
       return { written: true };
     },
@@ -137,8 +148,8 @@ export const memorySagaStore = () => {
       rewinds.set(`${record.sessionId} ${record.requestId}`, structuredClone(record));
     },
     listBySession: async (sessionId) =>
-      [...heads.values()]
-        .filter((head) => head.sessionId === sessionId)
+      [...heads.values(), ...ofSessions.values()]
+        .filter((one) => one.sessionId === sessionId)
         .map(({ sagaId, createdAt }) => ({ sagaId, createdAt }))
         .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt)),
     listByStatus: async (...asked) => {

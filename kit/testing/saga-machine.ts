@@ -15,7 +15,7 @@ import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer
 import { createOperate } from '../../core/saga/people/operate.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
-import type { Evaluate, Invoked, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import type { CheckEpoch, Evaluate, Invoked, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
@@ -40,6 +40,7 @@ export interface MachineOptions {
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
   maxHistoryEvents?: number;
   httpToolFunction?: string;
+  checkEpoch?: CheckEpoch;
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
 }
@@ -119,6 +120,7 @@ export const sagaMachine = (options: MachineOptions) => {
       },
     },
     ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
+    ...(options.checkEpoch && { checkEpoch: options.checkEpoch }),
   };
   /** As a function that has a quarter of an hour. */
   const invocation = () => ({ deadlineMs: clock.nowMs() + FUNCTION_MS });

@@ -1,4 +1,4 @@
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SAGA_FORMAT } from '../../adapters/aws/item-format.ts';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
@@ -398,6 +398,41 @@ test('a session finds its sagas in the order of their start, whichever store kee
     ]);
     expect(await store.listBySession('nobody')).toEqual([]);
   }
+});
+
+test('nothing is written for an epoch in which the session is not, by the transaction itself', async () => {
+  await opened.tables.client.send(
+    new PutItemCommand({
+      TableName: opened.sessionsTable,
+      Item: { pk: { S: 'SESSION#fenced' }, sk: { S: 'META' }, epoch: { N: '2' } },
+    }),
+  );
+  const fencing = createSagaStore({ ...opened.tables, sessionsTable: opened.sessionsTable });
+  const memory = memorySagaStore({
+    inEpoch: ({ sessionId, epoch }) => sessionId === 'fenced' && epoch === 2,
+  }).store;
+  for (const store of [fencing, memory]) {
+    const head = { ...(await startedHead(store, 'unfenced')), sagaId: 'fenced' };
+    const of = (at: number) => ({ sessionId: 'fenced', epoch: at });
+    expect(await store.createSaga(head, [], [], of(1))).toEqual({ written: false });
+    expect(await store.createSaga(head, [], [], { sessionId: 'nobody', epoch: 2 })).toEqual({
+      written: false,
+    });
+    expect(await store.getHead('fenced')).toBeUndefined();
+    expect(await store.listBySession('fenced')).toEqual([]);
+    expect((await store.createSaga({ ...head, sagaId: 'fenced-2' }, [], [], of(2))).written).toBe(true);
+    const next = { ...head, sagaId: 'fenced-2', version: head.version + 1 };
+    const refused = await store.append(next, head.version, [], { fence: of(3) });
+    expect(refused).toMatchObject({ written: false, existing: { version: head.version } });
+    const beside = { fence: of(2), session: { sessionId: 'other-fenced', createdAt: head.createdAt } };
+    expect((await store.append(next, head.version, [], beside)).written).toBe(true);
+    expect(await store.listBySession('other-fenced')).toMatchObject([{ sagaId: 'fenced-2' }]);
+  }
+  // A function to which the table is not named says so, and does not write unfenced.
+  const head = { ...(await startedHead(memory, 'unfenced-3')), sagaId: 'fenced-3' };
+  await expect(dynamo.createSaga(head, [], [], { sessionId: 'fenced', epoch: 2 })).rejects.toMatchObject({
+    name: 'ConfigurationError',
+  });
 });
 
 test('the record of a rewind is created once, read back, and replaced when it is through', async () => {

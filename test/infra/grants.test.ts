@@ -120,10 +120,17 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
       input: { orderId: sagaId },
       sessionId: world.sessionId,
       messageId: 'second',
+      epoch: 1,
       requestedBy: 'agent-7',
     });
     await cloud.invoke('describe-saga', { sagaId, waitSeconds: 40 });
   }
+  const mine = { sessionId: world.sessionId, messageId: 'second', epoch: 1 };
+  const asked = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7' };
+  const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
+  await cloud.invoke('start-saga', { sagaId: 'late-live', ...asked, ...mine });
+  await cloud.invoke('submit-step', { sagaId: 'late-live', stepId: 'one', ...ticket, ...mine });
+  await cloud.invoke('call-tool', { requestId: 'late-call', ...ticket, ...mine, requestedBy: 'agent-7' });
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.
   createRepositories(world.root, ['added']);

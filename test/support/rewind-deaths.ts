@@ -6,7 +6,7 @@ import { rewindStage, UNDONE } from './session-rewind.ts';
 
 /** How many calls the first two calls of the function make: the one that tells, and the one that brings the files. */
 const rewindCalls = async (): Promise<[number, number]> => {
-  const session = await rewindStage();
+  const session = await rewindStage({ live: true });
   const [tells, brings] = [createCounter(), createCounter()];
   await session.askFirst(() => session.rewind({}, tells));
   for (;;) {
@@ -25,12 +25,12 @@ interface RewindDeath {
 }
 
 const testRewindDeath = async ({ call, at, when }: RewindDeath): Promise<void> => {
-  const session = await rewindStage();
+  const session = await rewindStage({ live: true });
   let wrote = false;
   session.stage.world.duringRestore = () => {
     wrote = true;
     // Files are untouched until every effect is taken back.
-    expect(session.undone()).toHaveLength(3);
+    expect(session.undone()).toHaveLength(5);
   };
   const dying = () => {
     const counter = createCounter({ at, when, kind: 'death' });
@@ -51,8 +51,10 @@ const testRewindDeath = async ({ call, at, when }: RewindDeath): Promise<void> =
   expect(await session.carryOut()).toMatchObject({ status: 'REWOUND', trimAfterMessageId: 'm1' });
   expect(wrote).toBe(true);
   expect(session.files()['api']).toEqual({ 'a.txt': 'two' });
-  expect(await session.statuses()).toEqual(UNDONE);
-  expect(session.undone().toSorted()).toEqual(['asks:0:undo', 'done:0:undo', 'done:1:undo']);
+  expect(await session.statuses()).toEqual([...UNDONE, 'live RUNNING']);
+  const undone = ['asks:0:undo', 'done:0:undo', 'done:1:undo', 'live:1:undo', 'live:2:undo'];
+  expect(session.undone().toSorted()).toEqual(undone);
+  expect((await session.sagas.store.getHead('live'))?.state.epoch).toBe(1);
   expect(session.stage.session().busy).toBeUndefined();
 };
 

@@ -31,6 +31,7 @@ export const openSagaTables = async () => {
   return {
     url: server.url,
     tables: { sagasTable: named('tablessagas'), ledgerTable: named('tablesledger'), client },
+    sessionsTable: named('tablessessions'),
     close: () => disposal.disposeAsync(),
   };
 };

@@ -10,7 +10,7 @@ import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { PlanStep } from '../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { observe } from '../../core/saga/people/observation.ts';
-import type { Invoked, SagaStore } from '../../core/saga/ports.ts';
+import type { Invoked, SagaStore, SessionFence } from '../../core/saga/ports.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
 import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
@@ -49,18 +49,20 @@ export const rejected = (retryable = false): Invoked => ({
 });
 export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
 
-export interface ScriptedSagaOptions extends Pick<MachineOptions, 'replay' | 'onAwait'> {
+export interface ScriptedSagaOptions extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch'> {
   tools: ToolManifest[];
   /** One step per tool unless given. */
   steps?: PlanStep[];
   answer: (request: ToolRequest, clock: VirtualClock) => Invoked | Promise<Invoked>;
   storing?: (store: SagaStore) => SagaStore;
+  /** Whether a session is in this epoch when a transaction is written. */
+  inEpoch?: (fence: SessionFence) => boolean;
 }
 
 export const scriptedSaga = async (options: ScriptedSagaOptions) => {
-  const { tools, replay, onAwait } = options;
+  const { tools, replay, onAwait, inEpoch, checkEpoch } = options;
   const clock = virtualClock();
-  const memory = memorySagaStore();
+  const memory = memorySagaStore(inEpoch === undefined ? {} : { inEpoch });
   const store = options.storing?.(memory.store) ?? memory.store;
   const requests: ToolRequest[] = [];
   for (const tool of tools) await memory.store.putTool(tool);
@@ -74,6 +76,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     },
     ...(replay === undefined ? {} : { replay }),
     ...(onAwait === undefined ? {} : { onAwait }),
+    ...(checkEpoch === undefined ? {} : { checkEpoch }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
   const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>

@@ -1,6 +1,8 @@
 /** A session with files and sagas, both in memory, that is rewound: files and effects over the real core. */
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
+import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import { createCheckEpoch } from '../../core/checkpoint/session/check-epoch.ts';
 import { createRewindSession } from '../../core/rewind/rewind-session.ts';
 import type { Invoked } from '../../core/saga/ports.ts';
 import { type Counter, createCounter } from './fakes/faults.ts';
@@ -17,7 +19,7 @@ const SAGAS = {
 const AFTER = ['done', 'asks'] as const;
 
 export const rewindStage = async (
-  options: { mailed?: true; answer?: (request: ToolRequest) => Invoked | Promise<Invoked> } = {},
+  options: { mailed?: true; live?: true; answer?: (request: ToolRequest) => Invoked | Promise<Invoked> } = {},
 ) => {
   const stage = await createWorkingStage();
   const sagas = await scriptedSaga({
@@ -27,6 +29,8 @@ export const rewindStage = async (
       scriptedTool('mail', 'irreversible'),
     ],
     answer: (request) => options.answer?.(request) ?? committed(),
+    inEpoch: ({ epoch }) => stage.session().epoch === epoch,
+    checkEpoch: createCheckEpoch(stage.instance().deps.store),
     onAwait: async ({ sagaId }) => {
       // A caller that died before it told the saga asks again.
       await (reached[sagaId] ?? rewind)();
@@ -55,6 +59,28 @@ export const rewindStage = async (
     await start(sagaId, messageId, steps);
   if (options.mailed === true) await start('mailed', 'm2', ['pay', 'mail']);
   await machine.settle();
+  const submit = (stepId: string, messageId: string, more: Partial<SubmitStepInput> = {}) =>
+    machine.submit({
+      sagaId: 'live',
+      stepId,
+      tool: 'pay',
+      arguments: {},
+      sessionId: SESSION,
+      messageId,
+      ...more,
+    });
+  if (options.live === true) {
+    await machine.start({
+      sagaId: 'live',
+      sessionId: SESSION,
+      messageId: 'm1',
+      interactive: { onIdle: 'unwind', allowIrreversible: ['mail'] },
+      requestedBy: 'me',
+    });
+    await submit('first', 'm1');
+    await submit('second', 'm2');
+    await submit('third', 'm2');
+  }
   // It waits for a person when the rewind comes, in the midst of its execution.
   let first: RewindSessionAnswer | Error | undefined;
   const askFirst = async (ask: () => Promise<RewindSessionAnswer>): Promise<RewindSessionAnswer> => {
@@ -101,7 +127,8 @@ export const rewindStage = async (
   };
 
   const statuses = async () => {
-    const heads = await Promise.all(['before', ...AFTER].map((sagaId) => store.getHead(sagaId)));
+    const live = options.live === true ? ['live'] : [];
+    const heads = await Promise.all(['before', ...AFTER, ...live].map((sagaId) => store.getHead(sagaId)));
     return heads.flatMap((head) => (head === undefined ? [] : [`${head.sagaId} ${head.state.status}`]));
   };
   return {
@@ -109,6 +136,7 @@ export const rewindStage = async (
     sagas,
     machine,
     start,
+    submit,
     askFirst,
     rewind,
     carryOut,

@@ -189,11 +189,23 @@ const versionReader = <Entry>(schema: z.ZodType<Entry>) =>
 export const readTool = versionReader(manifest);
 export const readDefinition = versionReader(definition);
 
-/** Where a session finds its sagas, in the order of their start. Written with the head, and never changed. */
+interface SagaOfSession {
+  sagaId: string;
+  sessionId: string;
+  createdAt: string;
+}
+
+/** Where a session finds its sagas, in the order of their start. It never changes. */
+export const sessionSagaItem = ({ sagaId, sessionId, createdAt }: SagaOfSession): Item => ({
+  pk: sessionSagasKey(sessionId),
+  sk: `${createdAt}#${sagaId}`,
+  sagaId,
+  createdAt,
+});
+
+/** Written with the head. */
 export const sessionSagaItems = ({ sagaId, sessionId, createdAt }: SagaHead): Item[] =>
-  sessionId === undefined
-    ? []
-    : [{ pk: sessionSagasKey(sessionId), sk: `${createdAt}#${sagaId}`, sagaId, createdAt }];
+  sessionId === undefined ? [] : [sessionSagaItem({ sagaId, sessionId, createdAt })];
 
 export const readSessionSaga = itemReader(ofSaga, (item): SessionSaga => {
   const { sagaId, createdAt } = storedSessionSaga.parse(item);

@@ -6,16 +6,17 @@ import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import { hashJson } from '../../../core/saga/plan/json.ts';
-import type { Beside, SagaStore, WakeToken } from '../../../core/saga/ports.ts';
+import type { Beside, SagaStore, SessionFence, WakeToken } from '../../../core/saga/ports.ts';
 import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { mapAtOnce } from '../../../core/shared/at-once.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
-import { hasVersion, isNew } from '../conditions.ts';
+import { hasEpoch, hasVersion, isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
 import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
+import { sessionKey } from '../sessions/session-keys.ts';
 import { createTable, type Table } from '../table.ts';
 import type { Stored } from '../table-reads.ts';
-import { transact, type Write } from '../table-writes.ts';
+import { type Check, transact, type Write } from '../table-writes.ts';
 import {
   BUSY,
   entryItem,
@@ -36,6 +37,7 @@ import {
   readToken,
   readTool,
   rewindKey,
+  sessionSagaItem,
   sessionSagaItems,
   sessionSagasKey,
   stepItems,
@@ -52,6 +54,8 @@ const HEADS_AT_ONCE = 16;
 export interface SagaStoreOptions {
   sagasTable: string;
   ledgerTable: string;
+  /** Only functions that take the epoch of a session need it. */
+  sessionsTable?: string | undefined;
   client?: DynamoDBClient;
 }
 
@@ -103,7 +107,7 @@ const catalogMethods = <Entry extends { name: string; version: string }>(
 };
 
 export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
-  const { sagasTable, ledgerTable } = options;
+  const { sagasTable, ledgerTable, sessionsTable } = options;
   const client = documentClient(options.client);
   const sagas = createTable(client, sagasTable);
   const ledger = createTable(client, ledgerTable);
@@ -121,7 +125,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     head: SagaHead,
     condition: Write['condition'],
     entries: readonly LedgerEntry[],
-    also: readonly Write[] = [],
+    also: readonly (Write | Check)[] = [],
   ) => {
     const writes = [
       ...also,
@@ -134,7 +138,22 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return { written, ...(existing === undefined ? {} : { existing }) };
   };
 
-  const besideWrites = ({ sagaId }: SagaHead, { submitted, claims = [] }: Beside = {}): Write[] => [
+  const fenceChecks = (fence: SessionFence | undefined): Check[] => {
+    if (fence === undefined) return [];
+    if (sessionsTable !== undefined) {
+      return [{ tableName: sessionsTable, key: sessionKey(fence.sessionId), check: hasEpoch(fence.epoch) }];
+    }
+    throw new WalkbackError('ConfigurationError', 'The table of sessions is not named to this function.');
+  };
+
+  const besideWrites = (
+    { sagaId }: SagaHead,
+    { submitted, session, fence, claims = [] }: Beside = {},
+  ): (Write | Check)[] => [
+    ...fenceChecks(fence),
+    ...(session === undefined
+      ? []
+      : [{ tableName: sagasTable, item: sessionSagaItem({ sagaId, ...session }) }]),
     ...(submitted === undefined
       ? []
       : [{ tableName: sagasTable, item: submittedItem(sagaId, submitted), condition: isNew }]),
@@ -182,8 +201,9 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       return step;
     },
     permits: permitMethods(sagas),
-    createSaga: (head, entries, claims = []) =>
+    createSaga: async (head, entries, claims = [], fence = undefined) =>
       commit(head, isNew, entries, [
+        ...fenceChecks(fence),
         ...sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),
         ...claimWrites(sagasTable, claims),
       ]),
@@ -192,7 +212,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       const item = await sagas.get(submittedKey(sagaId, stepId));
       return item === undefined ? undefined : readSubmitted(item);
     },
-    append: (head, expectedVersion, entries, beside) =>
+    append: async (head, expectedVersion, entries, beside) =>
       commit(head, hasVersion(expectedVersion), entries, besideWrites(head, beside)),
     createRewind: async (record) => {
       const item = { ...rewindKey(record.sessionId, record.requestId), ...record };

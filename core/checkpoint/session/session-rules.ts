@@ -7,7 +7,10 @@ import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
-export const requireSession = async (store: SessionStore, sessionId: string): Promise<Session> => {
+export const requireSession = async (
+  store: Pick<SessionStore, 'getSession'>,
+  sessionId: string,
+): Promise<Session> => {
   const session = await store.getSession(sessionId);
   if (session !== undefined) return session;
   throw new WalkbackError(

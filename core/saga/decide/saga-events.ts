@@ -72,6 +72,8 @@ export type SagaEvent =
       requestHash: string;
       sessionId?: string;
       messageId?: string;
+      /** The epoch of that session in which it is written. */
+      fence?: { sessionId: string; epoch: number };
     }
   /** An interactive saga ends, and all of it stands. */
   | { type: 'close'; reason?: string }

@@ -9,6 +9,7 @@ import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
+import { fenceOf, requireFence } from '../run/session-fence.ts';
 import type { createStartSaga } from '../run/start.ts';
 import { backoffMs, ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
@@ -91,7 +92,7 @@ export const createCallTool =
   (dependencies: CallToolDependencies) =>
   async (request: CallToolInput, invocation: Invocation): Promise<CalledTool> => {
     const { store, clock, start, submit } = dependencies;
-    const { requestId, tool, version, requestedBy, sessionId, messageId } = request;
+    const { requestId, tool, version, requestedBy, sessionId, messageId, epoch } = request;
     const { waitSeconds = DEFAULT_WAIT_SECONDS, allowIrreversible = false } = request;
     const sagaId = sagaIdOf(requestId);
     const asked = {
@@ -107,6 +108,8 @@ export const createCallTool =
       ...(version === undefined ? {} : { version }),
     };
     if ((await store.getHead(sagaId)) === undefined) {
+      // A read writes nothing, and work of an older epoch is refused all the same.
+      await requireFence(dependencies.checkEpoch, fenceOf(request));
       const pinned = await pinSubmitted(store, await requirePolicy(store, asked), step);
       const untilMs = Math.min(
         clock.now().getTime() + waitSeconds * 1000,
@@ -116,7 +119,11 @@ export const createCallTool =
         return { sagaId: null, step: await read(dependencies, pinned, sagaId, untilMs), warnings: [] };
       }
     }
-    const context = { ...(sessionId && { sessionId }), ...(messageId && { messageId }) };
+    const context = {
+      ...(sessionId && { sessionId }),
+      ...(messageId && { messageId }),
+      ...(epoch && { epoch }),
+    };
     try {
       await start({ sagaId, interactive: asked, ...context, requestedBy });
       const told = await submit({ sagaId, ...step, ...context, waitSeconds, observe: false }, invocation);

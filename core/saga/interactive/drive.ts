@@ -8,7 +8,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { createHandBack } from '../permits/hand-back.ts';
-import type { AdvanceDependencies, ToolInvoker } from '../ports.ts';
+import type { AdvanceDependencies, CheckEpoch, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
 import { createPrepare } from '../run/prepare-next.ts';
@@ -17,6 +17,7 @@ import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
 export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionLink'> {
   tools: ToolInvoker;
+  checkEpoch?: CheckEpoch;
 }
 
 /** Goes on from a move of this function until nothing is in flight, or the machine was started. */

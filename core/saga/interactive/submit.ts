@@ -13,6 +13,7 @@ import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
 import { createPrepare } from '../run/prepare-next.ts';
+import { fenceOf, requireFence } from '../run/session-fence.ts';
 import { interactiveHead, policyOf, requireAccepting } from './accepting.ts';
 import { type DriveDependencies, drive, RESERVE_MS } from './drive.ts';
 import { pinSubmitted } from './pin-submitted.ts';
@@ -46,11 +47,12 @@ const warningsOf = ({ state }: SagaHead): string[] => {
  * for a bad step, and a name of its own for each state that takes no step; nothing is written then.
  */
 export const createSubmitStep = (dependencies: DriveDependencies) => {
-  const { store, clock } = dependencies;
+  const { store, clock, checkEpoch } = dependencies;
   const nowMs = () => clock.now().getTime();
 
   const eventFor = (request: SubmitStepInput, requestHash: string) => {
     const { sagaId, stepId, sessionId, messageId } = request;
+    const fence = fenceOf(request);
     let pinned: PinnedStep | undefined;
     return async (head: SagaHead): Promise<SagaEvent | undefined> => {
       const known = await store.getSubmittedStep(sagaId, stepId);
@@ -58,12 +60,13 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
         requireSame(known, requestHash);
         return undefined;
       }
+      await requireFence(checkEpoch, fence);
       requireAccepting(head, sessionId);
       pinned ??= await pinSubmitted(store, policyOf(head), request);
       const step = { ...pinned, index: head.state.stepCount };
       const { planHash } = pinSteps([step]);
       const context = { ...(sessionId && { sessionId }), ...(messageId && { messageId }) };
-      return { type: 'submit', stepId, step, planHash, requestHash, ...context };
+      return { type: 'submit', stepId, step, planHash, requestHash, ...context, ...(fence && { fence }) };
     };
   };
 

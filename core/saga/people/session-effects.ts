@@ -6,6 +6,7 @@ import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord, EffectStatus } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
+import { isSagaMeant, isStepMeant, sessionSagas } from './session-sagas.ts';
 import { storiesOf } from './stories.ts';
 
 const SAGAS_AT_ONCE = 8;
@@ -14,11 +15,6 @@ const TAKEN_BACK: readonly EffectStatus[] = ['rejected', 'undone', 'resolved'];
 
 const stands = ({ kind, status }: EffectRecord): boolean => kind !== 'read' && !TAKEN_BACK.includes(status);
 
-const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
-  messageId: messageId ?? null,
-  createdAt,
-});
-
 type Store = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
 
 /** The steps of an interactive saga have messages of their own. */
@@ -26,15 +22,16 @@ const isInteractive = ({ state }: SagaHead): boolean => state.interactive !== un
 
 const effectsOf = async (
   store: Store,
+  sessionId: string,
   head: SagaHead,
   isMeant: (place: PlacedSaga) => boolean,
 ): Promise<StandingEffect[]> => {
-  if (!isInteractive(head) && !isMeant(placeOf(head))) return [];
+  if (!isInteractive(head) && !isSagaMeant(head, sessionId, isMeant)) return [];
   if (!head.state.effects.some(stands)) return [];
   const stories = storiesOf(head, await readLedger(store, head.sagaId, head.seq));
   return stories
     .filter(({ effect }) => stands(effect))
-    .filter(({ submitted }) => submitted === undefined || isMeant(submitted))
+    .filter(({ submitted }) => submitted === undefined || isStepMeant(submitted, head, sessionId, isMeant))
     .map(({ step, tool, externalRef, effect, submitted }) => ({
       sagaId: head.sagaId,
       status: head.state.status,
@@ -46,20 +43,11 @@ const effectsOf = async (
     }));
 };
 
-/** The sagas of a session that `isMeant` takes, in the order of their start. */
-export const sessionSagas = async (
-  store: Pick<SagaStore, 'getHead' | 'listBySession'>,
-  sessionId: string,
-  isMeant: (saga: PlacedSaga) => boolean,
-): Promise<SagaHead[]> => {
-  const listed = await store.listBySession(sessionId);
-  const heads = await mapAtOnce(listed, SAGAS_AT_ONCE, ({ sagaId }) => store.getHead(sagaId));
-  return heads.filter((head) => head !== undefined).filter((head) => isMeant(placeOf(head)));
-};
-
 export const createSessionEffects =
   (store: Store): SessionEffects =>
   async (sessionId, isMeant) => {
-    const heads = await sessionSagas(store, sessionId, () => true);
-    return (await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, head, isMeant))).flat();
+    const heads = await sessionSagas(store, sessionId);
+    return (
+      await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, sessionId, head, isMeant))
+    ).flat();
   };

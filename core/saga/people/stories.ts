@@ -18,7 +18,7 @@ export interface Story {
   undoError?: SagaError;
   evidence?: string;
   /** Of a submitted step: the message that it belongs to, and when it came. */
-  submitted?: { messageId: string | null; createdAt: string };
+  submitted?: { sessionId: string | null; messageId: string | null; createdAt: string };
   /** The place of its result in the ledger, and the result. */
   result?: { seq: number; value?: Json };
 }
@@ -29,7 +29,8 @@ const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
 const told = (story: Story, entry: StepEntry): void => {
   if (entry.direction === 'step' && entry.status === 'submitted') {
-    story.submitted = { messageId: entry.messageId ?? null, createdAt: entry.at };
+    const { sessionId = null, messageId = null, at: createdAt } = entry;
+    story.submitted = { sessionId, messageId, createdAt };
   }
   if (entry.direction !== 'undo' && 'externalRef' in entry && entry.externalRef !== undefined) {
     story.externalRef = entry.externalRef;

@@ -126,12 +126,17 @@ const preparesNothing: Prepare = () => Promise.reject(new RangeError('only who d
 
 type Asked = SagaEvent | undefined;
 
-/** A submitted step is stored with its entry, or not at all. */
-const besideOf = (event: SagaEvent, entries: readonly LedgerEntry[]): Beside | undefined => {
+/** A submitted step is stored with its entry, or not at all. Its session finds the saga. */
+const besideOf = (event: SagaEvent, head: SagaHead, entries: readonly LedgerEntry[]): Beside | undefined => {
   const entry = entries.find(({ direction, status }) => direction === 'step' && status === 'submitted');
   if (event.type !== 'submit' || entry === undefined) return undefined;
-  const { stepId, requestHash, planHash, step } = event;
-  return { submitted: { stepId, index: step.index, seq: entry.seq, requestHash, planHash, step } };
+  const { stepId, requestHash, planHash, step, sessionId, fence } = event;
+  const isOther = sessionId !== undefined && sessionId !== head.sessionId;
+  return {
+    submitted: { stepId, index: step.index, seq: entry.seq, requestHash, planHash, step },
+    ...(isOther ? { session: { sessionId, createdAt: head.createdAt } } : {}),
+    ...(fence === undefined ? {} : { fence }),
+  };
 };
 
 /**
@@ -175,7 +180,7 @@ export const move = async (
     }
     if (facts.length === 0) return { head, entries: [], next: decided.next };
     const { entries, moved } = advanceHead(head, facts, now, actor);
-    const beside = { ...besideOf(told, entries), claims: claimsOf(moved, entries) };
+    const beside = { ...besideOf(told, head, entries), claims: claimsOf(moved, entries) };
     const outcome = await store.append(moved, head.version, entries, beside);
     if (outcome.written) return { head: moved, entries, next: decided.next };
   }

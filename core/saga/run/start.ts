@@ -22,8 +22,9 @@ import { daysToReview, parsePlan } from '../plan/catalog.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
-import type { Evaluate, SagaEngine, SagaStore } from '../ports.ts';
+import type { CheckEpoch, Evaluate, SagaEngine, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
+import { fenceOf, requireFence } from './session-fence.ts';
 
 export interface StartRequest {
   sagaId: string;
@@ -35,6 +36,8 @@ export interface StartRequest {
   input?: Json;
   sessionId?: string;
   messageId?: string;
+  /** Of the session; another one is `StaleEpoch`. */
+  epoch?: number;
   project?: string;
   maxConcurrent?: number;
   /** `inline`: the caller drives it while one call settles each step, and the machine takes over. */
@@ -47,6 +50,7 @@ export interface StartDependencies {
   engine: SagaEngine;
   clock: Clock;
   evaluate: Evaluate;
+  checkEpoch?: CheckEpoch;
   /** Drives a saga inside this function. */
   driveInline?: (sagaId: string, invocation: Invocation) => Promise<SagaStatus | undefined>;
 }
@@ -169,7 +173,7 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
  * before anything is written.
  */
 export const createStartSaga = (dependencies: StartDependencies) => {
-  const { store, engine, clock, evaluate, driveInline } = dependencies;
+  const { store, engine, clock, evaluate, driveInline, checkEpoch } = dependencies;
   const create = async (
     request: Checked,
     parts: PinnedParts,
@@ -179,10 +183,12 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     const { sagaId, project, maxConcurrent: size } = request;
     const semaphore = slotsOf(project ?? '');
     const me = { sagaId, startedAt: at };
-    /** Undefined when its slot was taken by another meanwhile. */
+    const fence = fenceOf(request);
+    /** Undefined when its slot was taken by another meanwhile, or the session's epoch rose. */
     const tryToCreate = async (slot: SlotLook | undefined): Promise<SagaHead | undefined> => {
+      await requireFence(checkEpoch, fence);
       const { head, entries } = headOf(request, parts, about, slot, at);
-      const outcome = await store.createSaga(head, entries, claimsOf(head, entries));
+      const outcome = await store.createSaga(head, entries, claimsOf(head, entries), fence);
       return outcome.written ? head : outcome.existing;
     };
     // An interactive saga takes a slot with its first step.
@@ -214,7 +220,8 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     request: StartRequest,
     invocation: Invocation = { deadlineMs: Number.POSITIVE_INFINITY },
   ): Promise<{ sagaId: string; status: SagaStatus; warnings: string[] }> => {
-    const requestHash = hashJson(request);
+    const { epoch: _, ...asked } = request;
+    const requestHash = hashJson(asked);
     const known = await store.getHead(request.sagaId);
     if (known !== undefined) {
       const head = adopt(known, requestHash);
@@ -228,6 +235,8 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     if (request.drive === 'inline' && driveInline === undefined) {
       throw new WalkbackError('ConfigurationError', 'drive: this function cannot drive sagas itself.');
     }
+    // Before anything is looked up in the catalog: work of an older epoch is told so first.
+    await requireFence(checkEpoch, fenceOf(request));
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
     }

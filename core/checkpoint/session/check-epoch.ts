@@ -1,0 +1,11 @@
+/** Whether work of a session may begin that believes in an epoch (C9). Also sagas of the session ask this. */
+import type { SessionStore } from '../ports/stores.ts';
+import { requireActive, requireEpoch, requireSession } from './session-rules.ts';
+
+export const createCheckEpoch =
+  (store: Pick<SessionStore, 'getSession'>) =>
+  async ({ sessionId, epoch }: { sessionId: string; epoch: number }): Promise<void> => {
+    const session = await requireSession(store, sessionId);
+    requireActive(session);
+    requireEpoch(session, epoch);
+  };
