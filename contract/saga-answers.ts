@@ -23,6 +23,23 @@ const cursor = z.string().optional().describe('hand it in for the next page; abs
 
 export const movedSaga = () => z.object({ sagaId: z.string(), status });
 
+const parkedSaga = () =>
+  z.object({
+    ...movedSaga().shape,
+    error: z.object({ name: z.string(), message: z.string() }).optional().describe('why it is not parked'),
+  });
+export type ParkedSaga = z.infer<ReturnType<typeof parkedSaga>>;
+
+export const parkedSagas = () =>
+  z.object({
+    sagaId: z.string().optional().describe('the one that was named'),
+    status: status.optional(),
+    sagas: z.array(parkedSaga()),
+    checkpointId: z.string().optional().describe('where the files are'),
+    warnings: z.array(z.string()),
+  });
+export type ParkedSagas = z.infer<ReturnType<typeof parkedSagas>>;
+
 /** What an undo or a rewind takes back, and what it cannot. */
 export const undoPlan = () =>
   z.object({

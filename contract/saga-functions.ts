@@ -21,6 +21,7 @@ import {
   movedSaga,
   observation,
   operatedSaga,
+  parkedSagas,
   sagasAnswer,
   startedSaga,
   steppedSaga,
@@ -103,10 +104,19 @@ export const SAGA_FUNCTIONS = {
   'park-saga': {
     description: 'Puts an interactive saga aside, with a summary for whoever goes on',
     input: parkSagaInput,
-    answer: movedSaga,
+    answer: parkedSagas,
     callers: ['agent-backend', 'operator'],
-    timeoutSeconds: 60,
-    grants: { sagas: ['GetItem', 'PutItem'], ledger: ['PutItem'] },
+    // It takes a checkpoint.
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: {
+      sagas: ['GetItem', 'PutItem', 'Query'],
+      permits: 'take',
+      ledger: ['PutItem', 'Query'],
+      engine: ['StartExecution'],
+      sessions: CAPTURE,
+      bucket: 'capture',
+      sandbox: true,
+    },
   },
   'close-saga': {
     description: 'Ends an interactive saga: all of it stands, or is taken back',

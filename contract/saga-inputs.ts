@@ -106,12 +106,19 @@ export const submitStepInput = () =>
 export type SubmitStepInput = z.infer<ReturnType<typeof submitStepInput>>;
 
 export const parkSagaInput = () =>
-  z.strictObject({
-    sagaId: id,
-    summary: words.min(1).describe('for whoever goes on: what is done, and what is left'),
-    sessionId: id.optional().describe('the session that stops; a step of another one resumes the saga'),
-    checkpointId: checkpointId.optional().describe('where the files are'),
-  });
+  z
+    .strictObject({
+      sagaId: id.optional().describe('the saga; without it, all interactive sagas that sessionId works on'),
+      summary: words.min(1).describe('for whoever goes on: what is done, and what is left'),
+      sessionId: id.optional().describe('the session that stops; a step of another one resumes the saga'),
+      checkpointId: checkpointId.optional().describe('where the files are; without it a checkpoint is taken'),
+      checkpoint: z.boolean().optional().describe('false: no checkpoint is taken'),
+      messageId: id.optional().describe('of that checkpoint; default: that of the last one'),
+    })
+    .refine(({ sagaId, sessionId }) => sagaId !== undefined || sessionId !== undefined, {
+      path: ['sagaId'],
+      error: 'give sagaId, or sessionId alone',
+    });
 export type ParkSagaInput = z.infer<ReturnType<typeof parkSagaInput>>;
 
 export const callToolInput = () =>

@@ -5,12 +5,20 @@ import { parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
-import { stepText } from '../view/step-view.ts';
+import { parkedText, stepText } from '../view/step-view.ts';
 
 interface Submitted extends SessionOptions {
   tool: string;
   arguments: string;
   wait: number;
+}
+
+interface Parked {
+  summary: string;
+  session?: string;
+  message?: string;
+  /** False with --no-checkpoint. */
+  checkpoint?: string | boolean;
 }
 
 export const addSagaSubmit = (parent: Command, app: App): void => {
@@ -45,31 +53,29 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
 export const addSagaPark = (parent: Command, app: App): void => {
   parent
     .command('park')
-    .argument('<saga>', 'saga id', parseId)
-    .description('put an interactive saga aside; what it did stands')
+    .argument('[saga]', 'saga id; without it, all interactive sagas that --session works on', parseId)
+    .description('put an interactive saga aside, with a checkpoint of its session; what it did stands')
     .requiredOption('--summary <text>', 'for whoever goes on: what is done, and what is left')
     .option('-s, --session <id>', 'session that stops; a step of another one resumes the saga', parseId)
-    .option('--checkpoint <id>', 'where the files are')
-    .action(
-      (
-        sagaId: string,
-        options: { summary: string; session?: string; checkpoint?: string },
-        command: Command,
-      ) =>
-        withConnection(app, command, async (run) => {
-          const answer = await run.progress('Parking the saga', () =>
-            run.invoke('walkback-park-saga', {
-              sagaId,
-              summary: options.summary,
-              ...(options.session === undefined ? {} : { sessionId: options.session }),
-              ...(options.checkpoint === undefined ? {} : { checkpointId: options.checkpoint }),
-            }),
-          );
-          return {
-            value: answer,
-            text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,
-          };
-        }),
+    .option('-m, --message <id>', 'message of the checkpoint (default: that of the last one)', parseId)
+    .option('--checkpoint <id>', 'where the files are; none is taken then')
+    .option('--no-checkpoint', 'take none')
+    .action((sagaId: string | undefined, options: Parked, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const { summary, session, message, checkpoint } = options;
+        const answer = await run.progress('Parking', () =>
+          run.invoke('walkback-park-saga', {
+            summary,
+            ...(sagaId === undefined ? {} : { sagaId }),
+            ...(session === undefined ? {} : { sessionId: session }),
+            ...(message === undefined ? {} : { messageId: message }),
+            ...(typeof checkpoint === 'string' ? { checkpointId: checkpoint } : {}),
+            ...(checkpoint === false ? { checkpoint: false } : {}),
+          }),
+        );
+        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
+        return { value: answer, text: () => parkedText(answer, run.paint) };
+      }),
     );
 };
 

@@ -1,6 +1,7 @@
-import type { StepAnswer } from '../../contract/saga-answers.ts';
+import type { ParkedSagas, StepAnswer } from '../../contract/saga-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine, truncate } from '../terminal/text.ts';
+import { statusWord } from './saga-views.ts';
 
 const WORDS: Record<StepAnswer['status'], string> = {
   committed: 'done',
@@ -30,4 +31,15 @@ export const stepText = (
     ...(error === undefined ? [] : [line(`${error.name}: ${error.message}`)]),
   ];
   return `${lines.join('\n')}\n`;
+};
+
+/** Which sagas were put aside, and where the files are. */
+export const parkedText = ({ sagas, checkpointId }: ParkedSagas, paint: Paint): string => {
+  const lines = sagas.map(({ sagaId, status, error }) => {
+    const why = error === undefined ? '' : `  ${printableLine(`${error.name}: ${error.message}`)}`;
+    return `Saga ${paint.bold(printableLine(sagaId))}  ${statusWord(status, paint)}${why}`;
+  });
+  const none = lines.length === 0 ? [paint.dim('no interactive saga to park')] : lines;
+  const saved = checkpointId === undefined ? [] : [`Files  ${checkpointId}`];
+  return `${[...none, ...saved].join('\n')}\n`;
 };

@@ -23,6 +23,9 @@ export const checkpointSeq = (id: string): number | undefined => {
   return match?.[1] === undefined ? undefined : Number(match[1]);
 };
 
+/** Of the checkpoint that parking takes. */
+export const parkToolId = (random: string): string => `${RESERVED_ID_PREFIX}park-${random}`;
+
 export const BASELINE_TOOL_ID = `${RESERVED_ID_PREFIX}baseline`;
 
 /** Name of a rollback's `n`th capture of "now": the same request repeats its names. */

@@ -4,12 +4,12 @@
  * definition does the same.
  */
 import type { Json } from '../../contract/json.ts';
-import type { CallToolInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
+import type { CallToolInput, ParkSagaInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createCallTool } from '../../core/saga/interactive/call-tool.ts';
 import { createCloseSaga } from '../../core/saga/interactive/close.ts';
 import { createDriveInline } from '../../core/saga/interactive/drive.ts';
-import { createParkSaga } from '../../core/saga/interactive/park.ts';
+import { createParkSaga, type ParkDependencies } from '../../core/saga/interactive/park.ts';
 import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
@@ -41,6 +41,7 @@ export interface MachineOptions {
   maxHistoryEvents?: number;
   httpToolFunction?: string;
   checkEpoch?: CheckEpoch;
+  saveFiles?: ParkDependencies['saveFiles'];
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
 }
@@ -127,6 +128,7 @@ export const sagaMachine = (options: MachineOptions) => {
   const submit = createSubmitStep(ports);
   const start = createStartSaga({ ...ports, driveInline: createDriveInline(ports) });
   const callTool = createCallTool({ ...ports, start, submit });
+  const park = createParkSaga({ ...ports, ...(options.saveFiles && { saveFiles: options.saveFiles }) });
   const sweep = createSweep({ store, engine, clock, log });
 
   const advance = async (state: {
@@ -276,7 +278,7 @@ export const sagaMachine = (options: MachineOptions) => {
     start: (request: Parameters<typeof start>[0]) => start(request, invocation()),
     submit: (request: SubmitStepInput) => submit(request, invocation()),
     callTool: (request: CallToolInput) => callTool(request, invocation()),
-    park: createParkSaga({ store, clock }),
+    park: (request: ParkSagaInput) => park(request, invocation()),
     close: createCloseSaga({ store, engine, clock }),
     answer: createAnswer({ store, engine, clock }),
     operate: createOperate({ store, engine, clock }),

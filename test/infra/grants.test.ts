@@ -130,6 +130,7 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
   await cloud.invoke('start-saga', { sagaId: 'late-live', ...asked, ...mine });
   await cloud.invoke('submit-step', { sagaId: 'late-live', stepId: 'one', ...ticket, ...mine });
+  await cloud.invoke('park-saga', { sessionId: world.sessionId, summary: 'one ticket' });
   await cloud.invoke('call-tool', { requestId: 'late-call', ...ticket, ...mine, requestedBy: 'agent-7' });
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.

@@ -49,7 +49,8 @@ export const rejected = (retryable = false): Invoked => ({
 });
 export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
 
-export interface ScriptedSagaOptions extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch'> {
+export interface ScriptedSagaOptions
+  extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch' | 'saveFiles'> {
   tools: ToolManifest[];
   /** One step per tool unless given. */
   steps?: PlanStep[];
@@ -60,7 +61,7 @@ export interface ScriptedSagaOptions extends Pick<MachineOptions, 'replay' | 'on
 }
 
 export const scriptedSaga = async (options: ScriptedSagaOptions) => {
-  const { tools, replay, onAwait, inEpoch, checkEpoch } = options;
+  const { tools, replay, onAwait, inEpoch, checkEpoch, saveFiles } = options;
   const clock = virtualClock();
   const memory = memorySagaStore(inEpoch === undefined ? {} : { inEpoch });
   const store = options.storing?.(memory.store) ?? memory.store;
@@ -77,6 +78,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     ...(replay === undefined ? {} : { replay }),
     ...(onAwait === undefined ? {} : { onAwait }),
     ...(checkEpoch === undefined ? {} : { checkEpoch }),
+    ...(saveFiles === undefined ? {} : { saveFiles }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
   const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>

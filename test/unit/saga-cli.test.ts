@@ -104,7 +104,7 @@ describe('walkback saga', () => {
       { sagaId: 'r1', outcome: 'unwind', reason: 'why' },
     ],
   ])('%j', async (argv, name, input) => {
-    const answers = { [name]: { ...moved, warnings: [] } };
+    const answers = { [name]: { ...moved, sagas: [moved], warnings: [] } };
     const { calls, failure } = await runCommand(['saga', ...argv], { answers, env });
     expect(failure).toBeUndefined();
     expect(calls).toEqual([{ name, input }]);

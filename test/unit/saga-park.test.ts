@@ -1,0 +1,159 @@
+/** Sagas that are put aside: where the files are, who gets the slot, and all those of a session. */
+import { describe, expect, test } from 'vitest';
+import { createSaveFiles } from '../../core/checkpoint/capture/save-files.ts';
+import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';
+import { committed, lost, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+
+const TOOLS = [scriptedTool('pay', 'compensatable')];
+const plan = { steps: [{ id: 'pay', tool: 'pay', arguments: {} }] };
+
+const opened = async (saveFiles?: () => Promise<string>) => {
+  const saved: { sessionId: string; messageId?: string | undefined }[] = [];
+  const saga = await scriptedSaga({
+    tools: TOOLS,
+    answer: ({ step }) => (step === 'lost' ? lost : committed()),
+    saveFiles: async (asked) => {
+      saved.push(asked);
+      return saveFiles === undefined ? `cp-0000000${saved.length}-0badcafe` : saveFiles();
+    },
+  });
+  const begin = (sagaId = SAGA, more: object = {}) =>
+    saga.machine.start({
+      sagaId,
+      interactive: { onIdle: 'unwind' },
+      requestedBy: 'me',
+      sessionId: 'a',
+      ...more,
+    });
+  const submit = (sagaId: string, stepId: string, more: object = {}) =>
+    saga.machine.submit({ sagaId, stepId, tool: 'pay', arguments: {}, ...more });
+  const park = (more: object = {}) => saga.machine.park({ summary: 'half of it', ...more });
+  return { ...saga, saved, begin, submit, park };
+};
+
+describe('parking a saga', () => {
+  test('takes a checkpoint of its session, and the ledger says where the files are', async () => {
+    const { begin, submit, park, saved, seen } = await opened();
+    await begin();
+    await submit(SAGA, 'one');
+    expect(await park({ sagaId: SAGA, messageId: 'm4' })).toEqual({
+      sagaId: SAGA,
+      status: 'PARKED',
+      sagas: [{ sagaId: SAGA, status: 'PARKED' }],
+      checkpointId: 'cp-00000001-0badcafe',
+      warnings: [],
+    });
+    expect(saved).toEqual([{ sessionId: 'a', messageId: 'm4' }]);
+    const { entries, isSound } = await seen();
+    expect(entries.at(-1)).toMatchObject({ status: 'parked', checkpointId: 'cp-00000001-0badcafe' });
+    expect(isSound).toBe(true);
+    // Parked already: nothing is saved again.
+    expect((await park({ sagaId: SAGA })).status).toBe('PARKED');
+    expect(saved).toHaveLength(1);
+  });
+
+  test('takes none when the caller names one or wants none, or there is no session', async () => {
+    for (const [more, checkpointId] of [
+      [{ checkpointId: 'cp-00000009-0badcafe' }, 'cp-00000009-0badcafe'],
+      [{ checkpoint: false }, undefined],
+    ] as const) {
+      const { begin, park, saved } = await opened();
+      await begin();
+      expect((await park({ sagaId: SAGA, ...more })).checkpointId).toBe(checkpointId);
+      expect(saved).toEqual([]);
+    }
+    const { beginInteractive, park, saved } = await opened();
+    await beginInteractive();
+    expect((await park({ sagaId: SAGA })).status).toBe('PARKED');
+    expect(saved).toEqual([]);
+  });
+
+  test('is not kept from it by a checkpoint that cannot be taken, and says so', async () => {
+    const { begin, park, seen } = await opened(() =>
+      Promise.reject(new WalkbackError('SandboxNotFound', 'the sandbox is gone')),
+    );
+    await begin();
+    const { status, checkpointId, warnings } = await park({ sagaId: SAGA });
+    expect([status, checkpointId]).toEqual(['PARKED', undefined]);
+    expect(warnings).toEqual([expect.stringContaining('SandboxNotFound: the sandbox is gone')]);
+    expect((await seen()).entries.at(-1)).not.toHaveProperty('checkpointId');
+  });
+
+  test('in the middle of a step is refused before anything is saved', async () => {
+    const { begin, submit, park, saved } = await opened();
+    await begin();
+    await submit(SAGA, 'lost', { waitSeconds: 20 });
+    await expect(park({ sagaId: SAGA })).rejects.toMatchObject({ name: 'StepInProgress' });
+    expect(saved).toEqual([]);
+  });
+
+  test('gives its slot to the next at once, also when who parked it died before', async () => {
+    const { begin, submit, park, machine, store } = await opened();
+    const limited = { project: 'shop', maxConcurrent: 1 };
+    await begin(SAGA, limited);
+    await submit(SAGA, 'one');
+    const queue = (sagaId: string) =>
+      machine.start({ sagaId, plan, input: {}, requestedBy: 'me', ...limited });
+    expect((await queue('next')).status).toBe('QUEUED');
+    await park({ sagaId: SAGA });
+    expect((await store.getHead('next'))?.state.status).toBe('RUNNING');
+    await machine.settle();
+    expect((await store.getHead('next'))?.state.status).toBe('COMPLETED');
+    expect((await store.getHead(SAGA))?.state.status).toBe('PARKED');
+  });
+});
+
+describe('parking a session', () => {
+  test('puts all interactive sagas aside that it works on, with one checkpoint', async () => {
+    const { begin, submit, park, saved, store, machine } = await opened();
+    for (const sagaId of ['one', 'two', 'busy', 'closed', 'handed']) await begin(sagaId);
+    await begin('theirs', { sessionId: 'b' });
+    await machine.start({ sagaId: 'planned', plan, input: {}, sessionId: 'a', requestedBy: 'me' });
+    await submit('one', 'first', { sessionId: 'a' });
+    await submit('busy', 'lost', { sessionId: 'a', waitSeconds: 20 });
+    await machine.close({ sagaId: 'closed', outcome: 'complete' });
+    await park({ sagaId: 'handed', sessionId: 'a', checkpoint: false });
+    await submit('handed', 'on', { sessionId: 'b' });
+    const answer = await park({ sessionId: 'a' });
+    expect(answer).toMatchObject({ checkpointId: 'cp-00000001-0badcafe', warnings: [] });
+    expect(answer.sagas.toSorted((a, b) => (a.sagaId < b.sagaId ? -1 : 1))).toMatchObject([
+      { sagaId: 'busy', error: { name: 'StepInProgress' } },
+      { sagaId: 'one', status: 'PARKED' },
+      { sagaId: 'two', status: 'PARKED' },
+    ]);
+    expect(saved).toEqual([{ sessionId: 'a', messageId: undefined }]);
+    for (const sagaId of ['theirs', 'handed']) {
+      expect((await store.getHead(sagaId))?.state.status, sagaId).toBe('RUNNING');
+    }
+    // The session that took it over parks it.
+    expect((await park({ sessionId: 'b' })).sagas.map(({ sagaId }) => sagaId).toSorted()).toEqual([
+      'handed',
+      'theirs',
+    ]);
+    await expect(park()).rejects.toMatchObject({ name: 'InvalidInput' });
+  });
+});
+
+describe('the checkpoint of a session that is put aside', () => {
+  test('holds the files as they are, and belongs to the message of the last one or to a given one', async () => {
+    const stage = await createWorkingStage();
+    const { deps } = stage.instance();
+    let made = 0;
+    const take = createTakeCheckpoint(deps);
+    const save = createSaveFiles({ store: deps.store, random: () => `r${++made}`, checkpoint: take });
+    const invocation = { deadlineMs: stage.clock.now().getTime() + 900_000 };
+    const first = await save({ sessionId: SESSION }, invocation);
+    const second = await save({ sessionId: SESSION, messageId: 'm3' }, invocation);
+    expect(first).not.toBe(second);
+    const taken = await Promise.all([3, 4].map((seq) => deps.store.getCheckpoint(SESSION, seq + 1)));
+    expect(taken.map((one) => [one?.checkpointId, one?.messageId, one?.reason])).toEqual([
+      [first, 'm2', 'parked'],
+      [second, 'm3', 'parked'],
+    ]);
+    await expect(save({ sessionId: 'nobody' }, invocation)).rejects.toMatchObject({
+      name: 'SessionNotFound',
+    });
+  });
+});
