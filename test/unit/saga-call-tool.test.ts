@@ -131,6 +131,40 @@ describe('a plan that is driven inline', () => {
     expect(saga.requests.at(-1)).toMatchObject({ operation: 'compensate', step: 'pay' });
   });
 
+  test('takes a slot of its project; when there is none, it is queued and the machine drives it in its turn', async () => {
+    const saga = await opened();
+    const { machine, store, seen } = saga;
+    const limited = { project: 'shop', maxConcurrent: 1 };
+    const holder = { interactive: { onIdle: 'unwind' as const }, requestedBy: 'me', ...limited };
+    const inline = (sagaId: string) =>
+      machine.start({
+        sagaId,
+        plan: { steps },
+        input: {},
+        drive: 'inline' as const,
+        requestedBy: 'me',
+        ...limited,
+      });
+    expect(await inline('free')).toMatchObject({ status: 'COMPLETED' });
+    expect(machine.counts.transitions).toBe(0);
+    await machine.start({ sagaId: 'holder', ...holder });
+    await machine.submit({ sagaId: 'holder', stepId: 'one', tool: 'pay', arguments: {} });
+    expect(await inline(SAGA)).toMatchObject({ status: 'QUEUED' });
+    expect(await inline(SAGA)).toMatchObject({ status: 'QUEUED' });
+    expect(saga.requests).toHaveLength(4);
+    await machine.close({ sagaId: 'holder', outcome: 'complete' });
+    expect((await store.getHead(SAGA))?.state).toMatchObject({ status: 'RUNNING', slot: 0 });
+    await machine.settle();
+    const { state, isSound, story } = await seen();
+    expect(state).toMatchObject({ status: 'COMPLETED' });
+    expect(story.slice(0, 3)).toEqual(['saga started', 'slot queued', 'slot taken']);
+    expect(isSound).toBe(true);
+    expect(machine.counts.transitions).toBeGreaterThan(0);
+    await expect(
+      machine.start({ ...holder, sagaId: 'both', drive: 'inline' as const }),
+    ).rejects.toMatchObject({ name: 'InvalidInput' });
+  });
+
   test('goes on by the machine when its function dies', async () => {
     let dies = true;
     const saga = await opened({

@@ -115,6 +115,8 @@ const headOf = (
     ...(request.project === undefined ? {} : { project: request.project }),
     ...(request.maxConcurrent === undefined ? {} : { maxConcurrent: request.maxConcurrent }),
   };
+  // In the line for a slot nobody drives it, and then the machine does.
+  const isInline = policy !== undefined || (request.drive === 'inline' && slot?.look.state !== 'busy');
   const fact: Fact = {
     direction: 'saga',
     status: 'started',
@@ -124,7 +126,7 @@ const headOf = (
     requestHash,
     ...known,
     ...(policy === undefined ? {} : { interactive: policy }),
-    ...(policy === undefined && request.drive !== 'inline' ? {} : { inline: true }),
+    ...(isInline ? { inline: true } : {}),
     ...(output === undefined ? {} : { output }),
     ...(locks.length === 0 ? {} : { locks }),
   };
@@ -214,7 +216,9 @@ export const createStartSaga = (dependencies: StartDependencies) => {
 
   /** Whoever meets it before its first move drives it: only one of them writes that. */
   const driven = async (head: SagaHead, request: StartRequest, invocation: Invocation) =>
-    request.drive === 'inline' && head.version === 1 ? driveInline?.(head.sagaId, invocation) : undefined;
+    request.drive === 'inline' && head.version === 1 && head.state.inline === true
+      ? driveInline?.(head.sagaId, invocation)
+      : undefined;
 
   return async (
     request: StartRequest,
@@ -229,8 +233,11 @@ export const createStartSaga = (dependencies: StartDependencies) => {
       const status = (await driven(head, request, invocation)) ?? head.state.status;
       return { sagaId: head.sagaId, status, warnings: [] };
     }
-    if (request.drive === 'inline' && (request.maxConcurrent ?? request.interactive) !== undefined) {
-      throw new WalkbackError('InvalidInput', 'drive: inline is for a plan that waits for no slot.');
+    if (request.drive === 'inline' && request.interactive !== undefined) {
+      throw new WalkbackError(
+        'InvalidInput',
+        'drive: inline is for a plan; submit-step drives an interactive saga itself anyway.',
+      );
     }
     if (request.drive === 'inline' && driveInline === undefined) {
       throw new WalkbackError('ConfigurationError', 'drive: this function cannot drive sagas itself.');
