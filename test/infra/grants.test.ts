@@ -49,6 +49,11 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
+  'park-saga': {
+    's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
+    'dynamodb:DeleteItem': STALE,
+    'states:StartExecution': 'starts a saga that gets the slot (core/saga/permits/hand-back.ts)',
+  },
   'start-saga': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
   'submit-step': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
   'call-tool': {
