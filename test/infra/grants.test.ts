@@ -50,6 +50,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
   },
   'park-saga': {
+    'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
     'dynamodb:DeleteItem': STALE,
     'states:StartExecution': 'starts a saga that gets the slot (core/saga/permits/hand-back.ts)',
@@ -136,6 +137,8 @@ const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   await cloud.invoke('start-saga', { sagaId: 'late-live', ...asked, ...mine });
   await cloud.invoke('submit-step', { sagaId: 'late-live', stepId: 'one', ...ticket, ...mine });
   await cloud.invoke('park-saga', { sessionId: world.sessionId, summary: 'one ticket' });
+  // So that the rollback has something to capture.
+  edit(world.root, 5, world.paths);
   await cloud.invoke('call-tool', { requestId: 'late-call', ...ticket, ...mine, requestedBy: 'agent-7' });
   await world.rollback('back', first.checkpointId);
   // A new repository brings a new base, and this much is uploaded with a signed URL.

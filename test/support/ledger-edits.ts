@@ -1,6 +1,7 @@
 /** Every attribute of every stored item of a saga, changed by hand in every way that makes sense for it. */
 import { inflateRawSync } from 'node:zlib';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import type { openTables, StoredItem } from './tampering.ts';
 
 export interface Edit {
@@ -16,20 +17,23 @@ const UNCOVERED: readonly (readonly [sk: RegExp, attribute: RegExp])[] = [
   [/^HEAD$/, /^(?:historyEvents|version|format)$/],
 ];
 
-const effectsOf = (stored: StoredItem | undefined): string | undefined => {
+const inflated = (stored: StoredItem | undefined, name: string): string | undefined => {
+  const bytes = stored?.item[name]?.B;
   try {
-    return inflateRawSync(stored?.item['effects']?.B ?? new Uint8Array()).toString();
+    return name === 'state' ? stateText(bytes) : inflateRawSync(bytes ?? new Uint8Array()).toString();
   } catch {
     return undefined;
   }
 };
 
 /** Bits behind the end of what is compressed mean nothing. */
-const isSameCompressed = ({ before, after }: Edit): boolean => effectsOf(before) === effectsOf(after);
+const isSameCompressed = ({ before, after }: Edit, name: string): boolean =>
+  inflated(before, name) === inflated(after, name);
 
 export const isCovered = (edit: Edit): boolean => {
   const { before, what } = edit;
-  if (what.startsWith('effects flipped') && isSameCompressed(edit)) return false;
+  const flipped = /^(effects|state) flipped/.exec(what)?.[1];
+  if (flipped !== undefined && isSameCompressed(edit, flipped)) return false;
   const sk = before.item['sk']?.S ?? '';
   const [attribute = ''] = what.split(' ');
   return !UNCOVERED.some(([place, name]) => place.test(sk) && name.test(attribute));

@@ -482,6 +482,32 @@ describe('a tree', () => {
     await expect(saga.machine.operate(undo)).rejects.toMatchObject({ name: 'OperationRefused' });
   });
 
+  test('is told as sealed from the moment on at which the root is completed, and provisional before', async () => {
+    const told: string[] = [];
+    const saga = await treeSaga({
+      plan: nested,
+      storing: (store) => ({
+        ...store,
+        append: async (head, ...rest) => {
+          const outcome = await store.append(head, ...rest);
+          if (head.sagaId === ROOT) {
+            // The children are told of it after this transaction.
+            const { children = [] } = await createDescribe({ store, clock: saga.clock })(ROOT);
+            const sealed = children.filter(({ status }) => status === 'COMPLETED').map((one) => one.sealed);
+            told.push(`${head.state.status} ${[...new Set(sealed)].join(' and ')}`);
+          }
+          return outcome;
+        },
+      }),
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(expectSettledTree(saga)).toBe('COMPLETED');
+    expect(told.at(-1)).toBe('COMPLETED true');
+    expect(told.slice(0, -1)).toContain('RUNNING false');
+    expect(told.slice(0, -1).some((one) => one.includes('true'))).toBe(false);
+  });
+
   test('that is undone after it was completed unwinds its sealed children', async () => {
     const { saga } = await run({ plan: nested });
     await saga.machine.operate({ sagaId: ROOT, action: 'undo', by: 'op' });

@@ -18,6 +18,7 @@ import { SAGA_FORMAT } from '../item-format.ts';
 import { refusedFields } from '../read-item.ts';
 import { createTable } from '../table.ts';
 import type { Stored } from '../table-reads.ts';
+import { stateText } from './packed-state.ts';
 import {
   entryItem,
   headKey,
@@ -54,6 +55,8 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 const isOurJson = (text: unknown): boolean =>
   typeof text === 'string' && orUndefined(() => JSON.stringify(JSON.parse(text))) === text;
 
+const isOurState = (stored: unknown): boolean => isOurJson(orUndefined(() => stateText(stored)));
+
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
 const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
@@ -64,7 +67,7 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   // Without its hashes, nobody can say which pinned items are this saga's.
   if (read === undefined || head === undefined) return { wrong: unique(wrong) };
   if (read.packed !== packEffects(head.state.effects)) wrong.push('effects');
-  if (!isOurJson(item['state'])) wrong.push('state');
+  if (!isOurState(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
   // Older releases did not write the end of a pause.
   const isOlder = head.state.wait === null && item['waitUntilMs'] === undefined;

@@ -15,6 +15,7 @@ import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts
 import { SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
 import { checked, itemReader } from '../read-item.ts';
 import type { Item, Key, Stored } from '../table-reads.ts';
+import { packedState, stateText } from './packed-state.ts';
 import { checkedEntry } from './stored-entries.ts';
 import {
   definition,
@@ -72,19 +73,21 @@ export const claimKey = (forwardKey: string, attempt: number): Key => ({
 export const waitUntilOf = (state: SagaState): number | undefined => waitEndMs(state) ?? undefined;
 
 /**
- * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The whole state is
- * JSON, so that numbers and nulls come back as they were.
+ * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The rest of the
+ * state is JSON, so that numbers and nulls come back as they were; compressed where it is longer (packed-state.ts).
  */
 export const headItem = (head: SagaHead): Item => {
   const { sagaId, state, ...rest } = head;
   const { effects, ...small } = state;
+  const format = sagaFormatOf(head);
+  const text = JSON.stringify(small);
   return {
     ...headKey(sagaId),
     ...rest,
-    format: sagaFormatOf(head),
+    format,
     status: state.status,
     waitUntilMs: waitUntilOf(state),
-    state: JSON.stringify(small),
+    state: format < 3 ? text : packedState(text),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
 };
@@ -110,7 +113,7 @@ const inflated = (effects: Uint8Array): string => inflateRawSync(effects).toStri
 /** Checks the state alone, so that the audit can tell it from the columns beside it. */
 export const readState = ({ state, effects }: Stored): { state: SagaState; packed: string } => {
   const packed = inflated(storedHead.shape.effects.parse(effects));
-  const small = checked(storedState, JSON.parse(storedHead.shape.state.parse(state)));
+  const small = checked(storedState, JSON.parse(stateText(state)));
   return { state: { ...small, effects: unpackEffects(packed) }, packed };
 };
 
@@ -120,7 +123,7 @@ const looseHead = z.looseObject(storedHead.shape);
 export const isNewer = ({ format }: Stored): boolean => typeof format === 'number' && format > SAGA_FORMAT;
 
 const shownState = ({ state, effects }: Stored): unknown => ({
-  ...JSON.parse(String(state)),
+  ...JSON.parse(stateText(state)),
   effects: unpackEffects(inflated(storedHead.shape.effects.parse(effects))),
 });
 

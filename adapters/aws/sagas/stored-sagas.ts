@@ -124,7 +124,7 @@ export const storedHead = z.strictObject({
   tip: hash,
   status: text,
   waitUntilMs: count.optional(),
-  state: text,
+  state: z.union([text, z.instanceof(Uint8Array)]),
   effects: z.instanceof(Uint8Array),
   requestHash: hash,
   planHash: hash,

@@ -21,6 +21,8 @@ const MAX_DETAILS = 20;
 type Line = NonNullable<Observation['children']>[number];
 
 interface Below {
+  /** The root is completed, so no saga above takes anything back. Each child is told so a moment later. */
+  isSealed: boolean;
   lines: Line[];
   awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
   notCompensated: Observation['notCompensated'];
@@ -66,13 +68,13 @@ const collect = async (
       below.lines.push({ path: whole, sagaId, status: head === undefined ? 'STARTING' : 'REFUSED' });
       continue;
     }
-    const { status, sealed, failure } = head.state;
+    const { status, failure } = head.state;
     below.lines.push({
       path: whole,
       sagaId,
       status,
       ...(definition === undefined ? {} : { definition }),
-      ...(status === 'COMPLETED' ? { sealed: sealed === true } : {}),
+      ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
       ...(failure === null ? {} : { failure: failure.error.name }),
     });
     if (isOpen(head, isTakenBack(parent))) await detail(store, head, isTakenBack(parent), whole, below);
@@ -107,8 +109,9 @@ const lookBelow = async (
   store: SagaStore,
   head: SagaHead,
   entries: readonly LedgerEntry[],
+  isSealed: boolean,
 ): Promise<Below> => {
-  const below: Below = { lines: [], awaiting: [], notCompensated: [] };
+  const below: Below = { isSealed, lines: [], awaiting: [], notCompensated: [] };
   if (head.state.effects.some(({ children }) => children === true)) {
     await collect(store, head, entries, '', below);
   }
@@ -122,13 +125,15 @@ export const observeFamily = async (
   entries: Parameters<typeof observe>[1],
 ): Promise<Observation> => {
   const seen = observe(head, entries);
-  const { lines, awaiting, notCompensated } = await lookBelow(store, head, entries);
-  const { parent, root = head.sagaId, state } = head;
+  const { parent, root = head.sagaId } = head;
+  const top = head.root === undefined ? head : await store.getHead(head.root);
+  const isSealed = top?.state.status === 'COMPLETED';
+  const { lines, awaiting, notCompensated } = await lookBelow(store, head, entries, isSealed);
   return {
     ...seen,
     ...(parent === undefined
       ? {}
-      : { parent: { sagaId: parent.sagaId, root, sealed: state.sealed === true } }),
+      : { parent: { sagaId: parent.sagaId, root, sealed: isSealed && head.state.status === 'COMPLETED' } }),
     notCompensated: [...seen.notCompensated, ...notCompensated],
     ...(lines.length === 0 ? {} : { children: lines }),
     ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
