@@ -24,7 +24,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   'start-saga': 60,
   'submit-step': 900,
   'call-tool': 900,
-  'park-saga': 60,
+  'park-saga': 900,
   'close-saga': 60,
   'describe-saga': 900,
   answer: 60,
