@@ -17,7 +17,11 @@ export interface Fault {
 export interface Point {
   operation: 'execute' | 'compensate';
   step: string;
+  /** The saga whose step it is, where several may have one of this name. */
+  sagaId?: string;
 }
+
+const isSagaOf = ({ sagaId }: Point, actual: string): boolean => sagaId === undefined || sagaId === actual;
 
 /** Fires the first `times` times. */
 export const firing = (times = 1) => {
@@ -45,7 +49,10 @@ const onAppend = (matches: (entry: LedgerEntry) => boolean, when: 'before' | 'af
 };
 
 const isPoint = (point: Point) => (entry: LedgerEntry) =>
-  entry.direction === direction(point.operation) && 'step' in entry && entry.step === point.step;
+  entry.direction === direction(point.operation) &&
+  'step' in entry &&
+  entry.step === point.step &&
+  isSagaOf(point, entry.sagaId);
 
 export const around = (
   point: Point,
@@ -55,7 +62,11 @@ export const around = (
   const fires = firing(times);
   return {
     around: (invoke, clock) => async (payload) => {
-      const hit = payload.step === point.step && payload.operation === point.operation && fires();
+      const isMeant =
+        payload.step === point.step &&
+        payload.operation === point.operation &&
+        isSagaOf(point, payload.sagaId);
+      const hit = isMeant && fires();
       return hit ? act(invoke, payload, clock) : invoke(payload);
     },
   };

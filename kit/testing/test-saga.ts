@@ -7,9 +7,9 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
-import type { Plan, ToolPlanStep } from '../../core/saga/model/plan.ts';
-import { approvalStep } from '../../core/saga/model/state.ts';
-import { observe } from '../../core/saga/people/observation.ts';
+import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';
+import { observeFamily } from '../../core/saga/people/family-view.ts';
+import { storiesOf } from '../../core/saga/people/stories.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
@@ -26,12 +26,15 @@ export interface SagaTest {
   input?: Json;
   /**
    * Ids of the steps whose effects the provider shows for this saga, by the keys that it was given
-   * (`<saga>:<step index>`). A step that only reads never stands. Without this function, only the saga's
-   * own report is checked.
+   * (`<saga>:<step index>`). A step of a child is named with its path, `pay/refund`; the child is
+   * `<saga>.<step>` or `<saga>.<step>.<branch>`. A step that only reads never stands. Without this function,
+   * only the saga's own report is checked.
    */
   standing?: (sagaId: string) => Promise<readonly string[]>;
   /** Names of the failures to try, as in the rows. Default: all. */
   failures?: readonly string[];
+  /** Templates that steps of the plan run as sagas. */
+  definitions?: readonly SagaDefinition[];
   /** Makes ids of sagas unique between runs against one provider. */
   prefix?: string;
 }
@@ -65,14 +68,8 @@ export class SagaUnsafe extends Error {
 
 const FUNCTION = 'walkback-test-saga';
 
-/** The failures are tried at calls of tools, step by step. */
-const toolStepsOf = (plan: Plan): ToolPlanStep[] =>
-  plan.steps.map((step) => {
-    if ('tool' in step) return step;
-    throw new TypeError(
-      `testSaga tries plans whose steps all call tools, and step ${step.id} runs sagas; try the plan of each of them by itself`,
-    );
-  });
+/** A longer id of a child ends in its hash, which is another one in each run. */
+const MAX_ID_LENGTH = 58;
 
 /** Nothing is deployed in this test. The real catalog checks the timeouts of functions. */
 const functions: ToolFunctions = { look: async () => ({ state: 'missing' }) };
@@ -86,63 +83,103 @@ const REFUSED = {
   },
 };
 
+/** A call of a tool, wherever in the tree. */
+interface Place {
+  /** What the id of its saga has behind that of the root: nothing, or `.pay.books`. */
+  saga: string;
+  step: string;
+  tool: string;
+}
+
+/** As observations name it: `pay/books/refund`. */
+const pathOf = ({ saga, step }: Pick<Place, 'saga' | 'step'>): string =>
+  [...saga.split('.').slice(1), step].join('/');
+
 interface Run {
   plan: Plan;
   tools: readonly Tool[];
   sagaId: string;
   fault: Fault;
-  /** The last step is refused. */
+  /** The way back is tested: the last step is refused, or a tree is undone when it is done. */
   isUndone: boolean;
   options: SagaTest;
 }
+
+const isTree = (plan: Plan): boolean => plan.steps.some((step) => !('tool' in step));
 
 const run = async ({ plan, tools, sagaId, fault, isUndone, options }: Run) => {
   const clock = virtualClock();
   const memory = memorySagaStore();
   const handle = toolHandler(tools, { tombstones: memoryTombstones(), now: clock.nowMs });
-  const last = plan.steps.at(-1)?.id;
-  const direct: Invoke = async (payload) =>
-    isUndone && payload.step === last && payload.operation === 'execute'
+  const places = new Map<string, Place>();
+  const refused = isUndone && !isTree(plan) ? plan.steps.at(-1)?.id : undefined;
+  const direct: Invoke = async (payload) => {
+    const { operation, step, tool } = payload;
+    const place = { saga: payload.sagaId.slice(sagaId.length), step, tool };
+    if (operation === 'execute') places.set(pathOf(place), place);
+    return step === refused && operation === 'execute'
       ? REFUSED
       : { Payload: await handle(structuredClone(payload)) };
+  };
   const invoke = fault.around?.(direct, clock) ?? direct;
   const store = fault.storing?.(memory.store, clock) ?? memory.store;
   const manifests = tools.map((tool) => manifestOf(tool, FUNCTION));
-  await createPutCatalog({ store: memory.store, functions })({ tools: manifests, definitions: [] });
+  const definitions = [...(options.definitions ?? [])].map((one) => structuredClone(one));
+  await createPutCatalog({ store: memory.store, functions })({ tools: manifests, definitions });
   const machine = sagaMachine({
     store,
     clock,
     invoke: (_, payload) => invoke(payload),
-    onAwait: async ({ sagaId: waiting }) => {
-      const head = await memory.store.getHead(waiting);
-      const step = plan.steps[approvalStep(head?.state.wait ?? null) ?? -1];
-      if (step === undefined) return false;
-      await machine.answer({ sagaId: waiting, stepId: step.id, decision: 'approve', by: 'testSaga' });
+    onAwait: async ({ sagaId: waiting, step }) => {
+      await machine.answer({ sagaId: waiting, stepId: step, decision: 'approve', by: 'testSaga' });
       return true;
     },
   });
   await machine.start({ sagaId, plan, input: options.input ?? {}, requestedBy: 'testSaga' });
   await machine.settle();
-  const head = await memory.store.getHead(sagaId);
+  if (isUndone && memory.heads.get(sagaId)?.state.status === 'COMPLETED') {
+    await machine.operate({ sagaId, action: 'undo', acceptResidue: true, by: 'testSaga' });
+    await machine.settle();
+  }
+  const head = memory.heads.get(sagaId);
   if (head === undefined) throw new RangeError('the saga was not started');
-  return { head, entries: await memory.store.listEntries(sagaId) };
+  const family = [...memory.heads.values()].map((one) => ({
+    head: one,
+    entries: memory.ledger.get(one.sagaId) ?? [],
+  }));
+  const seen = await observeFamily(memory.store, head, memory.ledger.get(sagaId) ?? []);
+  return { seen, family, places: [...places.values()] };
 };
 
-const problemsOf = (
-  seen: ReturnType<typeof observe>,
-  expected: readonly string[],
-  standing: readonly string[] | undefined,
-): string[] => {
-  if (standing === undefined) return [];
+type Ran = Awaited<ReturnType<typeof run>>;
+
+/** Steps that the sagas tell as done, and whose effects are to be seen. */
+const toldOf = ({ family }: Ran, sagaId: string): string[] =>
+  family.flatMap(({ head, entries }) =>
+    storiesOf(head, entries)
+      .filter(({ effect }) => effect.status === 'committed' && effect.kind !== 'read')
+      .filter(({ effect }) => effect.children !== true)
+      .map(({ step }) => pathOf({ saga: head.sagaId.slice(sagaId.length), step })),
+  );
+
+const leftOf = ({ seen }: Ran): string[] =>
+  seen.notCompensated.map(({ path, step }) => (path === undefined ? step : `${path}/${step}`));
+
+const problemsOf = (ran: Ran, sagaId: string, standing: readonly string[] | undefined): string[] => {
+  const problems = ran.family.flatMap(({ head, entries }) =>
+    canonicalJson(fold(entries)) === canonicalJson(head.state) && findChainBreak(entries, head) === undefined
+      ? []
+      : [`the ledger of ${head.sagaId} does not hold; this is a mistake of Walkback`],
+  );
+  if (standing === undefined) return problems;
   const doubled = standing.filter((step, at) => standing.indexOf(step) !== at);
-  const problems = doubled.map((step) => `${step} took effect twice; run testToolIsSafe on its tool`);
-  const listed = new Set(seen.notCompensated.map(({ step }) => step));
-  if (seen.status === 'COMPLETED') {
-    const missing = expected.filter((step) => !standing.includes(step));
-    problems.push(...missing.map((step) => `${step} is told as done, and the provider shows nothing of it`));
-    return problems;
-  }
-  const hidden = [...new Set(standing)].filter((step) => !listed.has(step));
+  problems.push(...doubled.map((step) => `${step} took effect twice; run testToolIsSafe on its tool`));
+  const isDone = ran.seen.status === 'COMPLETED';
+  const told = isDone ? toldOf(ran, sagaId) : [];
+  const missing = told.filter((step) => !standing.includes(step));
+  problems.push(...missing.map((step) => `${step} is told as done, and the provider shows nothing of it`));
+  const known = new Set([...told, ...leftOf(ran)]);
+  const hidden = [...new Set(standing)].filter((step) => !known.has(step));
   problems.push(
     ...hidden.map((step) => `${step} stands and is not listed: its compensator said it had taken it back`),
   );
@@ -158,10 +195,21 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
   throw new TypeError(`failures: there is no ${unknown.join(', ')}; choose from ${names}`);
 };
 
+/** The calls of a tree are known once it has run: `each` has as many children as its list has elements. */
+const placesOf = async (plan: Plan, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
+  const sagaId = `${options.prefix ?? 'test-saga'}-tree`;
+  const { places } = await run({ plan, tools, sagaId, fault: {}, isUndone: false, options });
+  const long = places.find(({ saga }) => sagaId.length + saga.length > MAX_ID_LENGTH);
+  if (long === undefined) return places;
+  throw new TypeError(
+    `testSaga finds the calls of a child by its id, and that of ${pathOf(long)} is too long: choose shorter ids of steps, branches or prefix`,
+  );
+};
+
 /**
- * Tries every failure at every step: on the calls of a way that would succeed, and on the compensators of a
- * way back. Answers a row for each. Throws `SagaUnsafe` with the failed rows, and `PlanRefused` for a plan
- * that no saga starts.
+ * Tries every failure at every call of a tool, in the plan and in the sagas that its steps run: on the calls of a
+ * way that would succeed, and on the compensators of a way back. Answers a row for each. Throws `SagaUnsafe`
+ * with the failed rows, and `PlanRefused` for a plan that no saga starts.
  */
 export const testSaga = async (
   plan: Plan,
@@ -170,29 +218,28 @@ export const testSaga = async (
 ): Promise<SagaCase[]> => {
   const effectOf = (name: string) =>
     tools.find(({ definition }) => definition.name === name)?.definition.effect;
-  const steps = toolStepsOf(plan);
-  const mutating = steps.filter(({ tool }) => effectOf(tool) !== 'read');
-  const undoable = mutating.filter(
-    ({ id, tool }) => effectOf(tool) !== 'irreversible' && id !== plan.steps.at(-1)?.id,
-  );
-  const points: Point[] = [
-    ...steps.map(({ id }) => ({ operation: 'execute' as const, step: id })),
-    ...undoable.map(({ id }) => ({ operation: 'compensate' as const, step: id })),
+  const places: Place[] = isTree(plan)
+    ? await placesOf(plan, tools, options)
+    : plan.steps.flatMap((step) => ('tool' in step ? [{ saga: '', step: step.id, tool: step.tool }] : []));
+  const last = isTree(plan) ? undefined : plan.steps.at(-1)?.id;
+  const undoable = places.filter(({ step, tool }) => {
+    const effect = effectOf(tool);
+    return effect !== 'read' && effect !== 'irreversible' && step !== last;
+  });
+  const points = [
+    ...places.map((place) => ({ operation: 'execute' as const, place })),
+    ...undoable.map((place) => ({ operation: 'compensate' as const, place })),
   ];
   const cases: SagaCase[] = [];
-  for (const point of points) {
+  for (const { operation, place } of points) {
     for (const [failure, faultAt] of faultsOf(options)) {
       const sagaId = `${options.prefix ?? 'test-saga'}-${cases.length}`;
-      const isUndone = point.operation === 'compensate';
-      const { head, entries } = await run({ plan, tools, sagaId, fault: faultAt(point), isUndone, options });
-      const seen = observe(head, entries);
-      const expected = mutating.map(({ id }) => id);
-      const problems = problemsOf(seen, expected, await options.standing?.(sagaId));
-      if (canonicalJson(fold(entries)) !== canonicalJson(head.state) || findChainBreak(entries, head)) {
-        problems.push('the ledger does not hold; this is a mistake of Walkback');
-      }
-      const left = seen.notCompensated.map(({ step }) => step);
-      cases.push({ ...point, failure, status: seen.status, left, problems });
+      const fault = faultAt({ operation, step: place.step, sagaId: `${sagaId}${place.saga}` });
+      const isUndone = operation === 'compensate';
+      const ran = await run({ plan, tools, sagaId, fault, isUndone, options });
+      const problems = problemsOf(ran, sagaId, await options.standing?.(sagaId));
+      const { status } = ran.seen;
+      cases.push({ operation, step: pathOf(place), failure, status, left: leftOf(ran), problems });
     }
   }
   const unsafe = cases.filter(({ problems }) => problems.length > 0);
