@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { lateFaults } from '../support/late-faults.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
-test('late writes of which any one command fails are captured whole, or told', { timeout: 600_000 }, () => {
+test('late writes of which any one command fails are captured whole, or told', { timeout: 1_200_000 }, () => {
   const seed = chosenSeed();
   process.stderr.write(`SEED=${seed}\n`);
   return lateFaults(120, seed);

@@ -3,7 +3,7 @@
  * everything is put back and told, or the sandbox is told broken; nothing is lost, no reason is empty, and the same
  * restore, asked again, arrives.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
@@ -145,6 +145,8 @@ const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<stri
   const there = await harness.rollback(first);
   expect([there.report.outcome, there.report.problems], `${name}: ${hit}: again`).toEqual(['applied', []]);
   expect(looks(harness), `${name}: ${hit}: again`).toEqual(before);
+  // Nobody wrote meanwhile, so nothing that was put aside is kept.
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`), `${name}: ${hit}: again`).toBe(false);
   return hit === undefined ? 'not met' : outcome;
 };
 
