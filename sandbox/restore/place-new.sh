@@ -65,13 +65,15 @@ place_new() {
 # drop_made I: removes, on the way back, the empty directories that a move to the target made for its
 # files before it broke off. GOAL is what the repository holds now.
 drop_made() {
-  local path dirs=()
+  local path inner dirs=()
   local -A seen=()
   [ -n "$BACK" ] && [ -n "${R_TREE[$1]}" ] || return 0
   is_here "${R_TREE[$1]}" || return
   [ -n "$HERE" ] || return 0
   git diff-tree -r -z --no-renames --name-only --diff-filter=A "$GOAL" "${R_TREE[$1]}" >"$OUT.made" || return
   while IFS= read -r -d '' path; do
+    # A repository inside this one puts back its own.
+    for inner in "${NESTED[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     while [[ $path == */* ]]; do
       path=${path%/*}
       [ -z "${seen[$path]-}" ] || break
