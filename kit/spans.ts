@@ -2,7 +2,7 @@
  * One X-Ray span for each call of a tool, where a function is traced. Elsewhere it does nothing. An author
  * need not do anything.
  */
-import { Tracer } from '@aws-lambda-powertools/tracer';
+import type { Tracer } from '@aws-lambda-powertools/tracer';
 import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
@@ -28,18 +28,34 @@ const spanned = async (span: Span | undefined, ...[request, call]: Parameters<Tr
   }
 };
 
+/** Loaded by the first call of a function that may be traced: nobody else pays for it, or needs it installed. */
+const loadTracer = async (): Promise<Tracer | undefined> => {
+  try {
+    const powertools = await import('@aws-lambda-powertools/tracer');
+    const tracer = new powertools.Tracer({ captureHTTPsRequests: false });
+    return tracer.isTracingEnabled() ? tracer : undefined;
+  } catch (error) {
+    // An author who wants spans installs it beside the kit.
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+};
+
 /**
  * The service decides per function whether it is traced (`POWERTOOLS_TRACE_ENABLED=false` turns it off here). Outside of Lambda
  * no tracer is even made: it would change how an author's own X-Ray SDK behaves. Requests to providers are the author's to trace.
  */
 export const createSpans = (env: Readonly<Record<string, string | undefined>>): Trace => {
   if (env['AWS_LAMBDA_FUNCTION_NAME'] === undefined) return untraced;
-  const tracer = new Tracer({ captureHTTPsRequests: false });
-  if (!tracer.isTracingEnabled()) return untraced;
-  return (request, call) =>
-    new Promise((resolve, reject) => {
+  if (env['POWERTOOLS_TRACE_ENABLED'] === 'false') return untraced;
+  let loading: Promise<Tracer | undefined> | undefined;
+  return async (request, call) => {
+    const tracer = await (loading ??= loadTracer());
+    if (tracer === undefined) return call();
+    return new Promise((resolve, reject) => {
       tracer.provider.captureAsyncFunc(`## ${request.tool}`, (span) =>
         spanned(span, request, call).then(resolve, reject),
       );
     });
+  };
 };

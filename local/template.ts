@@ -1,19 +1,10 @@
-/**
- * The synthesised CDK template: what the embedded cloud is provisioned from. Synthesising takes seconds, so the
- * result is kept under node_modules/.cache, by a hash of everything it is made from.
- */
-import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+/** The synthesised CDK template: what the embedded cloud is provisioned from. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod';
-import { WalkbackError } from '../core/shared/errors.ts';
+import { IS_PACKAGED, PROJECT } from './program.ts';
 
-export const PROJECT = dirname(import.meta.dirname);
-/** Everything that the template is made from. */
-export const INPUTS = ['cdk/**/*.ts', 'contract/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];
+export { PROJECT } from './program.ts';
 
 const templateSchema = z.object({
   Resources: z.record(
@@ -29,76 +20,12 @@ const templateSchema = z.object({
 export type Template = z.infer<typeof templateSchema>;
 export type Resource = Template['Resources'][string];
 
-const manifestSchema = z.object({
-  artifacts: z.record(
-    z.string(),
-    z.object({ type: z.string(), properties: z.object({ templateFile: z.string().optional() }).optional() }),
-  ),
-});
-
-const cdkJsonSchema = z.object({ context: z.record(z.string(), z.unknown()).default({}) });
-
-const hashInputs = async (): Promise<string> => {
-  const files = await Array.fromAsync(glob(INPUTS, { cwd: PROJECT }));
-  const hash = createHash('sha256');
-  for (const file of files.sort()) {
-    const content = await readFile(join(PROJECT, file));
-    hash.update(`${file}\0${content.byteLength}\0`).update(content);
-  }
-  return hash.digest('hex').slice(0, 32);
-};
-
-/** Runs cdk/app.ts by itself: no account, no network, no bundling of functions, and with the examples' tools. */
-const synthesise = async (outdir: string): Promise<string> => {
-  const { context } = cdkJsonSchema.parse(JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')));
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    // Who deploys has the template checked against CloudFormation's schemas; here it would only take seconds.
-    CDK_VALIDATION: 'false',
-    CDK_OUTDIR: outdir,
-    CDK_CONTEXT_JSON: JSON.stringify({
-      ...context,
-      'walkback:examples': true,
-      'aws:cdk:bundling-stacks': [],
-    }),
-  };
-  try {
-    await promisify(execFile)(process.execPath, ['cdk/app.ts'], { cwd: PROJECT, env });
-  } catch (cause) {
-    const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : String(cause);
-    throw new WalkbackError('ConfigurationError', `cdk/app.ts failed: ${stderr.slice(0, 2_000)}`, { cause });
-  }
-  const manifest = manifestSchema.parse(JSON.parse(await readFile(join(outdir, 'manifest.json'), 'utf8')));
-  const files = Object.values(manifest.artifacts)
-    .filter((artifact) => artifact.type === 'aws:cloudformation:stack')
-    .map((artifact) => artifact.properties?.templateFile)
-    .filter((file) => file !== undefined);
-  const [file] = files;
-  if (file === undefined || files.length > 1) {
-    throw new WalkbackError('ConfigurationError', `cdk/app.ts must make one stack, it made ${files.length}`);
-  }
-  return readFile(join(outdir, file), 'utf8');
-};
-
-const synthesiseInto = async (cached: string): Promise<string> => {
-  const outdir = await mkdtemp(join(tmpdir(), 'walkback-synth-'));
-  try {
-    const text = await synthesise(outdir);
-    await mkdir(dirname(cached), { recursive: true });
-    // Several processes may do this at the same time: the last rename wins, all wrote the same.
-    const temporary = `${cached}.${randomUUID()}`;
-    await writeFile(temporary, text);
-    await rename(temporary, cached);
-    return text;
-  } finally {
-    await rm(outdir, { recursive: true, force: true });
-  }
+const readTemplate = async (): Promise<string> => {
+  if (IS_PACKAGED) return readFile(join(PROJECT, 'template.json'), 'utf8');
+  const { synthesisedTemplate } = await import('./synthesis.ts');
+  return synthesisedTemplate();
 };
 
 /** The template of the one stack, as CloudFormation would get it. `ConfigurationError` when it cannot be made. */
-export const loadTemplate = async (): Promise<Template> => {
-  const cached = join(PROJECT, 'node_modules/.cache/walkback', await hashInputs(), 'template.json');
-  const text = await readFile(cached, 'utf8').catch(() => synthesiseInto(cached));
-  return templateSchema.parse(JSON.parse(text));
-};
+export const loadTemplate = async (): Promise<Template> =>
+  templateSchema.parse(JSON.parse(await readTemplate()));

@@ -19,7 +19,11 @@ import type { EngineAction } from '../../contract/function-row.ts';
 import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type FunctionDefaults, type WalkbackFunction } from './walkback-function.ts';
 
-const DEFINITION = join(import.meta.dirname, '../../statemachines/saga.asl.json');
+/** In the package it lies beside the module. */
+const DEFINITION = join(
+  import.meta.dirname,
+  import.meta.url.endsWith('.ts') ? '../../statemachines/saga.asl.json' : 'saga.asl.json',
+);
 
 export const anyVersionOfOneFunction = {
   id: 'AwsSolutions-IAM5',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Aws, CfnResource, Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
@@ -6,17 +7,20 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   ApplicationLogLevel,
   Architecture,
+  Code,
   LoggingFormat,
   Runtime,
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 
 const PROJECT = join(import.meta.dirname, '../..');
+/** In the package the functions were bundled when it was built, and there are no sources. */
+const BUNDLES = import.meta.url.endsWith('.ts') ? undefined : join(import.meta.dirname, 'functions');
 
 /** Gives bundled CommonJS dependencies the `require` that an ES module does not have. */
 const REQUIRE_BANNER =
@@ -100,6 +104,22 @@ const bundling = {
   minify: false,
 };
 
+/** Where the code of a function comes from: its bundle in the package, else its source. */
+const codeOf = (name: string, entry: string): NodejsFunctionProps => {
+  if (BUNDLES !== undefined) {
+    const bundle = join(BUNDLES, name);
+    if (!existsSync(bundle))
+      throw new Error(`the package has no bundle of ${entry}: it is in the repository only`);
+    return { code: Code.fromAsset(bundle), handler: 'index.handler' };
+  }
+  return {
+    entry: join(PROJECT, entry),
+    projectRoot: PROJECT,
+    depsLockFilePath: join(PROJECT, 'package-lock.json'),
+    bundling,
+  };
+};
+
 /**
  * One Lambda from `functions/<name>.ts` (or `entry`), exporting `handler`, with a role and a log group of its own. The
  * entry's path stands in the template's metadata, where the embedded cloud finds it.
@@ -123,9 +143,7 @@ export class WalkbackFunction extends Construct {
     this.fn = new NodejsFunction(this, 'Function', {
       functionName: `${props.namePrefix}-${props.name}`,
       description: props.description,
-      entry: join(PROJECT, entry),
-      projectRoot: PROJECT,
-      depsLockFilePath: join(PROJECT, 'package-lock.json'),
+      ...codeOf(props.name, entry),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 1024,
@@ -143,7 +161,6 @@ export class WalkbackFunction extends Construct {
       vpc: props.vpc,
       vpcSubnets: props.vpcSubnets,
       securityGroups: props.securityGroups,
-      bundling,
     });
     if (this.fn.node.defaultChild instanceof CfnResource) {
       this.fn.node.defaultChild.addMetadata('walkback:entry', entry);

@@ -1,5 +1,5 @@
 /** How E2B's daemon, which is written in Go, words an error of the system. */
-import { getSystemErrorMessage } from 'node:util';
+import { getSystemErrorMap } from 'node:util';
 
 /** Where Go's words are not those of Node. */
 const WORDS: Record<string, string> = {
@@ -19,7 +19,8 @@ export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
 export const words = (error: unknown): string => {
   const known = WORDS[codeOf(error) ?? ''];
   if (known !== undefined) return known;
-  if (error instanceof Error && 'errno' in error && typeof error.errno === 'number')
-    return getSystemErrorMessage(error.errno);
+  const number = error instanceof Error && 'errno' in error ? Number(error.errno) : Number.NaN;
+  const [, message] = getSystemErrorMap().get(number) ?? [];
+  if (message !== undefined) return message;
   return error instanceof Error ? error.message : String(error);
 };

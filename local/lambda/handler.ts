@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { PROJECT } from '../template.ts';
+import { PROJECT } from '../program.ts';
 
 export type Handler = (event: unknown, context: Context) => unknown;
 

@@ -2,7 +2,8 @@
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { INPUTS, PROJECT } from '../../local/template.ts';
+import { PROJECT } from '../../local/program.ts';
+import { INPUTS } from '../../local/synthesis.ts';
 
 const importsOf = async (file: string): Promise<string[]> => {
   const text = await readFile(join(PROJECT, file), 'utf8');

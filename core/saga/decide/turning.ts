@@ -10,9 +10,9 @@ const turn = (name: string, message: string): Turn => ({
   failure: { step: null, tool: null, error: { name, message }, outcome: 'cancelled' },
 });
 
-export const CANCELLED = turn('Cancelled', 'The saga was cancelled.');
-export const UNDONE = turn('Undone', 'The finished saga was undone.');
-export const REWINDING = turn('Rewound', 'The saga is being rewound.');
+export const CANCELLED: Turn = turn('Cancelled', 'The saga was cancelled.');
+export const UNDONE: Turn = turn('Undone', 'The finished saga was undone.');
+export const REWINDING: Turn = turn('Rewound', 'The saga is being rewound.');
 
 /** The fact that turns a saga round which somebody told to, once nothing of it is in flight. */
 export const turningFact = ({ cancelRequested, rewind }: SagaState): Turn | undefined => {

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// Starts the command of the package on the Node that the machine has. Nothing here may need a Node newer than 14: an import
+// of what an old one does not have ends as a SyntaxError before the first line runs.
+import * as modules from 'node:module';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+const MINIMUM = 20;
+/** As contract/exit-codes.ts has it for what is to be set up. */
+const EXIT_CONFIGURATION = 7;
+
+/** A directory of the user's own: what is in there is run. */
+const cacheDirectory = () => {
+  const asked = process.env.XDG_CACHE_HOME;
+  return join(asked && isAbsolute(asked) ? asked : join(homedir(), '.cache'), 'walkback', 'compile');
+};
+
+const start = async () => {
+  // Node 20 has none. Halves the time a command takes to start.
+  if (modules.enableCompileCache !== undefined)
+    modules.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheDirectory());
+  if (Promise.try === undefined || globalThis.AsyncDisposableStack === undefined)
+    await import('../lib/older-node.mjs');
+  await import('../lib/main.mjs');
+};
+
+if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
+  void start();
+} else {
+  process.stderr.write(`walkback needs Node ${MINIMUM} or newer; this is ${process.version}.\n`);
+  process.exitCode = EXIT_CONFIGURATION;
+}
