@@ -42,6 +42,7 @@ export const clientPackage = (): PackagePlan => ({
     'The undo layer for AI agents: the client, its integrations, and the kit for authors of tools.',
   exports: {
     '.': 'client/index.ts',
+    './serve-tools': 'client/serve-tools.ts',
     './kit': 'kit/index.ts',
     './kit/testing': 'kit/testing/index.ts',
     ...integrations(),

@@ -7,6 +7,8 @@ import { addCheckpoint } from './commands/checkpoint.ts';
 import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDiff } from './commands/diff.ts';
+import { addDown } from './commands/down.ts';
+import { addEnv } from './commands/env.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addLocks } from './commands/locks.ts';
 import { addLog } from './commands/log.ts';
@@ -26,8 +28,9 @@ const exitCodeHelp = (): string =>
 
 const GENERAL_HELP = `
 Where the functions run:
-  By default in the embedded cloud on this machine: a running "walkback up" of
-  the data directory, else one that starts for the command. With the usual AWS
+  By default in the embedded cloud on this machine: the one that runs over the
+  data directory, else one that starts in the background and ends by itself when
+  nobody uses it (WALKBACK_DAEMON=off: one that ends with the command). With the usual AWS
   environment set (AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_REGION ...), the deployed
   functions. --local and --aws force it.
 
@@ -70,6 +73,8 @@ export const createProgram = (app: App): Command => {
     })
     .addHelpText('after', GENERAL_HELP);
   addUp(program, app);
+  addDown(program, app);
+  addEnv(program, app);
   addDemo(program, app);
   addSession(program, app);
   addCheckpoint(program, app);

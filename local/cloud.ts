@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { Log } from '../core/shared/surroundings.ts';
+import { createActivity } from './activity.ts';
 import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
@@ -58,6 +59,13 @@ export interface Cloud {
   expireItems(now?: Date): Promise<number>;
   /** Changes the functions' environment and starts them afresh, like an update of their configuration. */
   reconfigure(variables: Record<string, string>): void;
+  /**
+   * How long nobody has called a function or worked in a sandbox; 0 while one does, and while a saga's execution runs or waits.
+   */
+  idleForMs(): number;
+  /** Others no longer find it here; `announce` lets them again. */
+  conceal(): Promise<void>;
+  announce(): Promise<void>;
   /** Stops everything and leaves no process. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -113,6 +121,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   ]);
   const plan = planCloud(template);
   const functions = createFunctions(plan.functions);
+  const activity = createActivity();
 
   const { dynamodb } = options;
   const services = await startServices({
@@ -123,6 +132,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     functions,
     journal,
     dynamodb,
+    activity,
     log,
   });
   starting.defer(() => services.close());
@@ -154,7 +164,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   starting.defer(() => Promise.race([functions.idle(), delay(GRACE_MS, undefined, { ref: false })]));
   const schedules = startSchedules({ plan, functions, log });
   starting.defer(() => schedules.close());
-  if (announce) await lock.publish({ endpoints, environment });
+  const tell = () => lock.publish({ endpoints, environment });
+  if (announce) await tell();
   log.info('cloud started', { dataDir, endpoints });
 
   const running = starting.move();
@@ -176,6 +187,9 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       installed.set(variables);
       functions.coldStart();
     },
+    idleForMs: activity.idleForMs,
+    conceal: () => lock.publish({ endpoints: {}, environment: {} }),
+    announce: tell,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -39,7 +39,8 @@ const processStart = (pid: number): string => {
   }
 };
 
-const isAlive = (file: CloudFile): boolean => {
+/** Whether the process that wrote it is still there. */
+export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean => {
   try {
     process.kill(file.pid, 0);
   } catch (error) {

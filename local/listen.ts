@@ -3,6 +3,8 @@ import { createServer as createProbe, type Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { WalkbackError } from '../core/shared/errors.ts';
+import type { Activity } from './activity.ts';
+import { refusalOf } from './e2b/guard.ts';
 
 export const HOST = '127.0.0.1';
 
@@ -39,8 +41,9 @@ const listening = async (server: Server, port: number, host = HOST): Promise<num
 };
 
 /** Listens on loopback only. Port 0 is any free one; a taken one is a `ConfigurationError` that names it. */
-const listen = async (listener: RequestListener, port = 0): Promise<Endpoint> => {
+const listen = async (listener: RequestListener, port = 0, activity?: Activity): Promise<Endpoint> => {
   const server = createServer(listener);
+  activity?.watch(server);
   // A command or an upload may be quiet for minutes.
   server.requestTimeout = 0;
   // Nor is an idle connection closed here: a client that is about to use it would see a reset.
@@ -58,14 +61,25 @@ const listen = async (listener: RequestListener, port = 0): Promise<Endpoint> =>
   };
 };
 
-/** The same for a Hono app. */
-export const listenApp = (app: Hono, port = 0): Promise<Endpoint> => {
+/** The same for a Hono app. Web pages and strange hosts are refused before the app sees them. */
+export const listenApp = (app: Hono, port = 0, activity?: Activity): Promise<Endpoint> => {
   // The server must not replace the process's own Request and Response: functions use those.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  return listen((incoming, response) => {
-    // An error that an app does not handle breaks the connection, but never ends the process.
-    Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
-  }, port);
+  return listen(
+    (incoming, response) => {
+      const refused = refusalOf(incoming.headers);
+      if (refused !== undefined) {
+        response
+          .writeHead(403, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ message: refused }));
+        return;
+      }
+      // An error that an app does not handle breaks the connection, but never ends the process.
+      Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
+    },
+    port,
+    activity,
+  );
 };
 
 /** A port for a child process that must be told one: checked free now, though somebody could still be faster. */

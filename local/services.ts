@@ -1,6 +1,7 @@
 /** Starts every service of the cloud, in the order of their ports; all or none. */
 import { join } from 'node:path';
 import type { Log } from '../core/shared/surroundings.ts';
+import type { Activity } from './activity.ts';
 import type { CloudCredentials } from './credentials.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { startDynamoDb } from './dynamodb/server.ts';
@@ -30,20 +31,22 @@ export interface ServiceParts {
   functions: LocalFunctions;
   journal: EventJournal;
   dynamodb?: DynamoDbSource | undefined;
+  /** What comes from outside: calls of functions, and work in sandboxes. */
+  activity: Activity;
   log: Log;
 }
 
 type Start = (parts: ServiceParts, port: number) => Promise<Endpoint>;
 
 const START: Record<Service, Start> = {
-  e2b: ({ dataDir, credentials }, port) =>
-    startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey }),
+  e2b: ({ dataDir, credentials, activity }, port) =>
+    startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey, activity }),
   s3: ({ dataDir, credentials }, port) =>
     startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
   dynamodb: ({ dataDir, credentials, dynamodb: source }, port) =>
     startDynamoDb({ dataDir, credentials, port, source }),
-  lambda: ({ functions, credentials, log }, port) =>
-    listenApp(createLambdaApi({ functions, credentials, log }), port),
+  lambda: ({ functions, credentials, activity, log }, port) =>
+    listenApp(createLambdaApi({ functions, credentials, log }), port, activity),
   events: ({ journal, plan, credentials }, port) =>
     listenApp(
       createEventsApi({ journal, eventBuses: plan.eventBuses, topics: plan.topics, credentials }),

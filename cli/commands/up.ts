@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import { parseWholeNumber } from '../options.ts';
@@ -13,19 +13,101 @@ import { cloudIsUp } from '../view/up-view.ts';
 const EXAMPLES = `
 Examples:
   walkback up
+  walkback up --detach                         in the background; walkback down ends it
   walkback up --port 4400 --data ./.walkback
   walkback up --functions ./tools
 
-While it runs, every other walkback command on the same data directory uses it.`;
+While it runs, every other walkback command on the same data directory uses it.
+A command that finds none starts one in the background, which ends by itself
+when nobody used it for 15 minutes and no saga runs or waits (--idle, or
+WALKBACK_IDLE_MINUTES; 0 is never). WALKBACK_DAEMON=off turns that off.`;
+
+interface Options {
+  port?: number;
+  functions: string[];
+  detach?: boolean;
+  idle?: number;
+  daemon?: boolean;
+}
+
+const parseMinutes = (text: string): number => {
+  const minutes = Number(text);
+  if (text.trim() !== '' && minutes >= 0 && minutes <= 10_080) return minutes;
+  throw new InvalidArgumentError('Use minutes from 0 (never) to 10080 (a week).');
+};
+
+interface Facts {
+  dataDir: string;
+  options: Options;
+  json: boolean;
+}
+
+/** In the background: starts it if there is none, and says where it answers. */
+const detach = async (app: App, { dataDir, options, json }: Facts): Promise<void> => {
+  const { terminal, signal } = app;
+  const { ensureDaemon, idleMinutesOf } = await import('../target/daemon.ts');
+  const progress = createProgress(terminal, { quiet: json, signal });
+  const idleMinutes = options.idle ?? idleMinutesOf(terminal.env);
+  const { daemon, isNew } = await progress('Starting the embedded cloud', () =>
+    ensureDaemon(dataDir, { ...options, idleMinutes, signal }),
+  );
+  const { pid, endpoints, environment } = daemon;
+  const facts = { dataDir, endpoints, environment, functions: [] };
+  const how = `${isNew ? '' : 'It ran already. '}walkback down stops it; its data stays.`;
+  terminal.stdout.write(
+    json ? `${JSON.stringify({ ...facts, pid, isNew })}\n` : cloudIsUp(facts, paintFor(terminal), how),
+  );
+};
+
+/** In this process, until it is interrupted or, as a daemon, until nobody needs it. */
+const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<void> => {
+  const { terminal, signal } = app;
+  const isDaemon = options.daemon === true;
+  const progress = createProgress(terminal, { quiet: json, signal });
+  const cloud = await progress('Starting the embedded cloud', async () => {
+    // Loaded only when it is needed: every other command would pay for it too.
+    const { startCloud } = await import('../../local/cloud.ts');
+    const { functions, port } = options;
+    return startCloud({ dataDir, functions, ...(port !== undefined && { port }) });
+  });
+  // Deployed it ends one instance of one function; here it would end the cloud.
+  const tellStray = (error: unknown): void => {
+    terminal.stderr.write(
+      `A function left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
+    );
+  };
+  process.on('unhandledRejection', tellStray);
+  try {
+    const { endpoints, environment, ownFunctions: functions } = cloud;
+    const facts = { dataDir, endpoints, environment, functions };
+    // A daemon's output is a file, and keys do not belong there.
+    if (!isDaemon) {
+      terminal.stdout.write(
+        json
+          ? `${JSON.stringify({ ...facts, pid: process.pid })}\n`
+          : cloudIsUp(facts, paintFor(terminal), 'Ctrl-C stops it; its data stays.'),
+      );
+    }
+    if (isDaemon || options.idle !== undefined) {
+      const { untilIdle } = await import('../target/idle.ts');
+      await untilIdle(cloud, (options.idle ?? 0) * 60_000, signal);
+    } else if (!signal.aborted) await once(signal, 'abort');
+    if (signal.aborted && !isInterruption(signal.reason)) throw signal.reason;
+  } finally {
+    process.off('unhandledRejection', tellStray);
+    await cloud.close();
+  }
+  if (!json) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');
+};
 
 export const addUp = (program: Command, app: App): void => {
   program
     .command('up')
     .summary('run the embedded cloud')
     .description(
-      'Run the embedded cloud in the foreground: loopback endpoints that speak the AWS and E2B protocols, over ' +
-        'one data directory that persists. Prints every endpoint and the environment to export; stop it with ' +
-        'Ctrl-C.',
+      'Run the embedded cloud, in the foreground or with --detach in the background: loopback endpoints that ' +
+        'speak the AWS and E2B protocols, over one data directory that persists. Prints every endpoint and the ' +
+        'environment to export.',
     )
     .option(
       '--port <n>',
@@ -38,41 +120,25 @@ export const addUp = (program: Command, app: App): void => {
       (path: string, paths: string[]) => [...paths, path],
       [],
     )
+    .option('-d, --detach', 'in the background; answers when it is up')
+    .option(
+      '--idle <minutes>',
+      'end when nobody used it for so long (default: never; with --detach 15)',
+      parseMinutes,
+    )
+    .addOption(new Option('--daemon', 'this is the process in the background').hideHelp())
     .addHelpText('after', EXAMPLES)
-    .action(async (options: { port?: number; functions: string[] }, command: Command) => {
+    .action(async (given: Options, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();
-      const { terminal, signal } = app;
+      const { env, cwd } = app.terminal;
       if (aws === true)
         throw new CliError('InvalidInput', 'walkback up runs the embedded cloud; --aws makes no sense.');
-      const dataDir = dataDirFor(data, terminal.env, terminal.cwd);
-      const progress = createProgress(terminal, { quiet: json === true, signal });
-      const cloud = await progress('Starting the embedded cloud', async () => {
-        // Loaded only when it is needed: every other command would pay for it too.
-        const { startCloud } = await import('../../local/cloud.ts');
-        const functions = options.functions.map((path) => resolve(terminal.cwd, path));
-        return startCloud({ dataDir, functions, ...(options.port !== undefined && { port: options.port }) });
-      });
-      // Deployed it ends one instance of one function; here it would end the cloud.
-      const tellStray = (error: unknown): void => {
-        terminal.stderr.write(
-          `A function left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
-        );
+      const functions = given.functions.map((path) => resolve(cwd, path));
+      const facts = {
+        dataDir: dataDirFor(data, env, cwd),
+        options: { ...given, functions },
+        json: json === true,
       };
-      process.on('unhandledRejection', tellStray);
-      try {
-        const { endpoints, environment, ownFunctions: functions } = cloud;
-        const facts = { dataDir, endpoints, environment, functions };
-        terminal.stdout.write(
-          json === true
-            ? `${JSON.stringify({ ...facts, pid: process.pid })}\n`
-            : cloudIsUp(facts, paintFor(terminal)),
-        );
-        if (!signal.aborted) await once(signal, 'abort');
-        if (!isInterruption(signal.reason)) throw signal.reason;
-      } finally {
-        process.off('unhandledRejection', tellStray);
-        await cloud.close();
-      }
-      if (json !== true) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');
+      await (given.detach === true ? detach(app, facts) : runHere(app, facts));
     });
 };

@@ -62,15 +62,33 @@ const waitForTurn = async (dataDir: string, signal: AbortSignal): Promise<LocalC
   }
 };
 
-/** The running cloud of a data directory, or one started for this command, waiting politely for its turn. */
-export const openLocalCloud = async (
+/** The cloud of one command: it ends with it, and others wait for their turn. */
+const openForThisCommand = async (
   dataDir: string,
   { progress, signal }: { progress: Progress; signal: AbortSignal },
 ): Promise<LocalCloud> => {
+  const started = await progress('Starting the embedded cloud', () => tryStart(dataDir));
+  return started ?? progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The running cloud of a data directory, else one in the background, else (`WALKBACK_DAEMON=off`) one for this command. */
+export const openLocalCloud = async (
+  dataDir: string,
+  options: { progress: Progress; signal: AbortSignal; env: Environment },
+): Promise<LocalCloud> => {
+  const { progress, signal, env } = options;
   const found = await look(dataDir);
-  if (found === 'free') {
-    const started = await progress('Starting the embedded cloud', () => tryStart(dataDir));
-    if (started !== undefined) return started;
-  } else if (!('heldBy' in found)) return found;
-  return progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
+  if (found !== 'free' && !('heldBy' in found)) return found;
+  if (env['WALKBACK_DAEMON'] === 'off') {
+    if (found === 'free') return openForThisCommand(dataDir, options);
+    return progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
+  }
+  const { ensureDaemon, idleMinutesOf } = await import('./daemon.ts');
+  const idleMinutes = idleMinutesOf(env);
+  const { daemon } = await progress('Starting the embedded cloud', () =>
+    ensureDaemon(dataDir, { idleMinutes, signal }),
+  );
+  return { environment: daemon.environment, close: async () => undefined };
 };

@@ -63,5 +63,5 @@ export const createConnect =
       const { close, ...rest } = connectTo(terminal.env);
       return { ...rest, close: async () => close() };
     }
-    return connectToCloud(await openLocalCloud(target.dataDir, { progress, signal }));
+    return connectToCloud(await openLocalCloud(target.dataDir, { progress, signal, env: terminal.env }));
   };

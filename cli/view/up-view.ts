@@ -17,13 +17,17 @@ export const exportLines = (environment: Facts['environment']): string[] =>
     .map(([name, value]) => `export ${name}=${shellWord(value)}`);
 
 /** What `walkback up` prints when it answers. */
-export const cloudIsUp = ({ dataDir, endpoints, environment, functions }: Facts, paint: Paint): string => {
+export const cloudIsUp = (
+  { dataDir, endpoints, environment, functions }: Facts,
+  paint: Paint,
+  howToStop: string,
+): string => {
   const width = widest(Object.keys(endpoints));
   const lines = Object.entries(endpoints).map(
     ([name, url]) => `  ${padEnd(name, width)}  ${paint.cyan(url)}`,
   );
   return [
-    `${paint.green('✔')} The embedded cloud is up. ${paint.dim('Ctrl-C stops it; its data stays.')}`,
+    `${paint.green('✔')} The embedded cloud is up. ${paint.dim(howToStop)}`,
     `  ${paint.dim(dataDir)}`,
     '',
     ...lines,

@@ -5,11 +5,13 @@
  */
 import { once } from 'node:events';
 import { createAdaptorServer } from '@hono/node-server';
+import type { Activity } from '../activity.ts';
 import { createE2bApp, type E2bApp, type E2bAppOptions } from './app.ts';
 
 export interface E2bOptions extends E2bAppOptions {
   /** 0 or absent: any free port. */
   port?: number;
+  activity?: Activity;
 }
 
 /** A body that fails cuts the connection, without the log entry and the text the adaptor would write for it. */
@@ -33,12 +35,15 @@ const cutOnFailure = (response: Response, outgoing: { destroy(): unknown }): Res
 
 export const startE2b = async ({
   port: wanted = 0,
+  activity,
   ...options
 }: E2bOptions): Promise<{ url: string; port: number; close(): Promise<void> }> => {
   const starting = Promise.withResolvers<E2bApp>();
   const server = createAdaptorServer({
-    fetch: async (request, { outgoing }) =>
-      cutOnFailure(await (await starting.promise).fetch(request), outgoing),
+    fetch: async (request, { outgoing }) => {
+      if (activity !== undefined) outgoing.once('close', activity.begin());
+      return cutOnFailure(await (await starting.promise).fetch(request), outgoing);
+    },
     // The functions run in this process too and use the platform's own classes.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 0 },

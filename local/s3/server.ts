@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { refusalOf } from '../e2b/guard.ts';
 import { S3Error } from './errors.ts';
 import { operationOf, sendXml } from './operations.ts';
 import { parseRequest } from './request.ts';
@@ -72,6 +73,11 @@ export const startS3 = async (
   const starting = Promise.withResolvers<ReturnType<typeof createS3Handler>>();
   const exchanges = new Set<Promise<void>>();
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const refused = refusalOf(incoming.headers);
+    if (refused !== undefined) {
+      sendError(incoming, response, new S3Error('AccessDenied', refused));
+      return;
+    }
     const exchange = starting.promise
       .then((handle) => handle(incoming, response))
       .finally(() => exchanges.delete(exchange));

@@ -84,6 +84,8 @@ export interface ExecutionsOptions {
   services: TaskServices;
   /** Names and ends of executions, one JSON per line. */
   journalFile?: string;
+  /** Told when an execution begins; what it answers is called when that one is over. */
+  onBegin?: () => () => void;
   /** As EventBridge's "Step Functions Execution Status Change". */
   onEnd?: (execution: Execution) => void;
   /** How many executions move at a time. */
@@ -236,7 +238,11 @@ export const createExecutions = async (options: ExecutionsOptions) => {
       ({ abort } = under);
       await under.done;
     });
-    const ended = (): void => void running.delete(executionArn);
+    const over = options.onBegin?.();
+    const ended = (): void => {
+      running.delete(executionArn);
+      over?.();
+    };
     running.set(executionArn, { abort: () => abort(), done: done.then(ended, ended) });
   };
 

@@ -1,6 +1,7 @@
 /** Step Functions of the embedded cloud: the template's machines, calling the cloud's own functions and topics. */
 import { join } from 'node:path';
 import type { Log } from '../../core/shared/surroundings.ts';
+import type { Activity } from '../activity.ts';
 import type { EventJournal } from '../events/journal.ts';
 import { publishMessage } from '../events/publish.ts';
 import { inBackground } from '../in-background.ts';
@@ -18,6 +19,7 @@ interface Parts {
   credentials: AwsCredentials;
   functions: LocalFunctions;
   journal: EventJournal;
+  activity: Activity;
   log: Log;
 }
 
@@ -73,6 +75,7 @@ export const startStepFunctions = async (parts: Parts, port?: number): Promise<E
     machines: parts.plan.stateMachines,
     services: servicesOf(parts),
     journalFile: join(parts.dataDir, 'stepfunctions', 'executions.jsonl'),
+    onBegin: parts.activity.begin,
     onEnd: tellOf(parts),
   });
   const verify = createVerifier({ credentials: parts.credentials, service: 'states' });

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposable, readFile, stat, writeFile } from 'node:fs/promises';
+import { request as httpRequest, IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +99,34 @@ test('others find a running cloud, and only its owner may read its files', async
   });
   for (const file of ['cloud.json', 'credentials.json']) {
     expect((await stat(join(directory.path, file))).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('no endpoint answers a web page, a strange host, or who has no keys', async () => {
+  await using cloud = await startTestCloud();
+  const statusOf = async (url: string, headers: Record<string, string>): Promise<number | undefined> => {
+    // Not fetch: it does not let anybody choose the host.
+    const request = httpRequest(url, { method: 'POST', headers });
+    request.end('{}');
+    const answers: unknown[] = await once(request, 'response');
+    const [answer] = answers;
+    if (!(answer instanceof IncomingMessage)) throw new Error('no answer');
+    answer.resume();
+    return answer.statusCode;
+  };
+  const { host } = new URL(cloud.endpoints.lambda);
+  expect(Object.keys(cloud.endpoints)).toHaveLength(8);
+  for (const [service, url] of Object.entries(cloud.endpoints)) {
+    const keys = { 'x-api-key': variable(cloud, 'E2B_API_KEY') };
+    expect(await statusOf(url, { ...keys, host: 'rebound.example:80' }), service).toBe(403);
+    expect(await statusOf(url, { ...keys, host: '127.0.0.1.example' }), service).toBe(403);
+    expect(await statusOf(url, { ...keys, host, origin: 'https://example.com' }), service).toBe(403);
+    expect(await statusOf(url, { ...keys, host, origin: 'null' }), service).toBe(403);
+    // Wherever an operation is: whoever has no keys learns nothing but that.
+    for (const path of ['/', '/2015-03-31/functions/walkback-list-sessions/invocations', '/v2/sandboxes']) {
+      const status = await statusOf(`${url}${path}`, { host });
+      expect([400, 401, 403, 404], `${service} ${path}`).toContain(status);
+    }
   }
 });
 

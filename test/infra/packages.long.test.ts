@@ -1,6 +1,6 @@
 /** The npm packages as their users have them: installed from tarballs, away from the sources, on every Node they name. */
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,10 @@ import { openStage, registryAnswers, type Stage } from '../support/packages/stag
 const bin = (name: string) => join(PROJECT, 'node_modules/.bin', name);
 const ran = promisify(execFile);
 const COMMAND = 'node_modules/@walkback/cli/bin/walkback.mjs';
+
+/** Of Node 22 and 24. */
+const NEWER =
+  /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Object|Map)\.groupBy|(?:Async)?DisposableStack|import\.meta\.(?:main|resolve))\b/;
 
 const isReachable = await registryAnswers();
 if (!isReachable)
@@ -44,8 +48,16 @@ describe.skipIf(!isReachable)('the packages', () => {
     expect(await readdir(join(stage.directory, 'out'))).toEqual(['example.js']);
   });
 
+  test('the modules that are imported use nothing that Node 20 lacks', async () => {
+    const modules = join(stage.directory, 'node_modules/walkback');
+    const files = await Array.fromAsync(glob('**/*.js', { cwd: modules }));
+    expect(files.length).toBeGreaterThan(3);
+    for (const file of files)
+      expect((await readFile(join(modules, file), 'utf8')).match(NEWER), file).toBeNull();
+  });
+
   for (const node of ['20', '22', '24']) {
-    describe(`on Node ${node}`, () => {
+    describe.concurrent(`on Node ${node}`, () => {
       test('the command answers, and plays the demo to its end', async () => {
         expect(await stage.run(node, ['--version'])).toMatch(new RegExp(`^v${node}\\.`));
         expect(await stage.run(node, [COMMAND, '--version'])).toBe(`${manifest.version}\n`);

@@ -36,6 +36,8 @@ const environment = (home: string): Record<string, string> => ({
   HOME: home,
   NO_COLOR: '1',
   COLUMNS: '80',
+  // A daemon would outlive the test; the tests of it turn it on.
+  WALKBACK_DAEMON: 'off',
 });
 
 const outcome = (error: unknown): Ended => {
@@ -46,12 +48,13 @@ const outcome = (error: unknown): Ended => {
   throw error;
 };
 
-export const openCliScene = async (): Promise<CliScene> => {
+/** `more`: variables beside those of a newcomer. */
+export const openCliScene = async (more: Record<string, string> = {}): Promise<CliScene> => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'walkback-cli-')));
   const dataDir = join(root, 'data');
   const work = join(root, 'work');
   await mkdir(work);
-  const env = { ...environment(root), WALKBACK_DATA: dataDir };
+  const env = { ...environment(root), WALKBACK_DATA: dataDir, ...more };
   const running = new Map<ChildProcess, Promise<number | null>>();
   /** What long-running commands said on stderr: a function's own error is in the log of `walkback up`. */
   let background = '';

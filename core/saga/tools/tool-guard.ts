@@ -141,11 +141,14 @@ export const guarded = async (
   const leftMs = remainingMs(request, dependencies.now());
   if (leftMs <= 0) return tooLate('The deadline had passed when the call came.');
   const deadline = new AbortController();
-  const expired = Promise.withResolvers<Outcome>();
-  const giveUp = () => {
-    dependencies.endInstance();
-    expired.resolve(EXPIRED);
-  };
+  let giveUp: () => void = () => undefined;
+  // Not `Promise.withResolvers`: authors of tools may be on Node 20.
+  const expired = new Promise<Outcome>((resolve) => {
+    giveUp = () => {
+      dependencies.endInstance();
+      resolve(EXPIRED);
+    };
+  });
   // The second timer starts only when the first has fired, however late, so that the call gets its time to
   // stop.
   let timer = setTimeout(() => {
@@ -154,7 +157,7 @@ export const guarded = async (
   }, leftMs);
   const run = async () => (await entered(request, dependencies)) ?? act(deadline.signal);
   try {
-    return explained(await Promise.race([run(), expired.promise]), deadline.signal.aborted);
+    return explained(await Promise.race([run(), expired]), deadline.signal.aborted);
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,139 @@
+/**
+ * The embedded cloud as a process of its own, which outlives the command that started it. There is one per data directory: when
+ * two are started at once, one of them finds the directory taken and ends, and both commands use the other.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod';
+import { type CloudFile, findRunningCloud, isAlive } from '../../local/data-dir.ts';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../local/private-file.ts';
+import { CliError } from '../failure.ts';
+
+const POLL_MS = 50;
+const PATIENCE_MS = 120_000;
+const MAX_LOG_BYTES = 1024 ** 2;
+/** Nobody asked for anything for this long: it ends. */
+export const IDLE_MINUTES = 15;
+
+export interface DaemonOptions {
+  port?: number;
+  functions?: readonly string[];
+  /** 0: never. */
+  idleMinutes?: number;
+}
+
+/** `WALKBACK_IDLE_MINUTES`, for a daemon that is started by whoever needs it. */
+export const idleMinutesOf = (env: Readonly<Record<string, string | undefined>>): number => {
+  const minutes = Number(env['WALKBACK_IDLE_MINUTES'] || IDLE_MINUTES);
+  if (minutes >= 0) return minutes;
+  throw new CliError('InvalidInput', 'WALKBACK_IDLE_MINUTES must be a number of minutes; 0 is never.');
+};
+
+export const logFileOf = (dataDir: string): string => join(dataDir, 'daemon.log');
+
+/** Where it answers; undefined while it starts, ends, or belongs to another command. */
+export const findDaemon = async (dataDir: string): Promise<CloudFile | undefined> => {
+  const running = await findRunningCloud(dataDir);
+  return running !== undefined && Object.keys(running.environment).length > 0 ? running : undefined;
+};
+
+const failureSchema = z.object({
+  error: z.object({ name: z.string(), message: z.string(), hint: z.string().optional() }),
+});
+
+/** What it said when it could not start: it writes errors as every command does with `--json`. */
+const failureIn = (log: string): CliError => {
+  const last = log.trim().split('\n').at(-1) ?? '';
+  try {
+    const { name, message, hint } = failureSchema.parse(JSON.parse(last)).error;
+    return new CliError(name, message, hint === undefined ? {} : { hint });
+  } catch {
+    return new CliError('CloudUnavailable', `The embedded cloud did not start: ${last}`);
+  }
+};
+
+const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
+  'up',
+  '--daemon',
+  '--json',
+  '--data',
+  dataDir,
+  '--idle',
+  String(options.idleMinutes ?? IDLE_MINUTES),
+  ...(options.port === undefined ? [] : ['--port', String(options.port)]),
+  ...(options.functions ?? []).flatMap((path) => ['--functions', path]),
+];
+
+const launch = (
+  dataDir: string,
+  options: DaemonOptions,
+): { child: ChildProcess; said: () => string; ended: () => boolean } => {
+  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const file = logFileOf(dataDir);
+  const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
+  const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
+  const from = isLong ? 0 : statSync(file).size;
+  // A session of its own: the end of the terminal is not its end. Nothing holds on to the directory that the person is in.
+  const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsOf(dataDir, options)], {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  let isOver = false;
+  child.on('error', () => (isOver = true));
+  child.on('exit', () => (isOver = true));
+  child.unref();
+  return { child, said: () => readFileSync(file).subarray(from).toString(), ended: () => isOver };
+};
+
+/** The daemon of the directory, started when there is none. `DataDirInUse` when another command holds on to it for too long. */
+export const ensureDaemon = async (
+  dataDir: string,
+  { signal, ...options }: DaemonOptions & { signal: AbortSignal },
+): Promise<{ daemon: CloudFile; isNew: boolean }> => {
+  const deadline = Date.now() + PATIENCE_MS;
+  let launched: ReturnType<typeof launch> | undefined;
+  for (;;) {
+    const daemon = await findDaemon(dataDir);
+    if (daemon !== undefined) return { daemon, isNew: daemon.pid === launched?.child.pid };
+    const holder = await findRunningCloud(dataDir);
+    if (launched?.ended() === true && holder === undefined) {
+      const failure = failureIn(launched.said());
+      // The holder it ran into has ended meanwhile.
+      if (!failure.message.includes('a cloud runs in')) throw failure;
+      launched = undefined;
+    }
+    if (launched === undefined && holder === undefined) launched = launch(dataDir, options);
+    if (Date.now() > deadline) {
+      throw new CliError('DataDirInUse', `No embedded cloud answers in ${dataDir}.`, {
+        hint: `another command may work there; see ${logFileOf(dataDir)}`,
+      });
+    }
+    await delay(POLL_MS, undefined, { signal });
+  }
+};
+
+/** Ends it and waits until it is gone. Answers whose process that was; undefined when none ran. */
+export const stopDaemon = async (dataDir: string, signal: AbortSignal): Promise<number | undefined> => {
+  const running = await findRunningCloud(dataDir);
+  if (running === undefined) return undefined;
+  if (Object.keys(running.environment).length === 0) {
+    throw new CliError('DataDirInUse', `Process ${running.pid} starts, ends, or works in ${dataDir}.`, {
+      hint: 'try again when it is done',
+    });
+  }
+  process.kill(running.pid, 'SIGTERM');
+  const deadline = Date.now() + PATIENCE_MS;
+  while (isAlive(running)) {
+    if (Date.now() > deadline) {
+      throw new CliError('DataDirInUse', `Process ${running.pid} does not end.`, {
+        hint: `kill -9 ${running.pid} loses nothing that was answered`,
+      });
+    }
+    await delay(POLL_MS, undefined, { signal });
+  }
+  return running.pid;
+};

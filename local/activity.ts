@@ -1,0 +1,29 @@
+/** When somebody outside last asked for something: a daemon that nobody uses ends by itself. */
+import type { EventEmitter } from 'node:events';
+
+export interface Activity {
+  /** Requests to this server are use, from their first byte until their connection is done with them. */
+  watch(server: EventEmitter): void;
+  /** Something is under way until the answered function is called. */
+  begin(): () => void;
+  /** 0 while anything is under way. */
+  idleForMs(): number;
+}
+
+export const createActivity = (now: () => number = Date.now): Activity => {
+  let lastMs = now();
+  let underway = 0;
+  const begin = (): (() => void) => {
+    underway += 1;
+    return () => {
+      underway -= 1;
+      lastMs = now();
+    };
+  };
+  return {
+    watch: (server) =>
+      void server.on('request', (_, response: EventEmitter) => response.once('close', begin())),
+    begin,
+    idleForMs: () => (underway > 0 ? 0 : now() - lastMs),
+  };
+};
