@@ -17,20 +17,29 @@ const temporaryDirectory = (): Record<string, string> => {
 
 /** Run by `npm run test:long`. */
 const LONG = ['**/*.long.test.ts'];
+const GIT = 'test/contract/git-*.test.ts';
+
+/**
+ * The files of a project run one after another in a few processes, which have loaded the SDKs and compiled what is hot once
+ * and not for every file. So a file leaves its process as it found it: clouds closed, variables and prototypes put back.
+ */
+const shared = (name: string, include: string[], exclude: string[] = []) => ({
+  extends: true as const,
+  test: { name, include, exclude: [...LONG, ...exclude], isolate: false },
+});
 
 export default defineConfig({
   test: {
-    env: temporaryDirectory(),
+    // As the embedded cloud has it: a handler that a test imports must not make the X-Ray SDK follow every promise.
+    env: { ...temporaryDirectory(), AWS_XRAY_MANUAL_MODE: 'true' },
+    setupFiles: process.env['WALKBACK_TIMES'] === undefined ? [] : ['test/support/processor-time.ts'],
     projects: [
-      // Touches nothing outside its own module, so files may share a process and what it has loaded.
-      {
-        extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], exclude: LONG, isolate: false },
-      },
-      {
-        extends: true,
-        test: { name: 'real', include: ['test/{contract,scenario,infra}/**/*.test.ts'], exclude: LONG },
-      },
+      shared('cloud', ['test/{contract,scenario}/**/*.test.ts'], [GIT]),
+      // Apart from the SDKs: a process starts others more slowly the larger it is.
+      shared('git', [GIT]),
+      // Constructs have state of their own in CDK's modules.
+      { extends: true, test: { name: 'infra', include: ['test/infra/**/*.test.ts'], exclude: LONG } },
+      shared('unit', ['test/unit/**/*.test.ts']),
     ],
     // Time-outs find what hangs, not what is slow: the machine may be busy with other work.
     testTimeout: 300_000,

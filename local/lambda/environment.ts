@@ -36,6 +36,8 @@ const QUIET = {
   POWERTOOLS_LOG_LEVEL: 'ERROR',
   POWERTOOLS_METRICS_DISABLED: 'true',
   POWERTOOLS_TRACE_ENABLED: 'false',
+  // Nothing is traced here, and the X-Ray SDK would follow every promise of this process all the same.
+  AWS_XRAY_MANUAL_MODE: 'true',
 };
 
 export interface FunctionEnvironment {

@@ -1,13 +1,13 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { Sandbox } from 'e2b';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FunctionFailure, startTestCloud, type TestCloud } from '../support/cloud.ts';
 
 let cloud: TestCloud;
-beforeEach(async () => {
+beforeAll(async () => {
   cloud = await startTestCloud();
 });
-afterEach(() => cloud.close());
+afterAll(() => cloud.close());
 
 const createSandbox = async (): Promise<Sandbox> => {
   const sandbox = await Sandbox.create({
@@ -22,16 +22,16 @@ const createSandbox = async (): Promise<Sandbox> => {
   return sandbox;
 };
 
-const startSession = (sandbox: Sandbox) =>
+const startSession = (sandbox: Sandbox, sessionId: string) =>
   cloud.invoke('start-session', {
-    sessionId: 's1',
+    sessionId,
     sandboxId: sandbox.sandboxId,
     projectsRoot: '/home/user/work',
   });
 
 test('a function is invoked over the wire, works on a real sandbox, and its event arrives on the bus', async () => {
   const sandbox = await createSandbox();
-  const session = await startSession(sandbox);
+  const session = await startSession(sandbox, 's1');
   expect(session).toMatchObject({ sessionId: 's1', repositories: [{ path: 'app', branch: 'main' }] });
 
   await sandbox.commands.run('echo two > ~/work/app/a.txt');
@@ -44,20 +44,6 @@ test('a function is invoked over the wire, works on a real sandbox, and its even
   expect(checkpoint).toMatchObject({ complete: true, repositories: [{ path: 'app', changed: true }] });
   await cloud.settled();
   expect(cloud.events().map((event) => event.type)).toContain('checkpoint.created');
-});
-
-test('when everything has expired, the bundles are gone too', async () => {
-  await startSession(await createSandbox());
-  const list = () =>
-    new S3Client().send(new ListObjectsV2Command({ Bucket: cloud.environment['WALKBACK_BUCKET'] }));
-  expect((await list()).KeyCount).toBeGreaterThan(0);
-  const later = new Date(Date.now() + 4 * 365 * 24 * 3_600_000);
-  expect(await cloud.expireItems(later)).toBeGreaterThan(0);
-  await cloud.settled();
-  expect((await list()).KeyCount ?? 0).toBe(0);
-  await expect(cloud.invoke('timeline', { sessionId: 's1' })).rejects.toMatchObject({
-    errorType: 'SessionNotFound',
-  });
 });
 
 test('errors come with their literal names', async () => {
@@ -78,10 +64,10 @@ test('the sandbox is given no AWS credentials and no key', async () => {
 test('a fault between the functions and S3 is seen by the function, and healing ends it', async () => {
   const sandbox = await createSandbox();
   const proxy = await cloud.interpose('s3', [{ action: { kind: 'status', status: 403 } }]);
-  await expect(startSession(sandbox)).rejects.toBeInstanceOf(FunctionFailure);
+  await expect(startSession(sandbox, 'healed')).rejects.toBeInstanceOf(FunctionFailure);
   expect(proxy.count()).toBeGreaterThan(0);
   cloud.heal();
-  await expect(startSession(sandbox)).resolves.toMatchObject({ sessionId: 's1' });
+  await expect(startSession(sandbox, 'healed')).resolves.toMatchObject({ sessionId: 'healed' });
 });
 
 test('through a proxy without faults everything works, streams of the sandbox included', async () => {
@@ -90,6 +76,23 @@ test('through a proxy without faults everything works, streams of the sandbox in
     cloud.interpose('s3'),
     cloud.interpose('dynamodb'),
   ]);
-  await expect(startSession(await createSandbox())).resolves.toMatchObject({ sessionId: 's1' });
+  await expect(startSession(await createSandbox(), 'through')).resolves.toMatchObject({
+    sessionId: 'through',
+  });
   for (const proxy of proxies) expect(proxy.count()).toBeGreaterThan(0);
+  cloud.heal();
+});
+
+test('when everything has expired, the bundles are gone too', async () => {
+  await startSession(await createSandbox(), 'expires');
+  const list = () =>
+    new S3Client().send(new ListObjectsV2Command({ Bucket: cloud.environment['WALKBACK_BUCKET'] }));
+  expect((await list()).KeyCount).toBeGreaterThan(0);
+  const later = new Date(Date.now() + 4 * 365 * 24 * 3_600_000);
+  expect(await cloud.expireItems(later)).toBeGreaterThan(0);
+  await cloud.settled();
+  expect((await list()).KeyCount ?? 0).toBe(0);
+  await expect(cloud.invoke('timeline', { sessionId: 'expires' })).rejects.toMatchObject({
+    errorType: 'SessionNotFound',
+  });
 });

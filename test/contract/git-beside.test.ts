@@ -1,8 +1,12 @@
 /** A repository made of a directory that was none: what was there when the checkpoint was taken stays, all else goes. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { applies, text, withRepositories, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('beside', 2);
 
 const DOCS = 'mkdir -p docs/old docs/e; echo n > docs/notes.md; echo p > docs/old/p; echo keep > beside.txt';
 
@@ -111,23 +115,24 @@ describe('where nobody knows what was there', () => {
     'a record that is gone': (root: string) => rmSync(`${root}/taken-s1`, { recursive: true }),
   };
 
-  test.each(Object.entries(FORGET))('%s: all files stay, and that is said', async (_name, forget) => {
-    await using harness = await withDocs();
-    const first = await harness.capture();
-    harness.sh('git init -q -b main docs; echo new > docs/new; git clone -q a cloned');
-    forget(`${harness.root}/.agent-shadow`);
-    const looks = files(harness.root);
-    for (const dryRun of [true, false]) {
-      const { report } = await harness.rollback(first, { dryRun });
-      expect(report.problems).toEqual([]);
-      expect(report.warnings.join()).toContain('docs: 3 files stay, because nothing says');
-    }
-    expect(files(harness.root)).toEqual(looks);
-    expect([existsSync(`${harness.root}/docs/.git`), existsSync(`${harness.root}/cloned/.git`)]).toEqual([
-      false,
-      false,
-    ]);
-  });
+  for (const [name, forget] of Object.entries(FORGET))
+    test(`${name}: all files stay, and that is said`, async () => {
+      await using harness = await withDocs();
+      const first = await harness.capture();
+      harness.sh('git init -q -b main docs; echo new > docs/new; git clone -q a cloned');
+      forget(`${harness.root}/.agent-shadow`);
+      const looks = files(harness.root);
+      for (const dryRun of [true, false]) {
+        const { report } = await harness.rollback(first, { dryRun });
+        expect(report.problems).toEqual([]);
+        expect(report.warnings.join()).toContain('docs: 3 files stay, because nothing says');
+      }
+      expect(files(harness.root)).toEqual(looks);
+      expect([existsSync(`${harness.root}/docs/.git`), existsSync(`${harness.root}/cloned/.git`)]).toEqual([
+        false,
+        false,
+      ]);
+    });
 
   test('so many files beside the repositories that they were not noted: all stay', async () => {
     await using harness = await withDocs();

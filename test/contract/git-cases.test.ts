@@ -1,7 +1,7 @@
 /**
  * The case list of capture and restore, on real git. Every case: set up, capture, damage, roll back (C1, C2, C4), undo (C3),
- * and rebuild in an empty directory (C7). What is compared is what a person would see, not what Walkback says. A third of
- * them, another one each time; all of them in git-cases.long.test.ts.
+ * and rebuild in an empty directory (C7). What is compared is what a person would see, not what Walkback says. A fifth of
+ * them, others each time; all of them in git-cases.long.test.ts.
  */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -262,7 +262,7 @@ const state = (harness: Harness, ignore?: RegExp, standalone = false): string[] 
 };
 
 describe('capture and restore', () => {
-  test.concurrent.for(sampled(CASES, { every: 3, offset: printedSeed('cases of git'), minimum: 13 }))(
+  test.concurrent.for(sampled(CASES, { every: 5, offset: printedSeed('cases of git'), minimum: 7 }))(
     '$name',
     async ({ setup, damage, options, notRehydrated, standalone, survives }) => {
       await using harness = await createHarness(options);

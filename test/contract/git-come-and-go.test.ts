@@ -1,10 +1,14 @@
 /** Repositories that were made, deleted, renamed or damaged between a capture and the rollback to it. */
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('come and go', 2);
 
 describe('repositories that come and go', () => {
   test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {

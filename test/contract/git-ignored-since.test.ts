@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Harness, Snapshot } from '../support/git-harness.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 const captured = (harness: Harness, snapshot: Snapshot): string[] =>
   harness
@@ -13,7 +14,7 @@ const captured = (harness: Harness, snapshot: Snapshot): string[] =>
     .trimEnd()
     .split('\n');
 
-/** Each way to have git ignore `.env`. */
+/** Each way to have git ignore `.env`: two of them, others each time; all of them in git-shapes.long.test.ts. */
 const RULES = {
   'a .gitignore': 'echo .env > .gitignore',
   'a .gitignore in a folder':
@@ -22,7 +23,7 @@ const RULES = {
   'the user': 'mkdir -p ~/.config/git; echo .env > ~/.config/git/ignore',
 };
 
-test.each(Object.entries(RULES))(
+test.each(sampled(Object.entries(RULES), { every: 2, offset: printedSeed('ignored since'), minimum: 2 }))(
   'a secret that is ignored since leaves the captures: by %s',
   async (_, rule) => {
     await using harness = await withTwoFiles(['app']);

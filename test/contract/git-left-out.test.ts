@@ -1,9 +1,13 @@
 /** What a capture cannot hold, or is told to leave out: it is named, survives a rollback, and stops no other. */
 import { chmodSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('left out', 2);
 
 describe('what is left out is said', () => {
   test('an untracked file over the cap is reported, survives a rollback, and a tracked one is captured', async () => {

@@ -1,34 +1,39 @@
 /** Whose a path is when rules, repositories and directories change under it, and that nothing uncaptured is touched. */
 import { existsSync, mkdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('ownership', 2);
 
 describe('rules that change', () => {
-  test.each([
+  for (const [how, before] of [
     ['added', ''],
     ['appended', '*.log'],
-  ])('an ignore rule %s after the checkpoint, which hides files on disk', async (_how, before) => {
-    await using harness = await withRepositories(['app']);
-    if (before !== '') harness.sh(`echo '${before}' > .gitignore`, 'app');
-    const first = await harness.capture();
-    harness.sh(
-      'echo node_modules/ >> .gitignore; mkdir -p node_modules/x/empty; echo k > node_modules/x/k; chmod 600 node_modules/x/k; echo n > n',
-      'app',
-    );
-    const looks = files(harness.root);
-    const second = await harness.capture();
-    await applies(harness, first);
-    expect(existsSync(`${harness.root}/app/n`)).toBe(false);
-    expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
-    await applies(harness, second);
-    expect(files(harness.root)).toEqual(looks);
-    // And there and back once more, with what the older rules show captured by then.
-    await harness.capture();
-    await applies(harness, first);
-    await applies(harness, second);
-    expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
-  });
+  ] as const)
+    test(`an ignore rule ${how} after the checkpoint, which hides files on disk`, async () => {
+      await using harness = await withRepositories(['app']);
+      if (before !== '') harness.sh(`echo '${before}' > .gitignore`, 'app');
+      const first = await harness.capture();
+      harness.sh(
+        'echo node_modules/ >> .gitignore; mkdir -p node_modules/x/empty; echo k > node_modules/x/k; chmod 600 node_modules/x/k; echo n > n',
+        'app',
+      );
+      const looks = files(harness.root);
+      const second = await harness.capture();
+      await applies(harness, first);
+      expect(existsSync(`${harness.root}/app/n`)).toBe(false);
+      expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
+      await applies(harness, second);
+      expect(files(harness.root)).toEqual(looks);
+      // And there and back once more, with what the older rules show captured by then.
+      await harness.capture();
+      await applies(harness, first);
+      await applies(harness, second);
+      expect(text(harness, 'app/node_modules/x/k')).toBe('k\n');
+    });
 
   test('a rule of the target that names an ignored file again', async () => {
     await using harness = await withRepositories(['app']);

@@ -13,6 +13,23 @@ interface Span {
   annotations?: Record<string, unknown>;
 }
 
+/** What the X-Ray SDK follows with hooks on every promise of a process, which makes all of it slower. */
+const followedIn = async (before: string): Promise<string[]> => {
+  const script = `${before}
+    await import(${JSON.stringify(join(PROJECT, 'functions/timeline.ts'))});
+    console.log(JSON.stringify(Object.keys(process.namespaces ?? {})));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: { PATH: process.env['PATH'] },
+  });
+  return JSON.parse(stdout) as string[];
+};
+
+test('in the embedded cloud, where nothing is traced, no promise is followed', async () => {
+  const cloud = JSON.stringify(join(PROJECT, 'local/lambda/environment.ts'));
+  expect(await followedIn('')).toEqual(['AWSXRay']);
+  expect(await followedIn(`(await import(${cloud})).installEnvironment({});`)).toEqual([]);
+});
+
 const TRACE = '1-5759e988-bd862e3fe1be46a994272793';
 
 /** The daemon's side: one datagram per span, a header line before it. */

@@ -27,7 +27,6 @@ describe('walkback on the directory of a newcomer', () => {
 
     expect(await text(['context'])).toContain('api');
     await json(['session', 'end', sessionId]);
-    expect((await json(['session', 'list']))['sessions']).toEqual([]);
     expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);
     expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
   });

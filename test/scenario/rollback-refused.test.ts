@@ -40,14 +40,23 @@ const state = async (of: World) => ({
   sandboxes: await sandboxIds(cloud),
 });
 
-const refuses = async (name: string, event: unknown, errorType: string, advice: RegExp): Promise<void> => {
-  const before = await state(world);
-  const failure = await failureOf(name, event);
-  expect(failure.errorType).toBe(errorType);
-  expect(failure.message).toMatch(advice);
-  expect(failure.message).not.toMatch(/\n\s+at /);
-  expect(await state(world)).toEqual(before);
+/** As it was after the last call that was refused; who changes something on purpose forgets it. */
+let known: Awaited<ReturnType<typeof state>> | undefined;
+
+const changesNothing = async (calls: () => Promise<void>): Promise<void> => {
+  const before = known ?? (await state(world));
+  await calls();
+  known = await state(world);
+  expect(known).toEqual(before);
 };
+
+const refuses = (name: string, event: unknown, errorType: string, advice: RegExp): Promise<void> =>
+  changesNothing(async () => {
+    const failure = await failureOf(name, event);
+    expect(failure.errorType).toBe(errorType);
+    expect(failure.message).toMatch(advice);
+    expect(failure.message).not.toMatch(/\n\s+at /);
+  });
 
 const tool = { messageId: 'm', toolExecutionId: 't', reason: 'r' };
 
@@ -116,18 +125,19 @@ test.each(TRICKS)('an id like %j is refused wherever an id stands', async (id) =
     ['start-session', { sandboxId: world.sandboxId, projectsRoot: `/home/user/../${id}` }],
     ['timeline', { sessionId: id }],
   ];
-  const before = await state(world);
-  for (const [name, event] of events) {
-    // These two are ids of E2B, which may be longer, and a template may have a namespace.
-    if (id.length === 65 && (event['sandboxId'] === id || event['template'] === id)) continue;
-    if (id === 'a/b' && event['template'] === id) continue;
-    const { errorType, message } = await failureOf(name, event);
-    expect([errorType, message], `${name} ${JSON.stringify(event)}`).toEqual([
-      'InvalidInput',
-      expect.stringMatching(/The input is not valid\. \w+: /),
-    ]);
-  }
-  expect(await state(world)).toEqual(before);
+  const refusesAll = async () => {
+    for (const [name, event] of events) {
+      // These two are ids of E2B, which may be longer, and a template may have a namespace.
+      if (id.length === 65 && (event['sandboxId'] === id || event['template'] === id)) continue;
+      if (id === 'a/b' && event['template'] === id) continue;
+      const { errorType, message } = await failureOf(name, event);
+      expect([errorType, message], `${name} ${JSON.stringify(event)}`).toEqual([
+        'InvalidInput',
+        expect.stringMatching(/The input is not valid\. \w+: /),
+      ]);
+    }
+  };
+  await changesNothing(refusesAll);
 });
 
 test.each([
@@ -157,6 +167,7 @@ test('an epoch that never was', () =>
 
 test('a request id with another meaning', async () => {
   await cloud.invoke('rehydrate', { sessionId: 's1', messageId: 'msg-1', requestId: 'taken' });
+  known = undefined;
   await refuses(
     'rehydrate',
     { sessionId: 's1', messageId: 'msg-2', requestId: 'taken' },
@@ -199,11 +210,11 @@ const refusesBundles = async (round: string, errorType: string): Promise<void> =
   const before = await state(world);
   await loseShadows();
   const target = { sessionId: 's1', checkpointId: first.checkpointId, requestId: round };
-  for (const name of ['rehydrate', 'rollback']) {
+  // The rollback a second time: what was refused is refused again.
+  for (const name of ['rehydrate', 'rollback', 'rollback']) {
     const failure = await failureOf(name, target);
     expect(failure.errorType, name).toBe(errorType);
     expect(failure.message, name).toMatch(/[Cc]hoose another checkpoint|[Tt]ry another checkpoint/);
-    expect(await failureOf(name, target), `${name} again`).toMatchObject({ errorType });
   }
   expect(await state(world)).toEqual(before);
 };
@@ -254,6 +265,7 @@ test('a large bundle of another sandbox, whose bytes have changed in the bucket'
 });
 
 test('an incomplete checkpoint is no target, unless what it holds is enough', async () => {
+  known = undefined;
   const looks = world.fingerprint();
   // The repository's shadow cannot be made where a file of the agent stands.
   await loseShadows();

@@ -14,13 +14,16 @@ const LONGEST = [
   'test/scenario/faults-script-kill.long.test.ts',
   'test/contract/git-cases.long.test.ts',
   'test/contract/git-low-memory.long.test.ts',
+  // Of one project: a process is used again for the next file only when that is of the same project.
   'test/scenario/checkpoint-concurrency.test.ts',
+  'test/scenario/rewind.test.ts',
   'test/scenario/cli-alone.test.ts',
   'test/scenario/cli-session.test.ts',
   'test/scenario/cli-demo.test.ts',
+  'test/scenario/rollback-refused.test.ts',
+  'test/scenario/faults-process-kill.test.ts',
   'test/scenario/faults-script-kill.test.ts',
   'test/scenario/saga-kill.test.ts',
-  'test/contract/git-cases.test.ts',
 ].map((path) => resolve(path));
 
 for (const path of LONGEST)

@@ -1,0 +1,6 @@
+/** The same tests, with all of their cases. */
+import './git-beside.test.ts';
+import './git-come-and-go.test.ts';
+import './git-ignored-since.test.ts';
+import './git-left-out.test.ts';
+import './git-ownership.test.ts';
