@@ -13,7 +13,7 @@ import type { WalkbackProps } from '../../cdk/walkback.ts';
 import { planCloud } from '../../local/plan.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
-import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
+import { synthesise } from '../support/synthesise.ts';
 import {
   asArray,
   encryptionKeysOf,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   plain = await loadTemplate();
   ({ stack, template } = synthesise(withKey));
   [[keyId = ''] = []] = encryptionKeysOf(template);
-}, SYNTH_TIMEOUT_MS);
+});
 
 /** Where each kind of resource names the key it is encrypted with. */
 const KEY_OF: Record<string, string> = {
@@ -125,53 +125,41 @@ describe('the rights on the key', () => {
   });
 });
 
-test(
-  'a topic that is given stays as it is, and the machine may use the key it has',
-  () => {
-    const given = synthesise((inStack) => ({
-      ...withKey(inStack),
-      alarmTopic: new Topic(inStack, 'Theirs', { masterKey: new Key(inStack, 'TheirKey') }),
-    }));
-    const topics = entriesOf(given.template, 'AWS::SNS::Topic');
-    expect(topics.map(([id]) => id)).toEqual([expect.stringMatching(/^Theirs/)]);
-    const rights = JSON.stringify(machineStatements(given.template));
-    expect(rights).toMatch(/"kms:GenerateDataKey"\][^}]*"TheirKey/);
-  },
-  SYNTH_TIMEOUT_MS,
-);
+test('a topic that is given stays as it is, and the machine may use the key it has', () => {
+  const given = synthesise((inStack) => ({
+    ...withKey(inStack),
+    alarmTopic: new Topic(inStack, 'Theirs', { masterKey: new Key(inStack, 'TheirKey') }),
+  }));
+  const topics = entriesOf(given.template, 'AWS::SNS::Topic');
+  expect(topics.map(([id]) => id)).toEqual([expect.stringMatching(/^Theirs/)]);
+  const rights = JSON.stringify(machineStatements(given.template));
+  expect(rights).toMatch(/"kms:GenerateDataKey"\][^}]*"TheirKey/);
+});
 
-test(
-  'a secret under a key of its own is decrypted by the functions that read it, and that key by nothing else',
-  () => {
-    const given = synthesise((inStack) => ({
-      ...readSettings(inStack),
-      e2bApiKeySecret: new Secret(inStack, 'Theirs', { encryptionKey: new Key(inStack, 'TheirKey') }),
-    })).template;
-    const [[theirs] = ['']] = encryptionKeysOf(given);
-    const reading = FUNCTIONS.filter(({ name, tool }) => {
-      if (tool === true) return false;
-      const rights = statementsOf(given, `walkback-${name}`);
-      const decrypt = rights.filter(({ Resource }) => JSON.stringify(Resource).includes(`"${theirs}"`));
-      for (const { Action, Condition } of decrypt) {
-        expect(Action).toBe('kms:Decrypt');
-        expect(JSON.stringify(Condition)).toMatch(/kms:ViaService.*secretsmanager\./);
-      }
-      return decrypt.length > 0;
-    });
-    expect(reading).toEqual(FUNCTIONS.filter(({ grants }) => grants.sandbox === true));
-  },
-  SYNTH_TIMEOUT_MS,
-);
-
-test(
-  'an imported key is used the same, and its policy is left to its owner',
-  () => {
-    const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';
-    const imported = synthesise(readSettings, { 'walkback:kmsKeyArn': keyArn }).template;
-    expect(encryptionKeysOf(imported)).toEqual([]);
-    for (const [id, { Properties }] of entriesOf(imported, 'AWS::Logs::LogGroup')) {
-      expect(Properties['KmsKeyId'], id).toBe(keyArn);
+test('a secret under a key of its own is decrypted by the functions that read it, and that key by nothing else', () => {
+  const given = synthesise((inStack) => ({
+    ...readSettings(inStack),
+    e2bApiKeySecret: new Secret(inStack, 'Theirs', { encryptionKey: new Key(inStack, 'TheirKey') }),
+  })).template;
+  const [[theirs] = ['']] = encryptionKeysOf(given);
+  const reading = FUNCTIONS.filter(({ name, tool }) => {
+    if (tool === true) return false;
+    const rights = statementsOf(given, `walkback-${name}`);
+    const decrypt = rights.filter(({ Resource }) => JSON.stringify(Resource).includes(`"${theirs}"`));
+    for (const { Action, Condition } of decrypt) {
+      expect(Action).toBe('kms:Decrypt');
+      expect(JSON.stringify(Condition)).toMatch(/kms:ViaService.*secretsmanager\./);
     }
-  },
-  SYNTH_TIMEOUT_MS,
-);
+    return decrypt.length > 0;
+  });
+  expect(reading).toEqual(FUNCTIONS.filter(({ grants }) => grants.sandbox === true));
+});
+
+test('an imported key is used the same, and its policy is left to its owner', () => {
+  const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';
+  const imported = synthesise(readSettings, { 'walkback:kmsKeyArn': keyArn }).template;
+  expect(encryptionKeysOf(imported)).toEqual([]);
+  for (const [id, { Properties }] of entriesOf(imported, 'AWS::Logs::LogGroup')) {
+    expect(Properties['KmsKeyId'], id).toBe(keyArn);
+  }
+});

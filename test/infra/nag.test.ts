@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { WalkbackProps } from '../../cdk/walkback.ts';
 import manifest from '../../cdk.json' with { type: 'json' };
-import { createApp, SYNTH_TIMEOUT_MS, synthesise, VALIDATED } from '../support/synthesise.ts';
+import { createApp, synthesise, VALIDATED } from '../support/synthesise.ts';
 import { asArray, entriesOf, statementsOf } from '../support/template.ts';
 
 const findings = (stack: Stack): string[] => {
@@ -40,63 +40,55 @@ const everything = (stack: Stack): WalkbackProps => ({
   runbookUrl: 'https://wiki.example.com/walkback',
 });
 
-test(
-  'every finding of AwsSolutions is fixed or justified, as it is deployed and with everything an embedder may choose',
-  () => {
-    // With the feature flags it is deployed with; everything an embedder may choose is without any. `cdk synth` validates this one.
-    const { stack } = synthesise(readSettings, manifest.context);
-    expect(findings(stack)).toEqual([]);
-    // Without a place for runbooks an alarm names a file of this repository.
-    expect(warnings(stack)).toEqual([expect.stringContaining('Set runbookUrl to where your operators')]);
-  },
-  SYNTH_TIMEOUT_MS,
-);
+test('every finding of AwsSolutions is fixed or justified, as it is deployed and with everything an embedder may choose', () => {
+  // With the feature flags it is deployed with; everything an embedder may choose is without any. `cdk synth` validates this one.
+  const { stack } = synthesise(readSettings, manifest.context, { findings: true });
+  expect(findings(stack)).toEqual([]);
+  // Without a place for runbooks an alarm names a file of this repository.
+  expect(warnings(stack)).toEqual([expect.stringContaining('Set runbookUrl to where your operators')]);
+});
 
-test(
-  'the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns',
-  () => {
-    const { stack, template } = synthesise(everything, {}, { validate: true });
-    const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
-    expect(ours).toEqual([]);
-    expect(warnings(stack)).toEqual([]);
-    const functions = entriesOf(template, 'AWS::Lambda::Function')
-      .map(([, { Properties }]) => Properties)
-      .filter(({ FunctionName }) => String(FunctionName).startsWith('second-'));
-    expect(functions.length).toBeGreaterThan(20);
-    for (const properties of functions) {
-      expect(properties).toMatchObject({ VpcConfig: {}, KmsKeyArn: {} });
-      expect(properties['TracingConfig']).toBeUndefined();
-    }
-    const groups = functions.map(({ VpcConfig }) =>
-      JSON.stringify((VpcConfig as Record<string, unknown>)['SecurityGroupIds']),
-    );
-    expect(new Set(groups).size).toBe(1);
-    expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
-      ReservedConcurrentExecutions: 20,
+test('the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns', () => {
+  const { stack, template } = synthesise(everything, {}, { validate: true, findings: true });
+  const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
+  expect(ours).toEqual([]);
+  expect(warnings(stack)).toEqual([]);
+  const functions = entriesOf(template, 'AWS::Lambda::Function')
+    .map(([, { Properties }]) => Properties)
+    .filter(({ FunctionName }) => String(FunctionName).startsWith('second-'));
+  expect(functions.length).toBeGreaterThan(20);
+  for (const properties of functions) {
+    expect(properties).toMatchObject({ VpcConfig: {}, KmsKeyArn: {} });
+    expect(properties['TracingConfig']).toBeUndefined();
+  }
+  const groups = functions.map(({ VpcConfig }) =>
+    JSON.stringify((VpcConfig as Record<string, unknown>)['SecurityGroupIds']),
+  );
+  expect(new Set(groups).size).toBe(1);
+  expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
+    ReservedConcurrentExecutions: 20,
+  });
+  // Manifests name the built-in function for HTTP tools as in every deployment; here it is called this.
+  expect(functions.map(({ FunctionName }) => FunctionName)).toContain('second-http-tool');
+  expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
+    Environment: { Variables: { WALKBACK_HTTP_TOOL_FUNCTION: 'second-http-tool' } },
+  });
+  for (const [, { Properties, ...table }] of entriesOf(template, 'AWS::DynamoDB::Table')) {
+    expect(table).toMatchObject({ DeletionPolicy: 'Delete' });
+    expect(Properties).toMatchObject({
+      DeletionProtectionEnabled: false,
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
     });
-    // Manifests name the built-in function for HTTP tools as in every deployment; here it is called this.
-    expect(functions.map(({ FunctionName }) => FunctionName)).toContain('second-http-tool');
-    expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
-      Environment: { Variables: { WALKBACK_HTTP_TOOL_FUNCTION: 'second-http-tool' } },
-    });
-    for (const [, { Properties, ...table }] of entriesOf(template, 'AWS::DynamoDB::Table')) {
-      expect(table).toMatchObject({ DeletionPolicy: 'Delete' });
-      expect(Properties).toMatchObject({
-        DeletionProtectionEnabled: false,
-        SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-      });
-    }
-    const statements = statementsOf(template, 'second-checkpoint');
-    const actions = statements.flatMap(({ Action }) => asArray(Action));
-    expect(actions).toEqual(expect.arrayContaining(['kms:Decrypt', 'ec2:CreateNetworkInterface']));
-    for (const [, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
-      expect(Properties['AlarmDescription']).toContain('https://wiki.example.com/walkback#');
-    }
-    const machine = JSON.stringify(entriesOf(template, 'AWS::IAM::Policy'));
-    expect(machine).toContain(':function:payments-refund');
-  },
-  SYNTH_TIMEOUT_MS,
-);
+  }
+  const statements = statementsOf(template, 'second-checkpoint');
+  const actions = statements.flatMap(({ Action }) => asArray(Action));
+  expect(actions).toEqual(expect.arrayContaining(['kms:Decrypt', 'ec2:CreateNetworkInterface']));
+  for (const [, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
+    expect(Properties['AlarmDescription']).toContain('https://wiki.example.com/walkback#');
+  }
+  const machine = JSON.stringify(entriesOf(template, 'AWS::IAM::Policy'));
+  expect(machine).toContain(':function:payments-refund');
+});
 
 test('reserved concurrency for a function that is not there is refused', () => {
   expect(() =>
@@ -104,12 +96,8 @@ test('reserved concurrency for a function that is not there is refused', () => {
   ).toThrow(/checkpont/);
 });
 
-test(
-  'what CloudFormation would refuse is refused by synthesis',
-  () => {
-    const app = createApp(VALIDATED);
-    new CfnBucket(new Stack(app, 'Wrong'), 'Wrong').addPropertyOverride('Nonsense', 1);
-    expect(() => app.synth()).toThrow(/ERROR Nonsense: /);
-  },
-  SYNTH_TIMEOUT_MS,
-);
+test('what CloudFormation would refuse is refused by synthesis', () => {
+  const app = createApp(VALIDATED);
+  new CfnBucket(new Stack(app, 'Wrong'), 'Wrong').addPropertyOverride('Nonsense', 1);
+  expect(() => app.synth()).toThrow(/ERROR Nonsense: /);
+});

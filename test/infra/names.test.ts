@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { Template } from '../../local/template.ts';
-import { SYNTH_TIMEOUT_MS, synthesise } from '../support/synthesise.ts';
+import { synthesise } from '../support/synthesise.ts';
 
 const LONGEST = 'p'.repeat(44);
 
@@ -33,7 +33,7 @@ let second: Template;
 beforeAll(() => {
   first = withPrefix('walkback');
   second = withPrefix(LONGEST);
-}, SYNTH_TIMEOUT_MS);
+});
 
 test('two deployments in one account and region share no name', () => {
   const [ours, theirs] = [first, second].map((template) => namesOf(template).map(({ name }) => name));

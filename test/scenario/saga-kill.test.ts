@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { addOrder, STRIPE_KEY, sagaClient, startSagaServices } from '../support/saga-cloud.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
@@ -19,6 +19,7 @@ test.each(POINTS)(
     const { server, faults } = await startSagaServices();
     await using cleanup = new AsyncDisposableStack();
     cleanup.defer(() => server.close());
+    cleanup.defer(() => void vi.unstubAllEnvs());
     for (const id of SAGAS) addOrder(server, id);
     const dataDir = await mkdtemp(join(tmpdir(), 'walkback-kill-'));
     cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -38,7 +39,8 @@ test.each(POINTS)(
     await gone.promise;
     faults.onNetsuite = () => undefined;
 
-    Object.assign(process.env, { REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY });
+    vi.stubEnv('REFUND_SERVICES_URL', server.url);
+    vi.stubEnv('REFUND_STRIPE_KEY', STRIPE_KEY);
     const cloud = cleanup.use(await startTestCloud({ dataDir }));
     const client = sagaClient(cloud, server);
     cleanup.defer(async () => client.sfn.destroy());

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -25,11 +25,15 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'walkback-upgrade-'));
   disposal.defer(() => rm(dataDir, { recursive: true, force: true }));
 });
-afterEach(() => disposal.disposeAsync());
+afterEach(async () => {
+  await disposal.disposeAsync();
+  vi.unstubAllEnvs();
+});
 
 const open = async (template?: Template) => {
   const { url } = services.server;
-  Object.assign(process.env, { REFUND_SERVICES_URL: url, REFUND_STRIPE_KEY: STRIPE_KEY });
+  vi.stubEnv('REFUND_SERVICES_URL', url);
+  vi.stubEnv('REFUND_STRIPE_KEY', STRIPE_KEY);
   const cloud = await startTestCloud({ dataDir, template: await quickTemplate(template) });
   const client = sagaClient(cloud, services.server);
   const close = async () => {

@@ -8,8 +8,6 @@ import { afterAll } from 'vitest';
 import { Walkback, type WalkbackProps } from '../../cdk/walkback.ts';
 import type { Template } from '../../local/template.ts';
 
-export const SYNTH_TIMEOUT_MS = 120_000;
-
 /** Kept until the test file ends: CDK reads what it wrote when it is asked for findings. */
 const temporary = mkdtempSync(join(tmpdir(), 'walkback-synth-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
@@ -26,12 +24,12 @@ export const createApp = (props: AppProps): App =>
 
 /**
  * The construct in a stack of a test's own, with props of a test's own; functions are not bundled. With `validate`, a template
- * that breaks CloudFormation's schemas is an error, as with `cdk synth`; it takes seconds.
+ * that breaks CloudFormation's schemas is an error, as with `cdk synth`; it takes seconds. So do the rules of AwsSolutions, `findings`.
  */
 export const synthesise = (
   propsOf: (stack: Stack) => WalkbackProps,
   context: Record<string, unknown> = {},
-  { validate = false }: { validate?: boolean } = {},
+  { validate = false, findings = false }: { validate?: boolean; findings?: boolean } = {},
 ): { stack: Stack; walkback: Walkback; template: Template } => {
   const app = createApp({
     context: { [VALIDATE_AGAINST_DEFAULT_RULES]: validate, ...context, 'aws:cdk:bundling-stacks': [] },
@@ -39,6 +37,6 @@ export const synthesise = (
   });
   const stack = new Stack(app, 'Walkback');
   const walkback = new Walkback(stack, 'Walkback', propsOf(stack));
-  Aspects.of(app).add(new AwsSolutionsChecks());
+  if (findings) Aspects.of(app).add(new AwsSolutionsChecks());
   return { stack, walkback, template: app.synth().getStackByName('Walkback').template as Template };
 };
