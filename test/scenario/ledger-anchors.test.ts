@@ -26,7 +26,7 @@ import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { commandOn, deleteLocked, openTables, type StoredItem, s3Of } from '../support/tampering.ts';
 
 const MINUTE_MS = 60_000;
-const LATER_MS = 30 * 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let sagas: SagaCloud;
 let tables: ReturnType<typeof openTables>;
@@ -37,6 +37,8 @@ let bucket: string;
 let keyArn: string;
 let anchors: AnchorStore;
 let now: number;
+/** Noon of the next day, so that at any hour the last digest is of the day after that of the sagas. */
+let laterMs: number;
 /** Names of all digests, in their order, and what they hold. */
 let names: string[];
 const texts = new Map<string, string>();
@@ -72,14 +74,15 @@ beforeAll(async () => {
     stored.set(sagaId, await tables.of(sagaId));
   }
   now = Date.now();
+  laterMs = Date.parse(dayOf(now)) + 1.5 * DAY_MS;
   const { written } = await sagas.cloud.invoke('anchor-ledger', {});
   expect(written).toHaveLength(1);
-  for (const afterMs of [12 * MINUTE_MS, 14 * MINUTE_MS, LATER_MS]) await anchorAt(now + afterMs);
+  for (const atMs of [now + 12 * MINUTE_MS, now + 14 * MINUTE_MS, laterMs]) await anchorAt(atMs);
   names = (await Promise.all((await anchors.days()).map((day) => anchors.list(day))))
     .flat()
     .map(({ name }) => name);
   for (const name of names) texts.set(name, (await anchors.get(name)) ?? '');
-  command = commandOn(sagas.cloud, { now: () => new Date(now + LATER_MS) });
+  command = commandOn(sagas.cloud, { now: () => new Date(laterMs) });
 }, 120_000);
 afterEach(async () => {
   for (const [sagaId, items] of stored) await tables.restore(sagaId, items);
@@ -296,10 +299,10 @@ describe('digests that are not what was written are named:', () => {
 
 test('anchoring goes on where it ended, and not behind a digest that is gone', async () => {
   const before = names.length;
-  await anchorAt(now + LATER_MS);
+  await anchorAt(laterMs);
   expect((await Promise.all((await anchors.days()).map((day) => anchors.list(day)))).flat()).toHaveLength(
     before,
   );
   await put(names.at(-1) ?? '', 'nonsense');
-  await expect(anchorAt(now + 2 * LATER_MS)).rejects.toMatchObject({ name: 'LedgerBroken' });
+  await expect(anchorAt(laterMs + DAY_MS)).rejects.toMatchObject({ name: 'LedgerBroken' });
 });
