@@ -9,15 +9,22 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { sessionItem } from '../../adapters/aws/sessions/session-items.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, sessionOf } from '../support/session-items.ts';
 import { sessionStoreAt } from '../support/sessions-table.ts';
 
 describe('what leaves, and what comes back', () => {
+  const mocks: { restore(): unknown }[] = [];
+  // Of every client of the process, which other files have clouds in.
+  afterEach(() => {
+    for (const mock of mocks.splice(0)) mock.restore();
+  });
+
   const mocked = () => {
     const mock = mockClient(DynamoDBDocumentClient);
+    mocks.push(mock);
     return { mock, store: sessionStoreAt('http://127.0.0.1:9') };
   };
   const cancelled = (...codes: string[]) =>
