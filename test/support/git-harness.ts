@@ -59,6 +59,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     timeoutMs: 240_000,
   };
   let executions = 0;
+  let arrivals = 0;
   let last: Snapshot | undefined;
   let root = join(top, 'projects');
   await mkdir(root, { recursive: true });
@@ -248,7 +249,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     },
     /** Restores a snapshot into a projects root elsewhere, which holds what `template` makes, and goes on there. */
     rehydrate: async (target: Snapshot, template = ''): Promise<RestoreReport> => {
-      root = join(top, `fresh-${executions}`, 'projects');
+      // Each time another one: a second arrival in the same sandbox is a command that was delivered twice.
+      arrivals += 1;
+      root = join(top, `fresh-${arrivals}`, 'projects');
       await mkdir(root, { recursive: true });
       harness.sh(template);
       const report = await repositories.restore(harness.sandbox, {
