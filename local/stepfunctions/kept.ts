@@ -1,14 +1,18 @@
 /** What is kept in memory of executions that have ended: all of the newest, and of older ones that they were, so that no name runs twice. */
-import type { Execution } from './executions.ts';
+interface Ended {
+  executionArn: string;
+  output?: string;
+  cause?: string;
+}
 
 /** AWS keeps all of them for 90 days; here thousands of histories fill the memory. */
 const KEPT = 500;
 
 /** `forget` drops the rest of what belongs to it. */
 export const createKept = (forget: (executionArn: string) => void, count = KEPT) => {
-  const newest: Execution[] = [];
+  const newest: Ended[] = [];
   return {
-    ended: (execution: Execution): void => {
+    ended: (execution: Ended): void => {
       newest.push(execution);
       const oldest = newest.length > count ? newest.shift() : undefined;
       if (oldest === undefined) return;
