@@ -18,6 +18,7 @@ type Send = (
 ) => Promise<Answer>;
 
 export interface Units {
+  /** With the indexes. */
   writes: number;
   reads: number;
   objects: number;
@@ -25,13 +26,14 @@ export interface Units {
 
 const READS = /^(?:Get|Query|Scan|BatchGet)/;
 
-/** Records until disposed. */
-export const recordUnits = (functionName: string): { units: Units; [Symbol.dispose](): void } => {
+/** Records until disposed: one function, or everything in this process. */
+export const recordUnits = (functionName?: string): { units: Units; [Symbol.dispose](): void } => {
   const units: Units = { writes: 0, reads: 0, objects: 0 };
   const prototype = Object.getPrototypeOf(DynamoDBClient.prototype) as { send: Send };
   const original = prototype.send;
   prototype.send = async function (command, ...rest) {
-    if (runningFunction.getStore() !== functionName) return original.call(this, command, ...rest);
+    if (functionName !== undefined && runningFunction.getStore() !== functionName)
+      return original.call(this, command, ...rest);
     const operation = command.constructor.name;
     if (this.config.serviceId === 'DynamoDB')
       Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' });

@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
-import { createSagaStore } from '../adapters/aws/sagas/saga-store.ts';
-import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
-import type { EffectKind, ToolManifest } from '../core/saga/model/tool.ts';
-import { sagaMachine } from '../kit/testing/saga-machine.ts';
-import { virtualClock } from '../kit/testing/virtual-clock.ts';
-import { startDynamoDb } from '../local/dynamodb/server.ts';
-import { planCloud } from '../local/plan.ts';
-import { provision } from '../local/provision.ts';
-import { loadTemplate } from '../local/template.ts';
-import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
+import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { EffectKind, ToolManifest } from '../../core/saga/model/tool.ts';
+import { sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
+import { startDynamoDb } from '../../local/dynamodb/server.ts';
+import { planCloud } from '../../local/plan.ts';
+import { provision } from '../../local/provision.ts';
+import { loadTemplate } from '../../local/template.ts';
+import { startCountingDynamoDb } from '../../test/support/counting-dynamodb.ts';
 
 /** As deployed: in a process of its own, one for all machines of a file. */
 const evaluate = createEvaluator();

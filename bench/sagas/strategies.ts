@@ -1,17 +1,17 @@
 /** Four ways to run the refund, as people write them. Each answers how it ended and what it reported as left over. */
 
 import { randomUUID } from 'node:crypto';
-import { createEvaluator } from '../adapters/jsonata/evaluator.ts';
-import type { ToolRequest } from '../contract/tool-request.ts';
-import type { PlanStep } from '../core/saga/model/plan.ts';
-import { observe } from '../core/saga/people/observation.ts';
-import { type ExpressionScope, resolveArguments } from '../core/saga/plan/expressions.ts';
-import { createPutCatalog } from '../core/saga/plan/put-catalog.ts';
-import { refundDefinitions, refundManifests } from '../examples/refund/catalog.ts';
-import { memorySagaStore } from '../kit/testing/memory-saga-store.ts';
-import { Crash, sagaMachine } from '../kit/testing/saga-machine.ts';
-import { endingAfter } from '../test/support/tool-functions.ts';
-import { type BenchWorld, ProcessDied } from './sagas-world.ts';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
+import type { PlanStep } from '../../core/saga/model/plan.ts';
+import { observe } from '../../core/saga/people/observation.ts';
+import { type ExpressionScope, resolveArguments } from '../../core/saga/plan/expressions.ts';
+import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
+import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { Crash, sagaMachine } from '../../kit/testing/saga-machine.ts';
+import { endingAfter } from '../../test/support/tool-functions.ts';
+import { type BenchWorld, ProcessDied } from './world.ts';
 
 export interface Ended {
   how: 'completed' | 'compensated' | 'abandoned' | 'human';

@@ -1,13 +1,13 @@
 /** One refund in one world with faults drawn from a seed: every strategy meets the same ones. */
-import type { ToolRequest } from '../contract/tool-request.ts';
-import { sha256Hex } from '../core/shared/ids.ts';
-import { refundTools } from '../examples/refund/catalog.ts';
-import { refundWorld } from '../examples/refund/services/world.ts';
-import type { Fetch } from '../examples/refund/tools/http.ts';
-import { servicesAt } from '../examples/refund/tools/services.ts';
-import { memoryTombstones } from '../kit/conformance.ts';
-import { toolHandler } from '../kit/handler.ts';
-import { virtualClock } from '../kit/testing/virtual-clock.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import { refundTools } from '../../examples/refund/catalog.ts';
+import { refundWorld } from '../../examples/refund/services/world.ts';
+import type { Fetch } from '../../examples/refund/tools/http.ts';
+import { servicesAt } from '../../examples/refund/tools/services.ts';
+import { memoryTombstones } from '../../kit/conformance.ts';
+import { toolHandler } from '../../kit/handler.ts';
+import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 
 export const RATES = { stepThreeFails: 0.18, throttled: 0.05, lostAnswer: 0.05, crash: 0.03 };
 
