@@ -5,7 +5,7 @@ import { packageOf, type RootManifest } from './manifest.ts';
 import type { PackagePlan } from './packages.ts';
 
 /** The oldest Node that the packages run on; `engines` in package.json says so too. */
-export const NODE = 'node20';
+const NODE = 'node20';
 
 export const COMMON: BuildOptions = {
   absWorkingDir: PROJECT,
@@ -23,7 +23,7 @@ export const COMMON: BuildOptions = {
 };
 
 /** What the output imports that is neither Node's nor in the output itself. */
-export const importedBy = ({ outputs }: Metafile): string[] => {
+const importedBy = ({ outputs }: Metafile): string[] => {
   const specifiers = Object.values(outputs)
     .flatMap(({ imports }) => imports)
     .filter(({ external, path }) => external === true && !path.startsWith('node:'))

@@ -187,7 +187,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       installed.set(variables);
       functions.coldStart();
     },
-    idleForMs: activity.idleForMs,
+    idleForMs: () => activity.idleForMs(),
     conceal: () => lock.publish({ endpoints: {}, environment: {} }),
     announce: tell,
     close,

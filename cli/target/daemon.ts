@@ -15,7 +15,7 @@ const POLL_MS = 50;
 const PATIENCE_MS = 120_000;
 const MAX_LOG_BYTES = 1024 ** 2;
 /** Nobody asked for anything for this long: it ends. */
-export const IDLE_MINUTES = 15;
+const IDLE_MINUTES = 15;
 
 export interface DaemonOptions {
   port?: number;
@@ -31,10 +31,10 @@ export const idleMinutesOf = (env: Readonly<Record<string, string | undefined>>)
   throw new CliError('InvalidInput', 'WALKBACK_IDLE_MINUTES must be a number of minutes; 0 is never.');
 };
 
-export const logFileOf = (dataDir: string): string => join(dataDir, 'daemon.log');
+const logFileOf = (dataDir: string): string => join(dataDir, 'daemon.log');
 
 /** Where it answers; undefined while it starts, ends, or belongs to another command. */
-export const findDaemon = async (dataDir: string): Promise<CloudFile | undefined> => {
+const findDaemon = async (dataDir: string): Promise<CloudFile | undefined> => {
   const running = await findRunningCloud(dataDir);
   return running !== undefined && Object.keys(running.environment).length > 0 ? running : undefined;
 };

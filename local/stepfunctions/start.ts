@@ -75,7 +75,7 @@ export const startStepFunctions = async (parts: Parts, port?: number): Promise<E
     machines: parts.plan.stateMachines,
     services: servicesOf(parts),
     journalFile: join(parts.dataDir, 'stepfunctions', 'executions.jsonl'),
-    onBegin: parts.activity.begin,
+    onBegin: () => parts.activity.begin(),
     onEnd: tellOf(parts),
   });
   const verify = createVerifier({ credentials: parts.credentials, service: 'states' });
