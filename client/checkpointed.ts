@@ -6,6 +6,7 @@ import type { ToolCall } from './tool-call.ts';
 /** What a host hands to a tool beside its input. */
 interface HostOptions {
   toolCallId?: unknown;
+  abortSignal?: AbortSignal | undefined;
 }
 
 type Execute = (input: unknown, options?: HostOptions, ...rest: unknown[]) => unknown;
@@ -23,15 +24,31 @@ const isGenerator = (execute: Execute): boolean => execute.constructor.name === 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
+/** The result of a tool that streams what it has so far. */
+const lastOf = async (outputs: AsyncIterable<unknown>): Promise<unknown> => {
+  let last: unknown;
+  for await (const output of outputs) last = output;
+  return last;
+};
+
 const guarded = (run: Run, name: string, tool: object, execute: Execute): Execute => {
+  /** The end of the run reaches the tool too, also where nobody gave the host the run's signal. */
+  const start: Execute = (input, options, ...rest) => {
+    const signals = [run.signal, options?.abortSignal].filter((signal) => signal !== undefined);
+    const given = options && { ...options, abortSignal: AbortSignal.any(signals) };
+    return execute.call(tool, input, given, ...rest);
+  };
   if (!isGenerator(execute)) {
-    return (input, options, ...rest) =>
-      run.guard(callOf(name, input, options), () => execute.call(tool, input, options, ...rest));
+    return async (input, options, ...rest) => {
+      const output = await run.guard(callOf(name, input, options), () => start(input, options, ...rest));
+      // Only a generator says beforehand that it streams; of any other tool the host gets the last output.
+      return isIterable(output) ? lastOf(output) : output;
+    };
   }
   // Tools that stream: the host looks for an iterable, not for a promise of one.
   return async function* (input, options, ...rest) {
     await run.before(callOf(name, input, options));
-    const made = execute.call(tool, input, options, ...rest);
+    const made = start(input, options, ...rest);
     if (isIterable(made)) yield* made;
   };
 };

@@ -1,0 +1,22 @@
+/**
+ * LangChain (`langchain` 1.5): a checkpoint before each tool of `createAgent`, as the `wrapToolCall` of a middleware. It is
+ * awaited, and runs once for each execution: `interrupt()` starts a node again from its beginning, so a checkpoint in the
+ * node would come twice. A checkpoint that failed ends the agent's run with its error.
+ */
+import { freshId } from './ids.ts';
+import type { Run } from './run.ts';
+
+interface ToolCallRequest {
+  toolCall: { id?: string; name: string; args: unknown };
+}
+
+/** For `createMiddleware({ name, wrapToolCall })`. Give `agent.invoke` the run's signal too (`signal: run.signal`). */
+export const checkpointed =
+  (run: Run) =>
+  <Request extends ToolCallRequest, Result>(
+    request: Request,
+    handler: (request: Request) => Result | PromiseLike<Result>,
+  ): Promise<Result> => {
+    const { id = freshId('call'), name, args: input } = request.toolCall;
+    return run.guard({ id, name, input }, () => handler(request));
+  };

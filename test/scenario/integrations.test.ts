@@ -1,0 +1,9 @@
+import { describe } from 'vitest';
+import { aiSdk } from '../support/hosts/ai-sdk.ts';
+import { sharedWorld } from '../support/hosts/world.ts';
+import { essential } from '../support/integration-conformance.ts';
+
+const world = sharedWorld();
+
+/** The other hosts and promises are in integrations.long.test.ts. */
+describe.each([aiSdk])('$name', (host) => essential(host, world));
