@@ -57,4 +57,4 @@ export const jsonValue: z.ZodType<Json> = z.custom<Json>(isJson, { error });
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && jsonProblem(value) === undefined;
 
-export const jsonObject: z.ZodType<JsonObject> = z.custom<JsonObject>(isJsonObject, { error });
+export const jsonObject: z.ZodType<JsonObject, JsonObject> = z.custom<JsonObject>(isJsonObject, { error });
