@@ -101,7 +101,7 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
       return structuredClone(step);
     },
     permits,
-    createSaga: async (head, entries, claims = [], fence = undefined) => {
+    createSaga: async (head, entries, claims = [], fence) => {
       const existing = heads.get(head.sagaId);
       if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
       if (!mayClaim(claims) || (fence !== undefined && !inEpoch(fence))) return { written: false };

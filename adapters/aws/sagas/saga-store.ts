@@ -201,7 +201,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       return step;
     },
     permits: permitMethods(sagas),
-    createSaga: async (head, entries, claims = [], fence = undefined) =>
+    createSaga: async (head, entries, claims = [], fence) =>
       commit(head, isNew, entries, [
         ...fenceChecks(fence),
         ...sessionSagaItems(head).map((item) => ({ tableName: sagasTable, item })),

@@ -80,7 +80,7 @@ const waitingStep = ({ state }: SagaHead, entries: readonly ToldEntry[]) => {
 };
 
 /** Undefined when none of its steps is meant. */
-export const lastSteps = (
+const lastSteps = (
   head: SagaHead,
   entries: readonly ToldEntry[],
   sessionId: string,
