@@ -38,7 +38,7 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 8000;
 
 /** Full jitter: anything from nothing to the whole pause, so that callers that failed together do not return together. */
-export const pauseMs = (attempt: number, random: number): number =>
+const pauseMs = (attempt: number, random: number): number =>
   random * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 
 /** The member without which a second call would be another one. */

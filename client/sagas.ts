@@ -24,7 +24,7 @@ type Own<Names extends keyof Start> = Omit<Start, Names | 'requestedBy' | 'sagaI
 export type StartSagaOptions = Own<'definition' | 'plan' | 'interactive'> &
   (
     | { definition: NonNullable<Start['definition']>; plan?: never }
-    | { definition?: never; plan: NonNullable<Start['plan']> }
+    | { definition?: never; plan: Exclude<Start['plan'], undefined> }
   );
 
 /** A saga whose steps are submitted one by one. */

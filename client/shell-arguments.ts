@@ -48,7 +48,7 @@ export const without =
     args.every((arg) => arg.kind === 'operand' || (arg.kind === 'known' && !forbidden.test(arg.value)));
 
 /** The texts, with an operand that is not known as a name of a file; undefined when one may be an option. */
-export const textsOf = (args: readonly Argument[]): string[] | undefined => {
+const textsOf = (args: readonly Argument[]): string[] | undefined => {
   const texts = args.map((arg) =>
     arg.kind === 'known' ? arg.value : arg.kind === 'operand' ? 'operand' : undefined,
   );

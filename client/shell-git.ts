@@ -5,7 +5,7 @@ type Look = (args: readonly string[]) => boolean;
 
 /** `--output` writes a file, `--open-files-in-pager` and `--ext-diff` run programs. */
 const writes = (arg: string): boolean =>
-  (/^--o/.test(arg) && !/^--(?:oneline|objects|others|ours)$/.test(arg)) || /^--ext/.test(arg);
+  (arg.startsWith('--o') && !/^--(?:oneline|objects|others|ours)$/.test(arg)) || arg.startsWith('--ext');
 
 const looks: Look = (args) => !args.some(writes);
 const none: Look = (args) => args.length === 0;

@@ -6,7 +6,7 @@ interface Call {
   input: unknown;
 }
 
-export type Message =
+type Message =
   | { role: 'user'; text: string }
   | { role: 'assistant'; text: string; calls: Call[] }
   | { role: 'tool'; id: string; output: unknown };

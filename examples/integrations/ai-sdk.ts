@@ -1,6 +1,6 @@
 import { generateText, isStepCount, type LanguageModel, type ToolSet } from 'ai';
-import { checkpointed } from '../../client/ai-sdk.ts';
 import type { Session } from '../../client/index.ts';
+import { checkpointed } from '../../client/integrations/ai-sdk.ts';
 
 interface Question {
   id: string;

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { createAgent, createMiddleware, type StructuredTool } from 'langchain';
 import type { Session } from '../../client/index.ts';
-import { checkpointed } from '../../client/langchain.ts';
+import { checkpointed } from '../../client/integrations/langchain.ts';
 
 interface Question {
   id: string;

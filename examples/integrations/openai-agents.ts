@@ -1,6 +1,6 @@
 import { Agent, type Model, Runner, type Tool } from '@openai/agents-core';
 import type { Session } from '../../client/index.ts';
-import { checkpointed } from '../../client/openai-agents.ts';
+import { checkpointed } from '../../client/integrations/openai-agents.ts';
 
 interface Question {
   id: string;

@@ -1,6 +1,6 @@
 /** The hooks as the host calls them. The real binary was run by hand: docs/integrations.md. */
 import { expect, test } from 'vitest';
-import { checkpointHooks } from '../../client/claude-agent-sdk.ts';
+import { checkpointHooks } from '../../client/integrations/claude-agent-sdk.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
 
 const world = sharedWorld();

@@ -1,6 +1,6 @@
 import { generateText, jsonSchema, type ModelMessage, tool } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { checkpointed } from '../../client/ai-sdk.ts';
+import { checkpointed } from '../../client/integrations/ai-sdk.ts';
 import { scriptedModel } from '../support/hosts/ai-sdk.ts';
 import { HOSTS } from '../support/hosts/every.ts';
 import { sharedWorld } from '../support/hosts/world.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isReadOnlyShell } from '../../client/classify-shell.ts';
 
 /** Pieces of the shell's language, among them the one command that makes a file. Nothing here harms anything outside of the directory. */

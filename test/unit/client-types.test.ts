@@ -113,7 +113,7 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(WalkbackError);
     expect(error).toBeInstanceOf(Error);
     const { kind, retryable, advice } = ERRORS[name];
-    expect({ ...error, message: error.message }).toMatchObject({
+    expect(error).toMatchObject({
       name,
       kind,
       retryable,

@@ -1,7 +1,10 @@
 /** The state of a head as it is stored: small, and readable by every later release. */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, test } from 'vitest';
 import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { headItem, readHead } from '../../adapters/aws/sagas/saga-items.ts';
+import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
@@ -19,6 +22,15 @@ const sizeOf = (item: object): number =>
             : 9;
     return sum + name.length + bytes;
   }, 0);
+
+/** An image of the table's stream as Lambda hands it over: bytes are base64. */
+const asJson = (item: Record<string, unknown>): Record<string, AttributeValue> =>
+  Object.fromEntries(
+    Object.entries(marshall(item, { removeUndefinedValues: true })).map(([name, value]) => [
+      name,
+      value.B === undefined ? value : JSON.parse(`{"B":"${Buffer.from(value.B).toString('base64')}"}`),
+    ]),
+  );
 
 const NEW = (): string => {
   const { effects: _, ...small } = initialState(3);
@@ -70,6 +82,8 @@ test('the head of an interactive saga stays within one write unit, also during a
     const item = headItem(head);
     expect(sizeOf(item)).toBeLessThan(1024);
     expect(readHead(item)).toEqual(head);
+    const after = toHeadChange({ eventID: 'one', dynamodb: { NewImage: asJson(item) } }).after;
+    expect(after).toEqual(head);
   }
 });
 

@@ -8,17 +8,22 @@ import { isNewer, readHead } from './saga-items.ts';
 
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'];
 
+/** A record that travelled as JSON carries bytes as base64. */
+const withBytes = (image: NonNullable<Image>): NonNullable<Image> =>
+  Object.fromEntries(
+    Object.entries(image).map(([name, value]) => {
+      const bytes: unknown = value.B;
+      return [name, typeof bytes === 'string' ? { B: Buffer.from(bytes, 'base64') } : value];
+    }),
+  );
+
 /** The head in an image. `unreadable` when it is not what we wrote: whoever reads the item itself is told. */
 const headIn = (image: Image): SagaHead | 'unreadable' | undefined => {
   if (image === undefined || Object.keys(image).length === 0) return undefined;
-  const item: Record<string, unknown> = unmarshall(image);
+  const item: Record<string, unknown> = unmarshall(withBytes(image));
   if (item['sk'] !== 'HEAD') return undefined;
-  // A stream record that travelled as JSON carries bytes as base64.
-  const { effects } = item;
   try {
-    return readHead(
-      typeof effects === 'string' ? { ...item, effects: Buffer.from(effects, 'base64') } : item,
-    );
+    return readHead(item);
   } catch (error) {
     // A newer release's is tried again, until that release is back.
     if (!isWalkbackError(error, 'LedgerBroken') || isNewer(item)) throw error;

@@ -1,8 +1,8 @@
 /** The real AI SDK, with the test model that comes with it. */
 import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { checkpointed } from '../../../client/ai-sdk.ts';
 import type { Run } from '../../../client/index.ts';
+import { checkpointed } from '../../../client/integrations/ai-sdk.ts';
 import type { Act, Ended, Host, ScriptedCall } from '../integration-conformance.ts';
 
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;

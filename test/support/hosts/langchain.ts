@@ -3,7 +3,7 @@ import { AIMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { createAgent, createMiddleware, tool } from 'langchain';
 import type { Run } from '../../../client/index.ts';
-import { checkpointed } from '../../../client/langchain.ts';
+import { checkpointed } from '../../../client/integrations/langchain.ts';
 import type { Act, Ended, Host, ScriptedCall } from '../integration-conformance.ts';
 
 const scriptedModel = (steps: readonly ScriptedCall[][]) => {

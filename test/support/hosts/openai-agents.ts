@@ -9,7 +9,7 @@ import {
   Usage,
 } from '@openai/agents-core';
 import type { Run } from '../../../client/index.ts';
-import { checkpointed } from '../../../client/openai-agents.ts';
+import { checkpointed } from '../../../client/integrations/openai-agents.ts';
 import type { Act, Ended, Host, ScriptedCall } from '../integration-conformance.ts';
 
 setTracingDisabled(true);

@@ -4,10 +4,10 @@
  * sees them. For `shellTool`, `applyPatchTool` and `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer`
  * that you give them.
  */
-import { isWalkbackError } from './errors.ts';
-import { freshId } from './ids.ts';
-import type { Run } from './run.ts';
-import type { ToolCall } from './tool-call.ts';
+import { isWalkbackError } from '../errors.ts';
+import { freshId } from '../ids.ts';
+import type { Run } from '../run.ts';
+import type { ToolCall } from '../tool-call.ts';
 
 interface Details {
   toolCall?: { callId?: string };

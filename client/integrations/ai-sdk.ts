@@ -3,4 +3,4 @@
  * the loop and its callbacks, and errors of callbacks are swallowed, so neither is a place for a checkpoint. Give the host the
  * run's signal too (`abortSignal: run.signal`): it ends the loop when somebody rolled the session back.
  */
-export { checkpointed } from './checkpointed.ts';
+export { checkpointed } from '../checkpointed.ts';

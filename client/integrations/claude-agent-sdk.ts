@@ -3,9 +3,9 @@
  * and share the session's runs: each prompt begins one. What a hook does not hear of (the host may leave one out) is found
  * after the tool, and the checkpoint that finds it is marked `late`.
  */
-import { isWalkbackError } from './errors.ts';
-import type { Run, RunOptions } from './run.ts';
-import type { Session } from './session.ts';
+import { isWalkbackError } from '../errors.ts';
+import type { Run, RunOptions } from '../run.ts';
+import type { Session } from '../session.ts';
 
 interface HookInput {
   hook_event_name: string;

@@ -3,8 +3,8 @@
  * awaited, and runs once for each execution: `interrupt()` starts a node again from its beginning, so a checkpoint in the
  * node would come twice. A checkpoint that failed ends the agent's run with its error.
  */
-import { freshId } from './ids.ts';
-import type { Run } from './run.ts';
+import { freshId } from '../ids.ts';
+import type { Run } from '../run.ts';
 
 interface ToolCallRequest {
   toolCall: { id?: string; name: string; args: unknown };
