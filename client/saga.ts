@@ -12,6 +12,11 @@ export type SubmitOptions = Omit<RequestOf<'submit-step'>, 'sagaId' | 'stepId'> 
   stepId?: string;
 };
 
+export type CloseOptions = Own<Request<'close-saga'>> & {
+  /** Default 60, at most 600; 0 does not wait. */
+  waitSeconds?: number;
+};
+
 export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId'> & {
   /** The same id again is the same rewind. Default: a new one. */
   requestId?: string;
@@ -29,8 +34,11 @@ export interface Saga {
     call: Pick<RequestOf<'call-tool'>, 'tool' | 'version' | 'arguments'>,
     options?: CallOptions,
   ): Promise<Answer<'call-tool'>>;
-  /** Ends an interactive saga: all of it stands, or all of it is taken back. */
-  close(options: Own<Request<'close-saga'>>): Promise<Answer<'close-saga'>>;
+  /**
+   * Ends an interactive saga: all of it stands, or all of it is taken back. Waits for that, at most `waitSeconds`, so that
+   * tools of one's own are there until it is done; then `status` says whether it is.
+   */
+  close(options: CloseOptions): Promise<Answer<'close-saga'>>;
   /** Puts an interactive saga aside, with a summary for whoever goes on. */
   park(options: Own<Request<'park-saga'>>): Promise<Answer<'park-saga'>>;
   /** Takes back its last steps. */
@@ -52,7 +60,12 @@ export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
     invoke('submit-step', { ...step, sagaId, stepId: fitId(stepId) }, call),
   read: (call, options) =>
     invoke('call-tool', { ...call, requestId: freshId('read'), requestedBy: sagaId }, options),
-  close: (options) => invoke('close-saga', { ...options, sagaId }),
+  close: async ({ waitSeconds = 60, ...options }) => {
+    const closed = await invoke('close-saga', { ...options, sagaId });
+    if (waitSeconds === 0 || closed.status !== 'COMPENSATING') return closed;
+    const { status } = await invoke('describe-saga', { sagaId, waitSeconds });
+    return { ...closed, status };
+  },
   park: (options) => invoke('park-saga', { ...options, sagaId }),
   rewind: ({ requestId = freshId('rewind'), ...options }) =>
     invoke('rewind', { ...options, sagaId, requestId }),

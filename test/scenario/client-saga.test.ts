@@ -54,9 +54,8 @@ test('the loop of an agent is a saga: calls side by side, a rejection that is to
     'book_room room-2',
   ]);
   expect((await walkback.ledger.verify(saga.sagaId)).findings).toEqual([]);
-  await saga.close({ outcome: 'unwind' });
-  const seen = await saga.describe({ waitSeconds: 40 });
-  expect(seen.status).toBe('COMPENSATED');
+  const closed = await saga.close({ outcome: 'unwind' });
+  expect(closed.status).toBe('COMPENSATED');
   expect(await hotel.bookings()).toEqual([]);
   await session.end();
 });
