@@ -12,7 +12,7 @@ export type SubmitOptions = Omit<RequestOf<'submit-step'>, 'sagaId' | 'stepId'> 
   stepId?: string;
 };
 
-export type CloseOptions = Own<Request<'close-saga'>> & {
+type CloseOptions = Own<Request<'close-saga'>> & {
   /** Default 60, at most 600; 0 does not wait. */
   waitSeconds?: number;
 };
