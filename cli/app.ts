@@ -16,12 +16,19 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+interface ConnectOptions {
+  json: boolean;
+  progress: Progress;
+  /** A cloud of this command alone, with its environment; never one that runs in the background. */
+  isOwn?: boolean;
+}
+
 /** The services that commands receive. main.ts makes the real ones, tests make recording ones. */
 export interface App {
   terminal: Terminal;
   /** Aborted by SIGINT or SIGTERM. */
   signal: AbortSignal;
-  connect(flags: TargetFlags, options: { json: boolean; progress: Progress }): Promise<Connection>;
+  connect(flags: TargetFlags, options: ConnectOptions): Promise<Connection>;
   /** Shows long text through a pager where there is a terminal. */
   page(text: string): Promise<void>;
 }

@@ -46,7 +46,7 @@ const showProof = (screen: Screen, { rehydrated, rolledBack, gang }: Played): vo
 const play = async (app: App, screen: Screen, dataDir: string): Promise<Played> => {
   const { terminal, signal } = app;
   const { progress, json } = screen;
-  const connection = await app.connect({ local: true, data: dataDir }, { json, progress });
+  const connection = await app.connect({ local: true, data: dataDir }, { json, progress, isOwn: true });
   try {
     const { sandboxes, invoke } = connection;
     if (sandboxes === undefined)

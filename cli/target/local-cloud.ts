@@ -73,15 +73,15 @@ const openForThisCommand = async (
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The running cloud of a data directory, else one in the background, else (`WALKBACK_DAEMON=off`) one for this command. */
+/** The running cloud of a data directory, else one in the background, else (`isOwn`, `WALKBACK_DAEMON=off`) one for this command. */
 export const openLocalCloud = async (
   dataDir: string,
-  options: { progress: Progress; signal: AbortSignal; env: Environment },
+  options: { progress: Progress; signal: AbortSignal; env: Environment; isOwn: boolean },
 ): Promise<LocalCloud> => {
-  const { progress, signal, env } = options;
+  const { progress, signal, env, isOwn } = options;
   const found = await look(dataDir);
   if (found !== 'free' && !('heldBy' in found)) return found;
-  if (env['WALKBACK_DAEMON'] === 'off') {
+  if (isOwn || env['WALKBACK_DAEMON'] === 'off') {
     if (found === 'free') return openForThisCommand(dataDir, options);
     return progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
   }

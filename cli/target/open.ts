@@ -1,5 +1,4 @@
 import type { App, Connection } from '../app.ts';
-import type { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { createInvoke } from './invoke.ts';
@@ -45,7 +44,7 @@ export const connectToCloud = (cloud: LocalCloud): Connection => {
 /** The real `App.connect`: chooses the target, opens it, and says on stderr when it is AWS. */
 export const createConnect =
   (terminal: Terminal, signal: AbortSignal): App['connect'] =>
-  async (flags, { json, progress }: { json: boolean; progress: Progress }) => {
+  async (flags, { json, progress, isOwn = false }) => {
     const target = selectTarget(flags, terminal.env, terminal.cwd);
     const say = (text: string): void => {
       if (json) return;
@@ -63,5 +62,7 @@ export const createConnect =
       const { close, ...rest } = connectTo(terminal.env);
       return { ...rest, close: async () => close() };
     }
-    return connectToCloud(await openLocalCloud(target.dataDir, { progress, signal, env: terminal.env }));
+    return connectToCloud(
+      await openLocalCloud(target.dataDir, { progress, signal, env: terminal.env, isOwn }),
+    );
   };

@@ -9,7 +9,7 @@ const leftovers = async (): Promise<string[]> =>
 
 describe('walkback demo', () => {
   test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
-    await using scene = await openCliScene();
+    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
     const before = await leftovers();
     const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);
     expect(code, story).toBe(0);
