@@ -1,8 +1,6 @@
 import type { Finding } from '../../core/saga/ledger/audit.ts';
-import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
+import { readStored } from '../../core/saga/ledger/read-stored.ts';
 import type { StoredSaga } from '../../core/saga/ledger/verify-saga.ts';
-import type { SagaHead } from '../../core/saga/model/head.ts';
-import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Run } from '../app.ts';
 import { CliError } from '../failure.ts';
 
@@ -18,27 +16,8 @@ export const wrongRelease = () =>
   );
 
 /** Everything that is stored of one saga. Throws `SagaNotFound` when nothing is. */
-export const readSaga = async (run: Pick<Run, 'invoke'>, sagaId: string): Promise<StoredSaga> => {
-  const entries: LedgerEntry[] = [];
-  const findings: Finding[] = [];
-  let head: SagaHead | null = null;
-  let cursor: string | undefined;
-  do {
-    const answer = await run.invoke('walkback-query-ledger', {
-      sagaId,
-      evidence: true,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    if (answer.evidence === undefined) throw wrongRelease();
-    for (const row of answer.entries ?? []) entries.push(fromRow(row));
-    findings.push(...answer.evidence.findings);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the functions' own, of this release; verifying it is what comes
-    head = (answer.evidence.head ?? null) as SagaHead | null;
-    cursor = answer.cursor;
-  } while (cursor !== undefined);
-  return { sagaId, head, entries, findings };
-};
+export const readSaga = (run: Pick<Run, 'invoke'>, sagaId: string): Promise<StoredSaga> =>
+  readStored(sagaId, (request) => run.invoke('walkback-query-ledger', request), wrongRelease);
 
 /** The sagas that the index of a day knows, and what is wrong with its entries. */
 export const readDay = async (
