@@ -4,6 +4,7 @@ import { CliError, isInterruption } from './failure.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { LocalSandboxes } from './sandboxes.ts';
 import type { TargetFlags } from './target/select.ts';
+import { prepareColumns } from './terminal/columns.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 import type { Paint, Terminal } from './terminal/terminal.ts';
 import { paintFor, widthOf } from './terminal/terminal.ts';
@@ -64,6 +65,15 @@ export interface Run extends Connection {
   underway(work: Underway): void;
 }
 
+/** What functions answer holds names from outside, which are laid out in columns. */
+const preparing =
+  (invoke: Invoke): Invoke =>
+  async (name, input) => {
+    const answer = await invoke(name, input);
+    await prepareColumns(JSON.stringify(answer));
+    return answer;
+  };
+
 const show = async (app: App, json: boolean, { value, text, isLong }: Answer): Promise<void> => {
   if (json) app.terminal.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   else if (isLong === true) await app.page(text());
@@ -90,6 +100,7 @@ export const withConnection = async (
     app.signal.throwIfAborted();
     return body({
       ...connection,
+      invoke: json ? connection.invoke : preparing(connection.invoke),
       terminal,
       options,
       json,

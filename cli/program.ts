@@ -2,23 +2,7 @@ import { Command, Option } from 'commander';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
-import { addCatalog } from './commands/catalog.ts';
-import { addCheckpoint } from './commands/checkpoint.ts';
-import { addContext } from './commands/context.ts';
-import { addDemo } from './commands/demo.ts';
-import { addDiff } from './commands/diff.ts';
-import { addDown } from './commands/down.ts';
-import { addEnv } from './commands/env.ts';
-import { addLedger } from './commands/ledger.ts';
-import { addLocks } from './commands/locks.ts';
-import { addLog } from './commands/log.ts';
-import { addRehydrate } from './commands/rehydrate.ts';
-import { addRewind } from './commands/rewind.ts';
-import { addRollback } from './commands/rollback.ts';
-import { addSaga } from './commands/saga.ts';
-import { addSession } from './commands/session.ts';
-import { addTool } from './commands/tool.ts';
-import { addUp } from './commands/up.ts';
+import { addCommands } from './commands.ts';
 import { paintFor } from './terminal/terminal.ts';
 
 const exitCodeHelp = (): string =>
@@ -72,22 +56,6 @@ export const createProgram = (app: App): Command => {
       styleCommandText: (text) => paint.cyan(text),
     })
     .addHelpText('after', GENERAL_HELP);
-  addUp(program, app);
-  addDown(program, app);
-  addEnv(program, app);
-  addDemo(program, app);
-  addSession(program, app);
-  addCheckpoint(program, app);
-  addLog(program, app);
-  addDiff(program, app);
-  addRollback(program, app);
-  addRewind(program, app);
-  addRehydrate(program, app);
-  addContext(program, app);
-  addSaga(program, app);
-  addLocks(program, app);
-  addLedger(program, app);
-  addTool(program, app);
-  addCatalog(program, app);
+  addCommands(program, app);
   return program;
 };

@@ -4,33 +4,44 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { access, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
 import { WalkbackError } from '../core/shared/errors.ts';
-import {
-  isExisting,
-  isMissing,
-  PRIVATE_DIRECTORY,
-  PRIVATE_FILE,
-  readJson,
-  writePrivately,
-} from './private-file.ts';
+import { isExisting, isMissing, PRIVATE_DIRECTORY, PRIVATE_FILE, writePrivately } from './private-file.ts';
 
-const cloudFileSchema = z.object({
-  pid: z.number().int(),
+export interface CloudFile {
+  pid: number;
   /** When the process started, as the kernel counts it: a pid alone may belong to somebody else by now. */
-  processStart: z.string(),
-  startedAt: z.string(),
+  processStart: string;
+  startedAt: string;
   /** Present once the cloud answers: urls by service. */
-  endpoints: z.record(z.string(), z.string()).default({}),
+  endpoints: Record<string, string>;
   /** What to export to talk to it. */
-  environment: z.record(z.string(), z.string()).default({}),
-});
-export type CloudFile = z.infer<typeof cloudFileSchema>;
+  environment: Record<string, string>;
+}
+
+const isTexts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+
+/** By hand: every command reads this file, and the schema library costs more to load than most of them. Throws for what is none. */
+const parseCloudFile = (text: string): CloudFile => {
+  const file: unknown = JSON.parse(text);
+  if (typeof file !== 'object' || file === null) throw new TypeError('not an object');
+  const {
+    pid,
+    processStart,
+    startedAt,
+    endpoints = {},
+    environment = {},
+  }: Partial<Record<keyof CloudFile, unknown>> = file;
+  if (!Number.isInteger(pid) || typeof pid !== 'number') throw new TypeError('no process id');
+  if (typeof processStart !== 'string' || typeof startedAt !== 'string') throw new TypeError('no start');
+  if (!isTexts(endpoints) || !isTexts(environment)) throw new TypeError('no texts by name');
+  return { pid, processStart, startedAt, endpoints, environment };
+};
 
 /** Field 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
-const processStart = (pid: number): string => {
+const startOf = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
@@ -47,14 +58,16 @@ export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean 
     // EPERM: it is there, and somebody else's.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  return processStart(file.pid) === file.processStart;
+  return startOf(file.pid) === file.processStart;
 };
 
 const cloudFilePath = (dataDir: string): string => join(dataDir, 'cloud.json');
 
 /** Nobody alive leaves half a file (see `lockDataDir`), so a damaged one is as good as none. */
 const readCloudFile = (path: string): Promise<CloudFile | undefined> =>
-  readJson(path, cloudFileSchema).catch(() => undefined);
+  readFile(path, 'utf8')
+    .then(parseCloudFile)
+    .catch(() => undefined);
 
 /** Who runs in this directory now, or undefined. */
 export const findRunningCloud = async (dataDir: string): Promise<CloudFile | undefined> => {
@@ -114,7 +127,7 @@ export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
   const path = cloudFilePath(dataDir);
   const mine = {
     pid: process.pid,
-    processStart: processStart(process.pid),
+    processStart: startOf(process.pid),
     startedAt: new Date().toISOString(),
   };
   const claim = `${path}.${randomUUID()}`;

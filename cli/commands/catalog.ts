@@ -3,8 +3,7 @@ import type { App } from '../app.ts';
 import { addCatalogList, addCatalogReview } from './catalog-list.ts';
 import { addCatalogPut } from './catalog-put.ts';
 
-export const addCatalog = (program: Command, app: App): void => {
-  const catalog = program.command('catalog').description('tools and templates of sagas');
+export const defineCatalog = (catalog: Command, app: App): void => {
   addCatalogPut(catalog, app);
   addCatalogList(catalog, app);
   addCatalogReview(catalog, app);

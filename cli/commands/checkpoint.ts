@@ -20,10 +20,8 @@ Examples:
 
 The same --tool again answers the same checkpoint: nothing is done twice.`;
 
-export const addCheckpoint = (program: Command, app: App): void => {
-  program
-    .command('checkpoint')
-    .summary('capture all repositories of a session')
+export const defineCheckpoint = (checkpoint: Command, app: App): void => {
+  checkpoint
     .description(
       'Capture all repositories of a session. Take it before the next state-changing operation; it belongs ' +
         'to the last message whose work it contains.',

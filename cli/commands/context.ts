@@ -5,10 +5,8 @@ import { parseId } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { printable } from '../terminal/text.ts';
 
-export const addContext = (program: Command, app: App): void => {
-  program
-    .command('context')
-    .summary("print the agent's system-prompt text")
+export const defineContext = (context: Command, app: App): void => {
+  context
     .description("Print the agent's system-prompt text about the repositories of a session.")
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .action((options: { session?: string }, command: Command) =>

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 
-export const addDemo = (program: Command, app: App): void => {
-  program
-    .command('demo')
-    .summary('the main job told as a story, with proof')
+export const defineDemo = (demo: Command, app: App): void => {
+  demo
     .description(
       'Play the main job in a temporary directory with its own embedded cloud: an agent works in four real ' +
         'repositories, its sandbox dies, the session is rehydrated and rolled back, and the hashes of every ' +

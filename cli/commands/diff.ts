@@ -20,10 +20,8 @@ Examples:
   walkback diff cp-3 cp-7 --stat   how much changed between two checkpoints
   walkback diff msg-2 msg-3 --repository api`;
 
-export const addDiff = (program: Command, app: App): void => {
-  program
-    .command('diff')
-    .summary('compare two points of the timeline')
+export const defineDiff = (diff: Command, app: App): void => {
+  diff
     .description(
       'Compare two points of the timeline, across all repositories. A point is a message id, a checkpoint id ' +
         '(cp-7 will do), head, or now.',

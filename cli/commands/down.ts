@@ -3,10 +3,8 @@ import type { App, GlobalOptions } from '../app.ts';
 import { dataDirFor } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
 
-export const addDown = (program: Command, app: App): void => {
-  program
-    .command('down')
-    .summary('stop the embedded cloud')
+export const defineDown = (down: Command, app: App): void => {
+  down
     .description(
       'Stop the embedded cloud of the data directory, wherever it was started. Its data stays; sagas that were ' +
         'under way go on when it is started again.',

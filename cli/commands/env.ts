@@ -11,10 +11,8 @@ Examples:
 
 The keys open the embedded cloud of this machine and nothing else.`;
 
-export const addEnv = (program: Command, app: App): void => {
-  program
-    .command('env')
-    .summary('print what an SDK needs to reach the embedded cloud')
+export const defineEnv = (env: Command, app: App): void => {
+  env
     .description(
       'Print endpoints, keys and names of the embedded cloud as lines for a shell, starting it in the background ' +
         'when it does not run.',

@@ -7,10 +7,7 @@ import { operatorOf } from '../saga-operator.ts';
 import { locksTable } from '../view/lock-views.ts';
 import { statusWord } from '../view/saga-views.ts';
 
-export const addLocks = (program: Command, app: App): void => {
-  const locks = program
-    .command('locks')
-    .description('locks of sagas on exclusive resources, and who waits for them');
+export const defineLocks = (locks: Command, app: App): void => {
   locks
     .command('list')
     .alias('ls')

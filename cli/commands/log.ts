@@ -22,10 +22,8 @@ const readTimeline = async (run: Run, sessionId: string, limit: number): Promise
   return timeline;
 };
 
-export const addLog = (program: Command, app: App): void => {
-  program
-    .command('log')
-    .summary('show the timeline as a tree')
+export const defineLog = (log: Command, app: App): void => {
+  log
     .description(
       'Show the timeline as a tree, newest first: checkpoints, the messages they belong to, the repositories ' +
         'that changed and how many bytes that took. ◉ is where the session stands, ● the way to it, ○ a branch ' +

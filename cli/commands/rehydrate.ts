@@ -34,10 +34,8 @@ const lifetimeMs = (run: Run, { timeout }: Options): number | undefined => {
   return run.sandboxes === undefined ? undefined : LONGEST_MS;
 };
 
-export const addRehydrate = (program: Command, app: App): void => {
-  program
-    .command('rehydrate')
-    .summary('rebuild a session in a fresh sandbox')
+export const defineRehydrate = (rehydrate: Command, app: App): void => {
+  rehydrate
     .description(
       'Rebuild a session in a fresh sandbox. A review copy can be looked at and rolled back on its own; resume ' +
         "makes the new sandbox the session's own. With the embedded cloud the sandbox is a directory of this " +

@@ -141,10 +141,8 @@ What sagas did after the target is undone first, then the files go back, and the
 conversation is cut there. When a compensator fails, files are untouched: saga retry,
 resolve or skip, then the same --request goes on.`;
 
-export const addRewind = (program: Command, app: App): void => {
-  program
-    .command('rewind')
-    .summary('take back effects, files and conversation since a message')
+export const defineRewind = (rewind: Command, app: App): void => {
+  rewind
     .description('Take a session back to a message or checkpoint: effects of sagas, files, conversation.')
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .requiredOption('--to <point>', 'message id, checkpoint id (cp-7 will do), or head; its work stays')

@@ -102,10 +102,8 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
   return applied(run, input, options.to, answer);
 };
 
-export const addRollback = (program: Command, app: App): void => {
-  program
-    .command('rollback')
-    .summary('put all repositories back to a message')
+export const defineRollback = (rollback: Command, app: App): void => {
+  rollback
     .description('Put all repositories of a session back to a message or checkpoint, or none of them.')
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .requiredOption('--to <point>', 'message id, checkpoint id (cp-7 will do), or head')

@@ -10,8 +10,7 @@ import { addSagaStart } from './saga-start.ts';
 import { addSagaClose, addSagaPark, addSagaSubmit } from './saga-submit.ts';
 import { addSagaUndo } from './saga-undo.ts';
 
-export const addSaga = (program: Command, app: App): void => {
-  const saga = program.command('saga').description('start, watch, approve and work sagas');
+export const defineSaga = (saga: Command, app: App): void => {
   addSagaStart(saga, app);
   addSagaSubmit(saga, app);
   addSagaPark(saga, app);

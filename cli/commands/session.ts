@@ -4,8 +4,7 @@ import { addSessionEnd } from './session-end.ts';
 import { addSessionList } from './session-list.ts';
 import { addSessionStart } from './session-start.ts';
 
-export const addSession = (program: Command, app: App): void => {
-  const session = program.command('session').description('start, list and end sessions');
+export const defineSession = (session: Command, app: App): void => {
   addSessionStart(session, app);
   addSessionList(session, app);
   addSessionEnd(session, app);

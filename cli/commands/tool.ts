@@ -15,8 +15,7 @@ interface Called extends SessionOptions {
   by?: string;
 }
 
-export const addTool = (program: Command, app: App): void => {
-  const tool = program.command('tool').description('call single tools of the catalog');
+export const defineTool = (tool: Command, app: App): void => {
   const call = tool
     .command('call')
     .argument('<tool>', 'tool of the catalog, NAME or NAME@VERSION')

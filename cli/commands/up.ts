@@ -100,15 +100,12 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
   if (!json) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');
 };
 
-export const addUp = (program: Command, app: App): void => {
-  program
-    .command('up')
-    .summary('run the embedded cloud')
-    .description(
-      'Run the embedded cloud, in the foreground or with --detach in the background: loopback endpoints that ' +
-        'speak the AWS and E2B protocols, over one data directory that persists. Prints every endpoint and the ' +
-        'environment to export.',
-    )
+export const defineUp = (up: Command, app: App): void => {
+  up.description(
+    'Run the embedded cloud, in the foreground or with --detach in the background: loopback endpoints that ' +
+      'speak the AWS and E2B protocols, over one data directory that persists. Prints every endpoint and the ' +
+      'environment to export.',
+  )
     .option(
       '--port <n>',
       'first port; the endpoints take this and the following ones',

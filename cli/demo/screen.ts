@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
+import { visibleLength } from '../terminal/columns.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { paintFor, widthOf } from '../terminal/terminal.ts';
-import { padEnd, truncate, visibleLength } from '../terminal/text.ts';
+import { padEnd, truncate } from '../terminal/text.ts';
 
 /** The demo's page: chapters with lines below them. On stderr when stdout is for JSON. */
 export interface Screen {

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { characters, visibleLength } from './columns.ts';
 
 /**
  * Text that came from a repository or a model, made safe to print: control characters become visible, so a
@@ -14,14 +14,6 @@ export const printable = (text: string): string =>
 /** As `printable`, for something that must stay on one line. */
 export const printableLine = (text: string): string =>
   printable(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
-
-const segmenter = new Intl.Segmenter();
-
-/** What a person sees as characters. */
-const characters = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
-
-/** Columns a terminal takes for a text without its colours: two for East Asian characters and emoji, none for marks. */
-export const visibleLength = (text: string): number => stringWidth(text);
 
 /** Columns of the widest text. */
 export const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(visibleLength));

@@ -1,7 +1,8 @@
 /** The sagas below one, drawn as a tree. */
 import type { Observation } from '../../contract/saga-answers.ts';
+import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate, visibleLength } from '../terminal/text.ts';
+import { printableLine, truncate } from '../terminal/text.ts';
 
 type Child = NonNullable<Observation['children']>[number];
 

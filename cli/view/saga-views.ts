@@ -5,9 +5,10 @@ import type {
   SagaStatus,
   SagaSummary,
 } from '../../contract/saga-answers.ts';
+import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine, truncate, visibleLength, wrap } from '../terminal/text.ts';
+import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
 import { familyLines } from './family-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { visibleLength } from '../../cli/terminal/text.ts';
+import { visibleLength } from '../../cli/terminal/columns.ts';
 import { openCliScene } from '../support/cli.ts';
 
 const leftovers = async (): Promise<string[]> =>

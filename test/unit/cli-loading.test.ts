@@ -32,8 +32,19 @@ test('a command loads neither the embedded cloud nor an SDK before it needs one'
   const loaded = loadedBy('cli/main.ts', 'log', '--help');
   expect(loaded).toEqual(expect.arrayContaining(['cli/program.ts', 'commander']));
   expect(
-    loaded.filter((name) => /^(@aws|@smithy|e2b|stripe|hono|ajv|local\/|examples\/)/.test(name)),
+    loaded.filter((name) => /^(@aws|@smithy|e2b|stripe|hono|ajv|zod|local\/|examples\/)/.test(name)),
   ).toEqual([]);
+  expect(loaded.filter((name) => name.startsWith('cli/commands/'))).toEqual(['cli/commands/log.ts']);
+});
+
+test('the version and the list of commands cost no module of a command, and no library that a view needs', () => {
+  for (const asked of ['--version', '--help']) {
+    const loaded = loadedBy('cli/main.ts', asked);
+    expect(loaded).toEqual(expect.arrayContaining(['cli/commands.ts', 'commander']));
+    expect(
+      loaded.filter((name) => /^(cli\/(commands|view|target|demo)\/|core\/|zod|string-width)/.test(name)),
+    ).toEqual([]);
+  }
 });
 
 test('a function that needs no sandbox loads nothing of one', () => {

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import stringWidth from 'string-width';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseBytes, parseWholeNumber, sessionIdFor, shellWord } from '../../cli/options.ts';
+import { prepareColumns, visibleLength } from '../../cli/terminal/columns.ts';
 import { pagerCommand } from '../../cli/terminal/pager.ts';
 import { table } from '../../cli/terminal/table.ts';
 import { createPaint, paintFor, wantsColour } from '../../cli/terminal/terminal.ts';
@@ -13,7 +15,6 @@ import {
   printable,
   truncate,
   truncateStart,
-  visibleLength,
   wrap,
 } from '../../cli/terminal/text.ts';
 import { paintDiff } from '../../cli/view/diff-view.ts';
@@ -23,6 +24,8 @@ import { ID_PATTERN } from '../../contract/ids.ts';
 const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
 
 describe('text for the terminal', () => {
+  beforeAll(() => prepareColumns('日'));
+
   test('formats bytes in powers of 1024', () => {
     expect([0, 999, 1023, 1024, 1234, 10 * 1024 ** 2, 5.5 * 1024 ** 3].map(formatBytes)).toEqual([
       '0 B',
@@ -68,6 +71,28 @@ describe('text for the terminal', () => {
     expect(visibleLength(text)).toBe(columns);
     expect(padEnd(text, 8)).toBe(text + ' '.repeat(8 - columns));
     expect(padStart(text, 8)).toBe(' '.repeat(8 - columns) + text);
+  });
+
+  test('agrees with the library on text that needs none', () => {
+    const unit = fc.constantFrom(
+      'a',
+      '~',
+      'é',
+      'ł',
+      '·',
+      '│',
+      '◉',
+      '…',
+      '✔',
+      '\n',
+      '\u001b[31m',
+      '\u001b[0m',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        expect(visibleLength(text)).toBe(stringWidth(text));
+      }),
+    );
   });
 
   test('cuts before a character that is wider than the room', () => {

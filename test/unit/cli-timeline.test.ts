@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { visibleLength } from '../../cli/terminal/columns.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { visibleLength } from '../../cli/terminal/text.ts';
 import { timelineLines, timelineText } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
 import type { TimelineAnswer, TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { visibleLength } from '../../cli/terminal/columns.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { visibleLength } from '../../cli/terminal/text.ts';
 import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { diffText } from '../../cli/view/diff-view.ts';
 import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';

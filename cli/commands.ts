@@ -1,0 +1,154 @@
+/**
+ * The commands by name. The module of a command is loaded when that command runs: most of them need views, schemas and
+ * checks that the others do not, and a command that only asks where a session stands should cost little.
+ */
+import type { Command } from 'commander';
+import type { App } from './app.ts';
+import { CliError } from './failure.ts';
+
+/** Gives a command its options, its subcommands, and what it does. */
+export type Define = (command: Command, app: App) => void;
+
+export interface CommandRow {
+  name: string;
+  /** For the list of commands. */
+  summary: string;
+  load: () => Promise<Define>;
+}
+
+export const COMMAND_GROUPS: readonly { heading: string; commands: readonly CommandRow[] }[] = [
+  {
+    heading: 'Checkpoints of all repositories:',
+    commands: [
+      {
+        name: 'session',
+        summary: 'start, list and end sessions',
+        load: async () => (await import('./commands/session.ts')).defineSession,
+      },
+      {
+        name: 'checkpoint',
+        summary: 'capture all repositories of a session',
+        load: async () => (await import('./commands/checkpoint.ts')).defineCheckpoint,
+      },
+      {
+        name: 'log',
+        summary: 'show the timeline as a tree',
+        load: async () => (await import('./commands/log.ts')).defineLog,
+      },
+      {
+        name: 'diff',
+        summary: 'compare two points of the timeline',
+        load: async () => (await import('./commands/diff.ts')).defineDiff,
+      },
+      {
+        name: 'rollback',
+        summary: 'put all repositories back to a message',
+        load: async () => (await import('./commands/rollback.ts')).defineRollback,
+      },
+      {
+        name: 'rehydrate',
+        summary: 'rebuild a session in a fresh sandbox',
+        load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,
+      },
+      {
+        name: 'context',
+        summary: "print the agent's system-prompt text",
+        load: async () => (await import('./commands/context.ts')).defineContext,
+      },
+    ],
+  },
+  {
+    heading: 'Sagas, for what is done to other systems:',
+    commands: [
+      {
+        name: 'saga',
+        summary: 'start, watch, approve and work sagas',
+        load: async () => (await import('./commands/saga.ts')).defineSaga,
+      },
+      {
+        name: 'tool',
+        summary: 'call single tools of the catalog',
+        load: async () => (await import('./commands/tool.ts')).defineTool,
+      },
+      {
+        name: 'catalog',
+        summary: 'tools and templates of sagas',
+        load: async () => (await import('./commands/catalog.ts')).defineCatalog,
+      },
+      {
+        name: 'locks',
+        summary: 'locks of sagas on exclusive resources, and who waits for them',
+        load: async () => (await import('./commands/locks.ts')).defineLocks,
+      },
+      {
+        name: 'ledger',
+        summary: 'read and verify the ledger of sagas',
+        load: async () => (await import('./commands/ledger.ts')).defineLedger,
+      },
+    ],
+  },
+  {
+    heading: 'Both:',
+    commands: [
+      {
+        name: 'rewind',
+        summary: 'take back effects, files and conversation since a message',
+        load: async () => (await import('./commands/rewind.ts')).defineRewind,
+      },
+      {
+        name: 'demo',
+        summary: 'the main job told as a story, with proof',
+        load: async () => (await import('./commands/demo.ts')).defineDemo,
+      },
+    ],
+  },
+  {
+    heading: 'The embedded cloud of this machine:',
+    commands: [
+      {
+        name: 'up',
+        summary: 'run the embedded cloud',
+        load: async () => (await import('./commands/up.ts')).defineUp,
+      },
+      {
+        name: 'down',
+        summary: 'stop the embedded cloud',
+        load: async () => (await import('./commands/down.ts')).defineDown,
+      },
+      {
+        name: 'env',
+        summary: 'print what an SDK needs to reach the embedded cloud',
+        load: async () => (await import('./commands/env.ts')).defineEnv,
+      },
+    ],
+  },
+];
+
+/** Lists every command; the one that runs, or whose help is asked for, is loaded then. */
+export const addCommands = (program: Command, app: App): void => {
+  const rows = COMMAND_GROUPS.flatMap(({ commands }) => commands);
+  for (const { heading, commands } of COMMAND_GROUPS) {
+    for (const { name, summary } of commands) program.command(name).description(summary).helpGroup(heading);
+  }
+  // Commander's own would show the help of a command that is not loaded.
+  program
+    .helpCommand(false)
+    .command('help')
+    .argument('[command...]')
+    .summary('show the help of a command')
+    .helpGroup('Help:')
+    .action(async (names: string[]) => {
+      const [first] = names;
+      if (first !== undefined && !program.commands.some((one) => one.name() === first)) {
+        throw new CliError('InvalidInput', `unknown command '${first}'`, {
+          hint: 'walkback --help lists them',
+        });
+      }
+      await program.parseAsync([...names, '--help'], { from: 'user' });
+    });
+  program.hook('preSubcommand', async (_program, command) => {
+    const row = rows.find(({ name }) => name === command.name());
+    const define = await row?.load();
+    define?.(command, app);
+  });
+};
