@@ -18,6 +18,14 @@ import type { Tool } from '../define-tool.ts';
 import { toolHandler } from '../handler.ts';
 import { manifestOf } from '../manifest.ts';
 import { ENGINE_FAULTS, type Fault, type Invoke, type Point } from './faults.ts';
+import {
+  differsFromScript,
+  type InteractiveScript,
+  isScript,
+  type Played,
+  playScript,
+  rejectedSteps,
+} from './interactive-script.ts';
 import { memorySagaStore } from './memory-saga-store.ts';
 import { sagaMachine } from './saga-machine.ts';
 import { virtualClock } from './virtual-clock.ts';
@@ -83,6 +91,9 @@ const REFUSED = {
   },
 };
 
+/** A plan, or the steps that an agent submits one by one. */
+type Subject = Plan | InteractiveScript;
+
 /** A call of a tool, wherever in the tree. */
 interface Place {
   /** What the id of its saga has behind that of the root: nothing, or `.pay.books`. */
@@ -96,23 +107,25 @@ const pathOf = ({ saga, step }: Pick<Place, 'saga' | 'step'>): string =>
   [...saga.split('.').slice(1), step].join('/');
 
 interface Run {
-  plan: Plan;
+  subject: Subject;
   tools: readonly Tool[];
   sagaId: string;
   fault: Fault;
-  /** The way back is tested: the last step is refused, or a tree is undone when it is done. */
+  /** The way back is tested: the last step is refused, a tree is undone when it is done, an agent closes with `unwind`. */
   isUndone: boolean;
   options: SagaTest;
 }
 
-const isTree = (plan: Plan): boolean => plan.steps.some((step) => !('tool' in step));
+/** Steps of tools that are all known before it starts. */
+const straightSteps = (subject: Subject): Plan['steps'] | undefined =>
+  isScript(subject) || subject.steps.some((step) => !('tool' in step)) ? undefined : subject.steps;
 
-const run = async ({ plan, tools, sagaId, fault, isUndone, options }: Run) => {
+const run = async ({ subject, tools, sagaId, fault, isUndone, options }: Run) => {
   const clock = virtualClock();
   const memory = memorySagaStore();
   const handle = toolHandler(tools, { tombstones: memoryTombstones(), now: clock.nowMs });
   const places = new Map<string, Place>();
-  const refused = isUndone && !isTree(plan) ? plan.steps.at(-1)?.id : undefined;
+  const refused = isUndone ? straightSteps(subject)?.at(-1)?.id : undefined;
   const direct: Invoke = async (payload) => {
     const { operation, step, tool } = payload;
     const place = { saga: payload.sagaId.slice(sagaId.length), step, tool };
@@ -135,7 +148,9 @@ const run = async ({ plan, tools, sagaId, fault, isUndone, options }: Run) => {
       return true;
     },
   });
-  await machine.start({ sagaId, plan, input: options.input ?? {}, requestedBy: 'testSaga' });
+  let played: Played | undefined;
+  if (isScript(subject)) played = await playScript(subject, { machine, clock, sagaId, isUndone });
+  else await machine.start({ sagaId, plan: subject, input: options.input ?? {}, requestedBy: 'testSaga' });
   await machine.settle();
   if (isUndone && memory.heads.get(sagaId)?.state.status === 'COMPLETED') {
     await machine.operate({ sagaId, action: 'undo', acceptResidue: true, by: 'testSaga' });
@@ -148,7 +163,7 @@ const run = async ({ plan, tools, sagaId, fault, isUndone, options }: Run) => {
     entries: memory.ledger.get(one.sagaId) ?? [],
   }));
   const seen = await observeFamily(memory.store, head, memory.ledger.get(sagaId) ?? []);
-  return { seen, family, places: [...places.values()] };
+  return { seen, family, played, places: [...places.values()] };
 };
 
 type Ran = Awaited<ReturnType<typeof run>>;
@@ -171,6 +186,7 @@ const problemsOf = (ran: Ran, sagaId: string, standing: readonly string[] | unde
       ? []
       : [`the ledger of ${head.sagaId} does not hold; this is a mistake of Walkback`],
   );
+  problems.push(...(ran.played?.problems ?? []));
   if (standing === undefined) return problems;
   const doubled = standing.filter((step, at) => standing.indexOf(step) !== at);
   problems.push(...doubled.map((step) => `${step} took effect twice; run testToolIsSafe on its tool`));
@@ -195,10 +211,13 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
   throw new TypeError(`failures: there is no ${unknown.join(', ')}; choose from ${names}`);
 };
 
-/** The calls of a tree are known once it has run: `each` has as many children as its list has elements. */
-const placesOf = async (plan: Plan, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
+/** Calls that are known once it has run: `each` has as many children as its list has elements, and an agent decides as it goes. */
+const placesOf = async (subject: Subject, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
   const sagaId = `${options.prefix ?? 'test-saga'}-tree`;
-  const { places } = await run({ plan, tools, sagaId, fault: {}, isUndone: false, options });
+  const { places, played } = await run({ subject, tools, sagaId, fault: {}, isUndone: false, options });
+  const differing =
+    isScript(subject) && played !== undefined ? differsFromScript(subject, played) : undefined;
+  if (differing !== undefined) throw new TypeError(`With nothing failing, ${differing}`);
   const long = places.find(({ saga }) => sagaId.length + saga.length > MAX_ID_LENGTH);
   if (long === undefined) return places;
   throw new TypeError(
@@ -207,24 +226,28 @@ const placesOf = async (plan: Plan, tools: readonly Tool[], options: SagaTest): 
 };
 
 /**
- * Tries every failure at every call of a tool, in the plan and in the sagas that its steps run: on the calls of a
- * way that would succeed, and on the compensators of a way back. Answers a row for each. Throws `SagaUnsafe`
- * with the failed rows, and `PlanRefused` for a plan that no saga starts.
+ * Tries every failure at every call of a tool, in the plan and in the sagas that its steps run, or in the steps that
+ * a script submits: on the calls of a way that would succeed, and on the compensators of a way back. Answers a row for
+ * each. Throws `SagaUnsafe` with the failed rows, `PlanRefused` for a plan that no saga starts, and `TypeError` for a
+ * script that goes otherwise when nothing fails.
  */
 export const testSaga = async (
-  plan: Plan,
+  subject: Plan | InteractiveScript,
   tools: readonly Tool[],
   options: SagaTest = {},
 ): Promise<SagaCase[]> => {
   const effectOf = (name: string) =>
     tools.find(({ definition }) => definition.name === name)?.definition.effect;
-  const places: Place[] = isTree(plan)
-    ? await placesOf(plan, tools, options)
-    : plan.steps.flatMap((step) => ('tool' in step ? [{ saga: '', step: step.id, tool: step.tool }] : []));
-  const last = isTree(plan) ? undefined : plan.steps.at(-1)?.id;
+  const straight = straightSteps(subject);
+  const places: Place[] =
+    straight === undefined
+      ? await placesOf(subject, tools, options)
+      : straight.flatMap((step) => ('tool' in step ? [{ saga: '', step: step.id, tool: step.tool }] : []));
+  const last = straight?.at(-1)?.id;
+  const refused = isScript(subject) ? rejectedSteps(subject) : [];
   const undoable = places.filter(({ step, tool }) => {
     const effect = effectOf(tool);
-    return effect !== 'read' && effect !== 'irreversible' && step !== last;
+    return effect !== 'read' && effect !== 'irreversible' && step !== last && !refused.includes(step);
   });
   const points = [
     ...places.map((place) => ({ operation: 'execute' as const, place })),
@@ -236,7 +259,7 @@ export const testSaga = async (
       const sagaId = `${options.prefix ?? 'test-saga'}-${cases.length}`;
       const fault = faultAt({ operation, step: place.step, sagaId: `${sagaId}${place.saga}` });
       const isUndone = operation === 'compensate';
-      const ran = await run({ plan, tools, sagaId, fault, isUndone, options });
+      const ran = await run({ subject, tools, sagaId, fault, isUndone, options });
       const problems = problemsOf(ran, sagaId, await options.standing?.(sagaId));
       const { status } = ran.seen;
       cases.push({ operation, step: pathOf(place), failure, status, left: leftOf(ran), problems });
