@@ -25,20 +25,24 @@ const sagaLines = (sagas: readonly RewoundSaga[], paint: Paint): string[] =>
     ...undoPlanLines(plan, paint).map((line) => `  ${line}`),
   ]);
 
+const leftStanding = (count: number): string =>
+  count === 0 ? '' : ` (${plural(count, 'effect')} will stand)`;
+
 /** For the question: effects, files in their directory, and the conversation. */
 export const whatGoesBack = (
-  { sagas }: RewindSessionAnswer,
+  { sagas, files }: RewindSessionAnswer,
   scope: SessionRewind['scope'],
   place: string,
 ): string => {
   const all = scope === undefined || scope === 'all';
-  const stands = standingOf(sagas);
-  const left = stands === 0 ? '' : ` (${plural(stands, 'effect')} will stand)`;
+  const left = leftStanding(standingOf(sagas));
+  // Of the files alone: what sagas did since stays as it is.
+  const kept = leftStanding(files?.effects?.length ?? 0);
   return [
     ...(all || scope === 'effects'
       ? [`undo ${plural(effectsOf(sagas), 'effect')} of ${plural(sagas.length, 'saga')}${left}`]
       : []),
-    ...(all || scope === 'files' ? [`put back all repositories in ${place}`] : []),
+    ...(all || scope === 'files' ? [`put back all repositories in ${place}${kept}`] : []),
     ...(all || scope === 'conversation' ? ['cut the conversation there'] : []),
   ].join(', ');
 };

@@ -6,12 +6,14 @@
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { touch } from '../checkpoint/capture/checkpoint-item.ts';
 import type { Checkpoint } from '../checkpoint/model.ts';
+import { tellingEffects } from '../checkpoint/rollback/tell-effects.ts';
 import { requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observe } from '../saga/people/observation.ts';
+import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { standsBelow } from '../saga/people/stands-below.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
@@ -35,6 +37,15 @@ type IsAfter = ReturnType<typeof isAfterTarget>;
 
 export const createRewindSession = (dependencies: SessionRewindDependencies) => {
   const { store, sessions, clock } = dependencies;
+
+  /** Of the files alone the effects stay, and the answer names them (L7). */
+  const filesOnly: SessionRewindDependencies = {
+    ...dependencies,
+    rollback: tellingEffects(dependencies.rollback, {
+      store: sessions,
+      effects: createSessionEffects(store),
+    }),
+  };
 
   const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
     const { sagaId, state } = head;
@@ -106,6 +117,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const takesEffects = scope === 'all' || scope === 'effects';
     const takesFiles = scope === 'all' || scope === 'files';
     const named = { sessionId, requestId, checkpointId: target.checkpointId };
+    const ofFiles = takesEffects ? dependencies : filesOnly;
     const answer = (
       status: RewindSessionAnswer['status'],
       sagas: RewoundSaga[],
@@ -121,18 +133,14 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
 
     if (known?.doneAt !== undefined) {
       // What came since is the way on. It is not looked at.
-      return answer(
-        'REWOUND',
-        [],
-        takesFiles ? await bringFiles(dependencies, named, invocation) : undefined,
-      );
+      return answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
     }
     const sagas = takesEffects ? await sagasAfter(sessionId, isAfter) : [];
     if (known === undefined) {
       if (takesFiles) requireActive(session);
       // All refusals come before the first effect is undone.
       if (!dryRun) for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
-      const files = takesFiles ? await planFiles(dependencies, named, invocation) : undefined;
+      const files = takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
       if (dryRun) return answer('PLANNED', sagas, files);
     } else if (dryRun) {
       return answer('UNDOING', sagas);
@@ -151,7 +159,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);
       sagas.splice(0, sagas.length, ...left);
     }
-    const files = takesFiles ? await bringFiles(dependencies, named, invocation) : undefined;
+    const files = takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined;
     await store.finishRewind({ ...record, doneAt: clock.now().toISOString() });
     return answer('REWOUND', sagas, files);
   };

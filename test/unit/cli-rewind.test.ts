@@ -113,6 +113,30 @@ describe('walkback rewind', () => {
     expect(calls).toEqual([call]);
   });
 
+  test('of the files asks with the number of effects that will stand, and names them', async () => {
+    const question: string[] = [];
+    using _ = vi.spyOn(process.stderr, 'write').mockImplementation((text) => question.push(String(text)) > 0);
+    const effect = { sagaId: 'refunds', messageId: 'msg-3', status: 'COMPLETED', reversible: true };
+    const effects = [
+      { ...step('one'), ...effect },
+      { ...step('two'), ...effect },
+    ];
+    const { stderr, failure } = await runCommand([...WORDS, '--scope', 'files'], {
+      answers: {
+        'walkback-rewind-session': { ...PLAN, sagas: [], files: { ...FILES, effects } },
+        'walkback-timeline': TIMELINE,
+      },
+      env,
+      sandboxes,
+      typed: 'no\n',
+    });
+    expect(failure).toMatchObject({ name: 'NotConfirmed' });
+    expect(question.join('')).toContain(
+      'put back all repositories in /home/ada/shop (2 effects will stand)?',
+    );
+    expect(stderr).toContain('re-one');
+  });
+
   test('refuses a scope that there is not, --json without leave, and a place that is none', async () => {
     expect((await runCommand([...WORDS, '--scope', 'half'], { env })).failure?.exitCode).toBe(2);
     const json = await runCommand([...WORDS, '--json'], { env });
