@@ -5,6 +5,7 @@ import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { TERMINAL_STATUSES } from '../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';
@@ -161,6 +162,7 @@ export const expectSoundTree = (saga: TreeSaga): void => {
       expect(entryAt(saga, { sagaId: child, seq: seq - 1 })?.hash, 'the tip of the child').toBe(tip);
     }
   }
+  expect(verifyFamily(saga.memory.ledger), 'the ledgers name each other as they are').toEqual([]);
 };
 
 /** The saga that did it, by the key of a call. */

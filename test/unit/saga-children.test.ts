@@ -3,6 +3,7 @@ import { createPaint } from '../../cli/terminal/terminal.ts';
 import { sagaTree } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
+import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluate } from '../support/plan-tools.ts';
@@ -587,6 +588,36 @@ describe('a tree', () => {
         entries.map((entry) => ({ ...entry, hash: `${entry.hash.slice(1)}0` })),
       );
       expect(verifyFamily(changed).length, `an edit of ${sagaId} is seen`).toBeGreaterThan(0);
+    }
+  });
+
+  test('a child that begins otherwise than its parent named it is seen before it has ended', async () => {
+    const { saga } = await run({ plan: nested });
+    const parent = saga.memory.ledger.get(ROOT) ?? [];
+    // As it was while the child ran: nothing tells of its end, so no hash of the parent's is of its entries.
+    const named = parent.slice(
+      0,
+      parent.findIndex(({ direction }) => direction === 'child'),
+    );
+    const [first, ...others] = saga.memory.ledger.get('root.all.a') ?? [];
+    const beginning = (edit: object) =>
+      verifyFamily(
+        new Map([
+          [ROOT, named],
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an entry as somebody forged it
+          [
+            'root.all.a',
+            [{ ...first, ...edit } as LedgerEntry, ...others.filter(({ direction }) => direction !== 'saga')],
+          ],
+        ]),
+      );
+    expect(beginning({})).toEqual([]);
+    const where = { sagaId: 'root.all.a', where: 'entry 0' };
+    for (const edit of [{ parent: undefined }, { planHash: 'x' }, { inputHash: 'x' }, { stepCount: 9 }]) {
+      const [name = ''] = Object.keys(edit);
+      expect(beginning(edit)).toEqual([
+        { ...where, message: expect.stringContaining(`${name}: not what entry`) },
+      ]);
     }
   });
 });

@@ -2,12 +2,17 @@
  * Checks that the ledgers of parent and child name each other as they are: what each says of the other is a hash in the
  * other's chain. Pure.
  */
-import type { EntryLink } from '../model/children.ts';
+import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Finding } from './audit.ts';
 
-/** Ids of the sagas that a ledger runs as steps, and that were there. */
-export const childIds = (entries: readonly LedgerEntry[]): string[] => {
+interface Named {
+  child: NamedChild;
+  by: LedgerEntry;
+}
+
+/** The sagas that a ledger runs as steps, and that were there, each with the entry that names it. */
+const namedIn = (entries: readonly LedgerEntry[]): Named[] => {
   const refused = new Set(
     entries.flatMap((entry) =>
       entry.direction === 'child' && entry.status === 'ended' && entry.child.status === 'REFUSED'
@@ -16,11 +21,30 @@ export const childIds = (entries: readonly LedgerEntry[]): string[] => {
     ),
   );
   return entries
-    .flatMap((entry) =>
-      entry.direction === 'forward' && entry.status === 'started' ? (entry.children ?? []) : [],
+    .flatMap((by) =>
+      by.direction === 'forward' && by.status === 'started'
+        ? (by.children ?? []).map((child) => ({ child, by }))
+        : [],
     )
-    .map(({ sagaId }) => sagaId)
-    .filter((sagaId) => !refused.has(sagaId));
+    .filter(({ child }) => !refused.has(child.sagaId));
+};
+
+/** Ids of the sagas that a ledger runs as steps, and that were there. */
+export const childIds = (entries: readonly LedgerEntry[]): string[] =>
+  namedIn(entries).map(({ child }) => child.sagaId);
+
+/** What the first entry of a child says otherwise than the entry of its parent that names it. A chain of its own would hold. */
+const differsFrom = ({ child, by }: Named, first: LedgerEntry): string[] => {
+  if (first.direction !== 'saga' || first.status !== 'started') return ['its beginning'];
+  const { parent } = first;
+  const isLinked =
+    parent !== undefined && parent.sagaId === by.sagaId && parent.seq === by.seq && parent.hash === by.hash;
+  return [
+    ...(isLinked ? [] : ['parent']),
+    ...(['planHash', 'inputHash', 'stepCount', 'definition'] as const).filter(
+      (name) => first[name] !== child[name],
+    ),
+  ];
 };
 
 type Ledgers = ReadonlyMap<string, readonly LedgerEntry[]>;
@@ -40,6 +64,13 @@ const missesLink = (ledgers: Ledgers, { sagaId, seq, hash }: EntryLink): boolean
 export const verifyFamily = (ledgers: Ledgers): Finding[] => {
   const findings: Finding[] = [];
   for (const [sagaId, entries] of ledgers) {
+    for (const named of namedIn(entries)) {
+      const first = ledgers.get(named.child.sagaId)?.[0];
+      const differing = first === undefined ? [] : differsFrom(named, first);
+      if (differing.length === 0) continue;
+      const message = `${differing.join(', ')}: not what entry ${named.by.seq} of saga ${sagaId} named`;
+      findings.push({ sagaId: named.child.sagaId, where: 'entry 0', message });
+    }
     for (const entry of entries) {
       const add = (message: string) => findings.push({ sagaId, where: `entry ${entry.seq}`, message });
       for (const link of linksIn(entry)) {
