@@ -1,0 +1,2 @@
+/** The same tests, with many instants. */
+import './saga-inline-kill.test.ts';
