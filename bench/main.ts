@@ -6,6 +6,7 @@ import { measureProfiles, renderProfiles } from './profile.ts';
 import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
+import { commandBenchmark } from './rows/command.ts';
 import type { Benchmark } from './rows/context.ts';
 import { historyBenchmark } from './rows/history.ts';
 import { rollbackBenchmark } from './rows/rollback.ts';
@@ -17,6 +18,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   historyBenchmark,
   tripsBenchmark,
   bundlesBenchmark,
+  commandBenchmark,
 ];
 const NAMES = BENCHMARKS.map(({ name }) => name);
 

@@ -45,24 +45,31 @@ const open = (config: LambdaClientConfig, environment: Environment): Connection 
   };
 };
 
-const openLocal = async (dataDir: string): Promise<Connection> => {
-  // Loaded only when it is needed: on AWS nobody asks for it.
-  const { findRunningCloud } = await import('../local/data-dir.ts');
-  const environment: Environment = (await findRunningCloud(dataDir))?.environment ?? {};
+/** The embedded cloud that answers where these variables say, as `walkback env` prints them. Undefined when they name none. */
+export const openNamed = (environment: Environment): Connection | undefined => {
   const {
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
     AWS_ACCESS_KEY_ID: accessKeyId = '',
     AWS_SECRET_ACCESS_KEY: secretAccessKey = '',
   } = environment;
-  if (endpoint === undefined) {
-    throw new errors.CloudUnavailable(
-      `No embedded cloud runs over ${dataDir}. Start it with walkback up, or name another data directory with dataDir or WALKBACK_DATA.`,
-    );
-  }
+  if (endpoint === undefined) return undefined;
   const credentials = { accessKeyId, secretAccessKey };
   const region = environment['AWS_REGION'] ?? 'us-east-1';
   return { ...open({ endpoint, credentials, region }, environment), isFound: true };
 };
+
+const openLocal = async (dataDir: string): Promise<Connection> => {
+  // Loaded only when it is needed: on AWS nobody asks for it.
+  const { findRunningCloud } = await import('../local/data-dir.ts');
+  const connection = openNamed((await findRunningCloud(dataDir))?.environment ?? {});
+  if (connection !== undefined) return connection;
+  throw new errors.CloudUnavailable(
+    `No embedded cloud runs over ${dataDir}. Start it with walkback up, or name another data directory with dataDir or WALKBACK_DATA.`,
+  );
+};
+
+/** The deployed functions, where the usual environment says. */
+export const openAws = (): Connection => open({}, {});
 
 /** Chooses by the options first, then as the command does. `CloudUnavailable` when nothing runs on this machine. */
 export const connect = async (
@@ -86,6 +93,6 @@ export const connect = async (
     case 'environment':
       return open({ endpoint: target.endpoint, region: env['AWS_REGION'] ?? 'us-east-1' }, env);
     case 'aws':
-      return open({}, {});
+      return openAws();
   }
 };

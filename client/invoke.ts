@@ -31,6 +31,10 @@ export interface InvokeDeps {
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
   /** From 0 to 1. */
   random(): number;
+  /** How often a call that names itself is made. Default: 6. */
+  attempts?: number;
+  /** How long one try may take. Default: longer than the function may run. */
+  patienceMs?(name: ClientFunction): number;
 }
 
 const ATTEMPTS = 6;
@@ -59,24 +63,23 @@ const isWorthAnotherTry = (error: unknown): boolean =>
 const joined = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
-export const createInvoke =
-  (deps: InvokeDeps): Invoke =>
-  async <Name extends ClientFunction>(
-    name: Name,
-    request: Request<Name>,
-    { signal: own }: CallOptions = {},
-  ): Promise<Answer<Name>> => {
+/** As `Invoke`, for requests whose types are another's. */
+export type Call = <T>(name: ClientFunction, request: object, options?: CallOptions) => Promise<T>;
+
+export const createCall =
+  (deps: InvokeDeps): Call =>
+  async <T>(name: ClientFunction, request: object, { signal: own }: CallOptions = {}): Promise<T> => {
     const signal = joined(deps.signal, own);
     const call = {
       functionName: `${deps.namePrefix}-${name}`,
       payload: JSON.stringify(request),
-      timeoutMs: patienceMs(name),
+      timeoutMs: (deps.patienceMs ?? patienceMs)(name),
       signal,
     };
-    const attempts = isRepeatable(name, request) ? ATTEMPTS : 1;
-    const once = async (): Promise<Answer<Name>> => {
+    const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;
+    const once = async (): Promise<T> => {
       const { lambda } = await deps.connection();
-      return callLambda<Answer<Name>>(lambda, call);
+      return callLambda<T>(lambda, call);
     };
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -88,3 +91,5 @@ export const createInvoke =
       await deps.sleep(pauseMs(attempt, deps.random()), signal);
     }
   };
+
+export const createInvoke = (deps: InvokeDeps): Invoke => createCall(deps);

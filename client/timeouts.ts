@@ -44,3 +44,6 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
 const MARGIN_SECONDS = 10;
 
 export const patienceMs = (name: ClientFunction): number => (TIMEOUT_SECONDS[name] + MARGIN_SECONDS) * 1000;
+
+export const isClientFunction = (name: string): name is ClientFunction =>
+  Object.hasOwn(TIMEOUT_SECONDS, name);

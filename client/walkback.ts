@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
+import { keepConnection } from './keep-connection.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { CheckpointWarning, OnCheckpointError } from './run.ts';
 import { createSagas, type Sagas } from './sagas.ts';
@@ -24,31 +25,6 @@ const warnProcess = ({ call, error }: CheckpointWarning): void => {
   process.emitWarning(`${call.name} ran without a checkpoint before it: ${reason}`, 'WalkbackWarning');
 };
 
-/** Keeps one connection open. The embedded cloud may start again at other ports, so that is looked for again. */
-const keepConnection = (options: ConnectOptions) => {
-  let opening: Promise<Connection> | undefined;
-  const open = async (): Promise<Connection> => {
-    try {
-      return await connect(options, process.env, process.cwd());
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  };
-  return {
-    connection: (): Promise<Connection> => (opening ??= open()),
-    reconnect: async (): Promise<void> => {
-      // Not closed: other calls may be under way on it.
-      if ((await opening)?.isFound === true) opening = undefined;
-    },
-    close: async (): Promise<void> => {
-      const old = opening;
-      opening = undefined;
-      (await old)?.close();
-    },
-  };
-};
-
 /** Undo for agents: sessions with checkpoints, and sagas. Connects with its first call. */
 export class Walkback {
   readonly sessions: Sessions;
@@ -64,7 +40,9 @@ export class Walkback {
 
   constructor(options: WalkbackOptions = {}) {
     const { signal, onCheckpointError = 'block', onWarning = warnProcess } = options;
-    const { connection, reconnect, close } = keepConnection(options);
+    const { connection, reconnect, close } = keepConnection(() =>
+      connect(options, process.env, process.cwd()),
+    );
     this.close = close;
     this.connection = connection;
     this.invoke = createInvoke({

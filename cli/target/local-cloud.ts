@@ -6,6 +6,8 @@ import type { Progress } from '../terminal/progress.ts';
 /** An embedded cloud to talk to: `walkback up`, or one that lives as long as this command. */
 export interface LocalCloud {
   environment: Readonly<Record<string, string>>;
+  /** Others use it too; when it ends, another one may take its place. */
+  isShared: boolean;
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ const look = async (dataDir: string): Promise<Found> => {
   const running = await findRunningCloud(dataDir);
   if (running === undefined) return 'free';
   if (Object.keys(running.environment).length === 0) return { heldBy: running.pid };
-  return { environment: running.environment, close: async () => undefined };
+  return { environment: running.environment, isShared: true, close: async () => undefined };
 };
 
 const isHeld = (error: unknown): boolean =>
@@ -37,7 +39,8 @@ const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
   const { startCloud } = await import('../../local/cloud.ts');
   try {
     // Not announced: others must not lean on a cloud that goes away with this command.
-    return await startCloud({ dataDir, announce: false });
+    const cloud = await startCloud({ dataDir, announce: false });
+    return { environment: cloud.environment, isShared: false, close: () => cloud.close() };
   } catch (error) {
     if (isHeld(error)) return undefined;
     throw error;
@@ -90,5 +93,5 @@ export const openLocalCloud = async (
   const { daemon } = await progress('Starting the embedded cloud', () =>
     ensureDaemon(dataDir, { idleMinutes, signal }),
   );
-  return { environment: daemon.environment, close: async () => undefined };
+  return { environment: daemon.environment, isShared: true, close: async () => undefined };
 };

@@ -1,14 +1,8 @@
 import type { E2B } from 'e2b';
-import * as z from 'zod';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
 
 const HOUR_MS = 3_600_000;
-
-const placesSchema = z.object({
-  rootfs: z.string(),
-  mounts: z.record(z.string(), z.string()).default({}),
-});
 
 export interface E2bSettings {
   apiKey: string;
@@ -54,6 +48,7 @@ export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
           `The embedded cloud answered ${response.status} for ${url.pathname}.`,
         );
       }
+      const { placesSchema } = await import('./places-schema.ts');
       return placesSchema.parse(await response.json());
     },
     kill: async (sandboxId) => (await load()).kill(sandboxId),

@@ -11,7 +11,8 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
-import { createInvoke } from '../../cli/target/invoke.ts';
+import { createCommandInvoke } from '../../cli/target/invoke.ts';
+import { openNamed } from '../../client/connect.ts';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
@@ -97,12 +98,12 @@ export const commandOn = (
   cloud: Pick<Cloud, 'environment' | 'endpoints'>,
   { now = () => new Date() }: { now?: () => Date } = {},
 ) => {
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
-    cloud.environment;
-  const { invoke, close } = createInvoke({
-    region: 'us-east-1',
-    endpoint: cloud.endpoints.lambda,
-    credentials: { accessKeyId, secretAccessKey },
+  const opened = openNamed(cloud.environment);
+  if (opened === undefined) throw new Error('the cloud says not where it is');
+  const invoke = createCommandInvoke({
+    connection: async () => opened,
+    reconnect: async () => undefined,
+    signal: undefined,
   });
   const answers = {
     'walkback-query-ledger': (input: object) => invoke('walkback-query-ledger', input),
@@ -111,5 +112,5 @@ export const commandOn = (
     'walkback-operate-saga': (input: OperateSagaInput) => invoke('walkback-operate-saga', input),
     'walkback-list-sagas': (input: object) => invoke('walkback-list-sagas', input),
   };
-  return { run: (argv: string[]) => runCommand(argv, { answers, now }), close };
+  return { run: (argv: string[]) => runCommand(argv, { answers, now }), close: () => opened.close() };
 };

@@ -2,25 +2,35 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { exitCodeFor } from '../../cli/exit-codes.ts';
-import { createInvoke } from '../../cli/target/invoke.ts';
+import { createCommandInvoke } from '../../cli/target/invoke.ts';
+import { openNamed } from '../../client/connect.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
+
+const openAt = (endpoint: string, options: object = {}) => {
+  const opened = openNamed({
+    AWS_ENDPOINT_URL_LAMBDA: endpoint,
+    AWS_ACCESS_KEY_ID: 'x',
+    AWS_SECRET_ACCESS_KEY: 'y',
+  });
+  if (opened === undefined) throw new Error('the endpoint was named');
+  const invoke = createCommandInvoke({
+    connection: async () => opened,
+    reconnect: async () => undefined,
+    signal: undefined,
+    attempts: 1,
+    ...options,
+  });
+  return { invoke, close: () => opened.close() };
+};
 
 /** A Lambda endpoint that answers as it is told, and the CLI's way to call it. */
 const openLambda = async (
   respond: (request: IncomingMessage, response: ServerResponse) => void,
-  options: { namePrefix?: string; requestTimeout?: number } = {},
+  options: { namePrefix?: string; patienceMs?: () => number; attempts?: number } = {},
 ) => {
   const server = createServer(respond);
   const port = await listenOnLoopback(server);
-  const { invoke, close } = createInvoke(
-    {
-      endpoint: `http://127.0.0.1:${port}`,
-      region: 'eu-west-1',
-      credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
-      maxAttempts: 1,
-    },
-    options,
-  );
+  const { invoke, close } = openAt(`http://127.0.0.1:${port}`, options);
   return {
     invoke,
     [Symbol.asyncDispose]: async () => {
@@ -62,7 +72,7 @@ describe('calling a function', () => {
   });
 
   test('gives up on a function that never answers, instead of waiting for ever', async () => {
-    await using lambda = await openLambda(() => undefined, { requestTimeout: 50 });
+    await using lambda = await openLambda(() => undefined, { patienceMs: () => 50 });
     await expect(lambda.invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
       errorName: 'CloudUnavailable',
     });
@@ -92,16 +102,30 @@ describe('calling a function', () => {
   });
 
   test('says when nothing answers', async () => {
-    const { invoke, close } = createInvoke({
-      endpoint: 'http://127.0.0.1:1',
-      region: 'eu-west-1',
-      credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
-      maxAttempts: 1,
-    });
+    const { invoke, close } = openAt('http://127.0.0.1:1');
     await expect(invoke('walkback-context', { sessionId: 's' })).rejects.toMatchObject({
       errorName: 'CloudUnavailable',
     });
     close();
+  });
+
+  test('asks again with the same request when an answer was lost', async () => {
+    const bodies: string[] = [];
+    await using lambda = await openLambda(
+      (request, response) => {
+        let body = '';
+        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+        request.on('end', () => {
+          bodies.push(body);
+          if (bodies.length === 1) request.socket.destroy();
+          else response.end('{}');
+        });
+      },
+      { attempts: 2 },
+    );
+    const request = { sessionId: 's', messageId: 'm', requestId: 'r' };
+    await expect(lambda.invoke('walkback-rollback', request)).resolves.toEqual({});
+    expect(bodies).toEqual([JSON.stringify(request), JSON.stringify(request)]);
   });
 
   test('does not take a page of a proxy for an answer', async () => {
