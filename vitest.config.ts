@@ -1,8 +1,13 @@
+import { randomInt } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const GIBIBYTE = 1024 ** 3;
+
+/** One for a whole run, so that what takes turns by it agrees, and the run can be done again. */
+process.env['SEED'] ??= String(randomInt(2 ** 31));
+process.stderr.write(`SEED=${process.env['SEED']}\n`);
 
 /** Tests write many small files; memory is several times faster than a disk, where there is room. */
 const temporaryDirectory = (): Record<string, string> => {
@@ -18,14 +23,20 @@ const temporaryDirectory = (): Record<string, string> => {
 /** Run by `npm run test:long`. */
 const LONG = ['**/*.long.test.ts'];
 const GIT = 'test/contract/git-*.test.ts';
+/** Of the infrastructure, but with a cloud and without constructs. */
+const PLAYED = 'test/infra/{costs,events,grants}.test.ts';
 
 /**
  * The files of a project run one after another in a few processes, which have loaded the SDKs and compiled what is hot once
  * and not for every file. So a file leaves its process as it found it: clouds closed, variables and prototypes put back.
  */
-const shared = (name: string, include: string[], exclude: string[] = []) => ({
+const shared = (
+  name: string,
+  include: string[],
+  more: { exclude?: string[]; setupFiles?: string[] } = {},
+) => ({
   extends: true as const,
-  test: { name, include, exclude: [...LONG, ...exclude], isolate: false },
+  test: { name, include, ...more, exclude: [...LONG, ...(more.exclude ?? [])], isolate: false },
 });
 
 export default defineConfig({
@@ -34,11 +45,13 @@ export default defineConfig({
     env: { ...temporaryDirectory(), AWS_XRAY_MANUAL_MODE: 'true' },
     setupFiles: process.env['WALKBACK_TIMES'] === undefined ? [] : ['test/support/processor-time.ts'],
     projects: [
-      shared('cloud', ['test/{contract,scenario}/**/*.test.ts'], [GIT]),
+      shared('cloud', ['test/{contract,scenario}/**/*.test.ts', PLAYED], { exclude: [GIT] }),
       // Apart from the SDKs: a process starts others more slowly the larger it is.
       shared('git', [GIT]),
-      // Constructs have state of their own in CDK's modules.
-      { extends: true, test: { name: 'infra', include: ['test/infra/**/*.test.ts'], exclude: LONG } },
+      shared('infra', ['test/infra/**/*.test.ts'], {
+        exclude: [PLAYED],
+        setupFiles: ['test/support/after-infra.ts'],
+      }),
       shared('unit', ['test/unit/**/*.test.ts']),
     ],
     // Time-outs find what hangs, not what is slow: the machine may be busy with other work.

@@ -20,6 +20,7 @@ import { provision } from './provision.ts';
 import { REGION } from './resolve.ts';
 import { type Endpoints, startServices } from './services.ts';
 import { startSchedules } from './stepfunctions/schedules.ts';
+import { createChanges } from './streams/changes.ts';
 import { startBackground } from './streams/start.ts';
 import { loadTemplate, type Template } from './template.ts';
 
@@ -122,6 +123,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const plan = planCloud(template);
   const functions = createFunctions(plan.functions);
   const activity = createActivity();
+  const changes = createChanges();
 
   const { dynamodb } = options;
   const services = await startServices({
@@ -133,6 +135,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     journal,
     dynamodb,
     activity,
+    changes,
     log,
   });
   starting.defer(() => services.close());
@@ -158,6 +161,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     dynamodb: clients.dynamodb,
     endpoint: endpoints.dynamodb,
     credentials,
+    changes,
     log,
   });
   starting.defer(() => background.close());

@@ -17,6 +17,7 @@ import { REGION } from './resolve.ts';
 import { startS3 } from './s3/server.ts';
 import { createSecretsApi, secretsOf } from './secrets.ts';
 import { startStepFunctions } from './stepfunctions/start.ts';
+import type { Changes } from './streams/changes.ts';
 
 /** In the order of their ports: `--port N` gives the first one N. */
 const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets', 'stepfunctions', 'kms'] as const;
@@ -33,6 +34,8 @@ export interface ServiceParts {
   dynamodb?: DynamoDbSource | undefined;
   /** What comes from outside: calls of functions, and work in sandboxes. */
   activity: Activity;
+  /** Told of every write to a table. */
+  changes: Changes;
   log: Log;
 }
 
@@ -43,8 +46,8 @@ const START: Record<Service, Start> = {
     startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey, activity }),
   s3: ({ dataDir, credentials }, port) =>
     startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
-  dynamodb: ({ dataDir, credentials, dynamodb: source }, port) =>
-    startDynamoDb({ dataDir, credentials, port, source }),
+  dynamodb: ({ dataDir, credentials, dynamodb: source, changes }, port) =>
+    startDynamoDb({ dataDir, credentials, port, source, changes }),
   lambda: ({ functions, credentials, activity, log }, port) =>
     listenApp(createLambdaApi({ functions, credentials, log }), port, activity),
   events: ({ journal, plan, credentials }, port) =>

@@ -5,6 +5,7 @@
  */
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import type { Changes } from '../streams/changes.ts';
 import type { Engine } from './engine.ts';
 
 type Parameters = Record<string, unknown>;
@@ -49,7 +50,9 @@ const parse = (body: Uint8Array): Parameters | undefined => {
   }
 };
 
-export const createOperations = (engine: Engine) => {
+/** The only way to the engine, so every write is told to `changes`. */
+export const createOperations = (engine: Engine, changes?: Changes) => {
+  changes?.watched();
   const keys = new Map<string, string[]>();
   const oneAtATime = pLimit(1);
 
@@ -118,6 +121,9 @@ export const createOperations = (engine: Engine) => {
     // Without it the engine describes a table in words of its own.
     if (name === 'describe_table') parameters['raw'] = true;
     const work = () => run(name, parameters, request);
-    return READS.test(operation) ? work() : oneAtATime(work);
+    if (READS.test(operation)) return work();
+    const answer = await oneAtATime(work);
+    if (answer.status === 200) changes?.written();
+    return answer;
   };
 };

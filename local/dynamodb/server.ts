@@ -5,6 +5,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import { PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
+import type { Changes } from '../streams/changes.ts';
 import { type DynamoDbSource, findDynamoDb } from './binary.ts';
 import { startEngine } from './engine.ts';
 import { createGateway } from './gateway.ts';
@@ -15,18 +16,21 @@ export interface DynamoDbOptions {
   credentials: AwsCredentials;
   port?: number;
   source?: DynamoDbSource | undefined;
+  /** Told of every write, unless it is somebody else's endpoint. */
+  changes?: Changes;
 }
 
 const PROBE_TIMEOUT_MS = 1_000;
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {
-  const { credentials, dataDir, port } = options;
+  const { credentials, dataDir, port, changes } = options;
   const directory = join(dataDir, 'dynamodb');
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await using starting = new AsyncDisposableStack();
   const engine = await startEngine(path, join(directory, 'tables.sqlite'));
   starting.defer(() => engine.close());
-  const gateway = await listenApp(createGateway({ operations: createOperations(engine), credentials }), port);
+  const operations = createOperations(engine, changes);
+  const gateway = await listenApp(createGateway({ operations, credentials }), port);
   starting.defer(() => gateway.close());
   const running = starting.move();
   return { ...gateway, close: () => running.disposeAsync() };

@@ -11,12 +11,14 @@ import type { Log } from '../../core/shared/surroundings.ts';
 import type { InvocationResult } from '../lambda/invoke.ts';
 import type { StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';
+import type { Changes } from './changes.ts';
 import { type Attempt, createDelivery } from './deliver.ts';
 import { openPosition, type Position } from './position.ts';
 import { createStreamReader } from './reader.ts';
 import { type EventRecord, toEventRecord } from './record.ts';
 
-const POLL_MS = 200;
+/** So long it gathers what is written; a cloud in which nothing is written is not asked at all. */
+const GATHER_MS = 200;
 const ERROR_PAUSE_MS = 1_000;
 
 export interface StreamPump {
@@ -32,6 +34,7 @@ export interface PumpOptions {
   streamArn: string;
   streams: DynamoDBStreamsClient;
   dataDir: string;
+  changes: Changes;
   invoke: (event: unknown) => Promise<InvocationResult>;
   log: Log;
 }
@@ -81,7 +84,7 @@ const createBatchDelivery = ({ plan, dataDir, invoke, log }: PumpOptions, signal
   });
 
 export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
-  const { plan, log, streamArn } = options;
+  const { plan, log, streamArn, changes } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const file = openPosition(join(options.dataDir, 'streams', `${plan.tableName}.${plan.functionName}.json`));
@@ -104,18 +107,21 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
     return records.length > 0;
   };
 
-  const pause = async (): Promise<void> => {
+  /** Until more was written than there was before the last read. */
+  const pause = async (seen: number): Promise<void> => {
     const woken = Promise.withResolvers<void>();
     wake = woken.resolve;
-    await Promise.race([woken.promise, delay(POLL_MS, undefined, { signal, ref: false })]);
+    const gathered = Promise.all([delay(GATHER_MS, undefined, { signal, ref: false }), changes.after(seen)]);
+    await Promise.race([woken.promise, gathered]);
   };
 
   const turn = async (): Promise<void> => {
     // If a read finds nothing, everyone who asked before it has seen everything delivered.
     const asked = waiting.length;
+    const seen = changes.count();
     if (await step()) return;
     for (const resolve of waiting.splice(0, asked)) resolve();
-    if (waiting.length === 0) await pause();
+    if (waiting.length === 0) await pause(seen);
   };
 
   const loop = async (): Promise<void> => {
@@ -143,6 +149,7 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
     },
     close: async () => {
       stopping.abort();
+      wake?.();
       await ended;
     },
   };

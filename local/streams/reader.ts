@@ -2,6 +2,7 @@
 import {
   DescribeStreamCommand,
   type DynamoDBStreamsClient,
+  ExpiredIteratorException,
   GetRecordsCommand,
   GetShardIteratorCommand,
   type Shard,
@@ -49,6 +50,21 @@ export const createStreamReader = (
     }
   };
 
+  /** An iterator lives for minutes, and a cloud in which nothing is written is not asked for hours. */
+  const read = async (shard: string, limit: number) => {
+    const get = async () => {
+      iterator ??= await open(shard);
+      return streams.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: limit }));
+    };
+    try {
+      return await get();
+    } catch (error) {
+      if (!(error instanceof ExpiredIteratorException)) throw error;
+      iterator = undefined;
+      return get();
+    }
+  };
+
   /** The shard after the one that ended, or the oldest; undefined when there is none yet. */
   const advance = async (): Promise<void> => {
     const shards = await listShards();
@@ -63,8 +79,7 @@ export const createStreamReader = (
     next: async (limit) => {
       if (shardId === undefined) await advance();
       if (shardId === undefined) return { records: [] };
-      iterator ??= await open(shardId);
-      const answer = await streams.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: limit }));
+      const answer = await read(shardId, limit);
       iterator = answer.NextShardIterator;
       const records = answer.Records ?? [];
       sequenceNumber = records.at(-1)?.dynamodb?.SequenceNumber ?? sequenceNumber;

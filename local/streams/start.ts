@@ -6,6 +6,7 @@ import type { Log } from '../../core/shared/surroundings.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import type { CloudPlan, StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';
+import type { Changes } from './changes.ts';
 import { deleteExpired } from './expiry.ts';
 import { type StreamPump, startPump } from './pump.ts';
 
@@ -27,6 +28,7 @@ export interface BackgroundParts {
   dynamodb: DynamoDBClient;
   endpoint: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
+  changes: Changes;
   log: Log;
 }
 
@@ -51,6 +53,7 @@ const startStream = async (
     streamArn,
     streams,
     dataDir: parts.dataDir,
+    changes: parts.changes,
     invoke: (event) => parts.functions.invoke(fn, event),
     log: parts.log,
   });

@@ -5,8 +5,8 @@ import { files } from '../support/fingerprint.ts';
 import { applies, text, withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('beside', 2);
+/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('beside', 5);
 
 const DOCS = 'mkdir -p docs/old docs/e; echo n > docs/notes.md; echo p > docs/old/p; echo keep > beside.txt';
 

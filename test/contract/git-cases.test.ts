@@ -262,7 +262,7 @@ const state = (harness: Harness, ignore?: RegExp, standalone = false): string[] 
 };
 
 describe('capture and restore', () => {
-  test.concurrent.for(sampled(CASES, { every: 5, offset: printedSeed('cases of git'), minimum: 7 }))(
+  test.concurrent.for(sampled(CASES, { every: 9, offset: printedSeed('cases of git'), minimum: 4 }))(
     '$name',
     async ({ setup, damage, options, notRehydrated, standalone, survives }) => {
       await using harness = await createHarness(options);

@@ -7,8 +7,8 @@ import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-reposito
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('come and go', 2);
+/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('come and go', 4);
 
 describe('repositories that come and go', () => {
   test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {

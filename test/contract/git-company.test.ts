@@ -2,38 +2,43 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { COMMANDS } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, startWriter, storeLate } from '../support/racing-writer.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 
-test.each([
+/** Two of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('company', 3);
+
+for (const [how, manner] of [
   ['that it opens for each line', 'append'],
   ['that it holds open', 'hold'],
-] as const)('a rollback beside a process that logs into a captured file %s', async (_how, manner) => {
-  await using harness = await withRepositories(['app']);
-  harness.sh('echo begin > log; for i in 1 2 3 4 5 6; do echo $i > $i; done', 'app');
-  const first = await harness.capture();
-  harness.sh('for i in 1 2 3 4 5 6; do echo again > $i; done; echo n > new; rm f.txt', 'app');
-  await harness.capture();
-  const writer = startWriter([`${harness.root}/app/log`], Math.random, { manners: [manner], pause: 5 });
-  const captures: Snapshot[] = [];
-  try {
-    const { report, undo } = await harness.rollback(first, { company: true });
-    captures.push(undo);
-    expect([report.outcome, report.problems]).toEqual(['applied', []]);
-    expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
-    if (manner === 'hold') expect(report.asides?.[0]?.open).toEqual(['log']);
-    await writer.stop();
-    if ((report.asides ?? []).length > 0) captures.push(await storeLate(harness, undo));
-  } finally {
-    await writer.stop();
-  }
-  expect(writer.words.length).toBeGreaterThan(20);
-  expect(await lostWords(harness, 'app', writer.words, captures)).toEqual([]);
-});
+] as const)
+  test(`a rollback beside a process that logs into a captured file ${how}`, async () => {
+    await using harness = await withRepositories(['app']);
+    harness.sh('echo begin > log; for i in 1 2 3 4 5 6; do echo $i > $i; done', 'app');
+    const first = await harness.capture();
+    harness.sh('for i in 1 2 3 4 5 6; do echo again > $i; done; echo n > new; rm f.txt', 'app');
+    await harness.capture();
+    const writer = startWriter([`${harness.root}/app/log`], Math.random, { manners: [manner], pause: 5 });
+    const captures: Snapshot[] = [];
+    try {
+      const { report, undo } = await harness.rollback(first, { company: true });
+      captures.push(undo);
+      expect([report.outcome, report.problems]).toEqual(['applied', []]);
+      expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
+      if (manner === 'hold') expect(report.asides?.[0]?.open).toEqual(['log']);
+      await writer.stop();
+      if ((report.asides ?? []).length > 0) captures.push(await storeLate(harness, undo));
+    } finally {
+      await writer.stop();
+    }
+    expect(writer.words.length).toBeGreaterThan(20);
+    expect(await lostWords(harness, 'app', writer.words, captures)).toEqual([]);
+  });
 
 test('where there is no perl, files are put aside by mv, one directory after the other', async () => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-no-perl-'));
@@ -57,9 +62,9 @@ test('where there is no perl, files are put aside by mv, one directory after the
   rmSync(bin, { recursive: true });
 });
 
-test('no write that races with a rollback is lost, whenever it comes', { timeout: 600_000 }, () =>
-  racesWithRollbacks(6, 60),
-);
+test('no write that races with a rollback is lost, whenever it comes', () => racesWithRollbacks(6, 60), {
+  timeout: 600_000,
+});
 
 test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
   await using harness = await withRepositories(['app']);

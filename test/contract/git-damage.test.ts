@@ -1,11 +1,14 @@
 /** A rollback over damage and interference: broken host repositories, files that appear meanwhile, what cannot be read or written. */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { afterPlacing } from '../support/placing.ts';
-import { printedSeed, sampled } from '../support/sampling.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** A quarter of them, others each time; all of them in git-damage.long.test.ts. */
+const test = sampledTest('damage', 4);
 
 /** A nobody's world: what root may read and write anyway is closed to it. */
 const withoutRoot = async (): Promise<Harness> => {
@@ -18,32 +21,29 @@ const withoutRoot = async (): Promise<Harness> => {
 };
 const giveAway = (harness: Harness): string => harness.sh('chown -R 65534:65534 app');
 
-/** Two of them, others each time; all of them in git-damage.long.test.ts. */
-const DAMAGE = sampled(
-  [
-    ['an empty HEAD', ': > .git/HEAD'],
-    ['no HEAD', 'rm .git/HEAD'],
-    ['an empty branch', ': > .git/refs/heads/main'],
-    ['no objects', 'rm -rf .git/objects'],
-    ['a .git that is a file which leads nowhere', 'rm -rf .git; echo gitdir: /nowhere > .git'],
-  ],
-  { every: 3, offset: printedSeed('damage') },
-);
+const DAMAGE = {
+  'an empty HEAD': ': > .git/HEAD',
+  'no HEAD': 'rm .git/HEAD',
+  'an empty branch': ': > .git/refs/heads/main',
+  'no objects': 'rm -rf .git/objects',
+  'a .git that is a file which leads nowhere': 'rm -rf .git; echo gitdir: /nowhere > .git',
+};
 
 describe('host repositories that broke', () => {
-  test.each(DAMAGE)('%s: the rollback gives back what the target holds', async (_what, damage) => {
-    await using harness = await withRepositories(['app']);
-    harness.sh('git branch other; echo s > s; git add s; echo u > u', 'app');
-    const before = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh(`echo lost > u; echo n > n; ${damage}`, 'app');
-    const damaged = files(harness.root);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app'])).toEqual(before);
-    expect(harness.sh('git fsck --connectivity-only 2>&1 | grep -v dangling || true', 'app')).toBe('');
-    await applies(harness, undo);
-    expect(files(harness.root)).toEqual(damaged);
-  });
+  for (const [what, damage] of Object.entries(DAMAGE))
+    test(`${what}: the rollback gives back what the target holds`, async () => {
+      await using harness = await withRepositories(['app']);
+      harness.sh('git branch other; echo s > s; git add s; echo u > u', 'app');
+      const before = world(harness, ['app']);
+      const first = await harness.capture();
+      harness.sh(`echo lost > u; echo n > n; ${damage}`, 'app');
+      const damaged = files(harness.root);
+      const { undo } = await applies(harness, first);
+      expect(world(harness, ['app'])).toEqual(before);
+      expect(harness.sh('git fsck --connectivity-only 2>&1 | grep -v dangling || true', 'app')).toBe('');
+      await applies(harness, undo);
+      expect(files(harness.root)).toEqual(damaged);
+    });
 
   test('the .git of a superproject or of a main worktree is gone: all come back, on their own', async () => {
     await using harness = await withRepositories(['lib', 'main']);

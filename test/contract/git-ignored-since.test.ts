@@ -23,7 +23,7 @@ const RULES = {
   'the user': 'mkdir -p ~/.config/git; echo .env > ~/.config/git/ignore',
 };
 
-test.each(sampled(Object.entries(RULES), { every: 2, offset: printedSeed('ignored since'), minimum: 2 }))(
+test.each(sampled(Object.entries(RULES), { every: 4, offset: printedSeed('ignored since') }))(
   'a secret that is ignored since leaves the captures: by %s',
   async (_, rule) => {
     await using harness = await withTwoFiles(['app']);

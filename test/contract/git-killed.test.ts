@@ -1,10 +1,13 @@
 /** A restore that dies anywhere, while repositories come and go inside another one: the next one converges, and nothing is lost. */
 import { mkdirSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { mortalGit } from '../support/mortal-git.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-killed');
 
 /** Every how many calls of git it dies once. */
 const EVERY = WHOLE ? 5 : 43;

@@ -1,6 +1,8 @@
-import { test } from 'vitest';
 import { lateFaults } from '../support/late-faults.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { chosenSeed } from '../support/sampling.ts';
+
+const test = inTurn('git-late-faults');
 
 test('late writes of which any one command fails are captured whole, or told', { timeout: 1_200_000 }, () => {
   const seed = chosenSeed();

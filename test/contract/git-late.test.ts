@@ -1,9 +1,13 @@
 /** What other processes write while a restore is at work becomes a capture of its own, which can be restored. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** A third of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('late', 3);
 
 const ODD = ['-n', 's p', 'new\nline', 'caf\udcff'];
 
@@ -159,9 +163,8 @@ test('a place for files put aside that a killed run only began does not hold up 
   expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
 });
 
-test.for([1, 4, 99])(
-  'what was put aside goes, however far its removal came before it was killed: %i',
-  async (entries) => {
+for (const entries of [1, 4, 99])
+  test(`what was put aside goes, however far its removal came before it was killed: ${entries}`, async () => {
     using late = beforePlacing('echo late >f.txt');
     using killer = replacedCommand(
       'rm',
@@ -187,5 +190,4 @@ kill -9 $$\n`,
     expect([again.report.failures, again.report.late]).toEqual([[], []]);
     await harness.lateStored(again);
     expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
-  },
-);
+  });

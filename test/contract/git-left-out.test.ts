@@ -6,8 +6,8 @@ import { createHarness, type Harness } from '../support/git-harness.ts';
 import { TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('left out', 2);
+/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('left out', 4);
 
 describe('what is left out is said', () => {
   test('an untracked file over the cap is reported, survives a rollback, and a tracked one is captured', async () => {

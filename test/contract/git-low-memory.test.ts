@@ -1,7 +1,11 @@
 /** Little memory in the sandbox: what a process that runs out of it did not do is never taken for done. At length in git-low-memory.long.test.ts. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { capturesInLittleMemory, restoresInLittleMemory } from '../support/low-memory.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-low-memory');
+const runIf = (isChosen: boolean) => (isChosen ? test : test.skip);
 
 const STEPS = WHOLE ? 14 : 3;
 const SEED = printedSeed('low memory');
@@ -11,7 +15,7 @@ const OPERATIONS = sampled(['capture', 'restore'], { every: 2, offset: SEED });
 
 const total = (ends: Map<string, number>): number => [...ends.values()].reduce((sum, one) => sum + one, 0);
 
-test.runIf(OPERATIONS.includes('capture'))(
+runIf(OPERATIONS.includes('capture'))(
   'a capture in little memory is whole, or says what it lacks',
   async () => {
     const ends = await capturesInLittleMemory(STEPS, SHIFT);
@@ -21,12 +25,9 @@ test.runIf(OPERATIONS.includes('capture'))(
   },
 );
 
-test.runIf(OPERATIONS.includes('restore'))(
-  'a restore in little memory is at the target, or told',
-  async () => {
-    const ends = await restoresInLittleMemory(STEPS, SHIFT);
-    process.stdout.write(`restores in little memory: ${JSON.stringify([...ends])}\n`);
-    expect(total(ends)).toBe(STEPS);
-    expect(total(ends) - (ends.get('applied') ?? 0), 'some ran out of it').toBeGreaterThan(0);
-  },
-);
+runIf(OPERATIONS.includes('restore'))('a restore in little memory is at the target, or told', async () => {
+  const ends = await restoresInLittleMemory(STEPS, SHIFT);
+  process.stdout.write(`restores in little memory: ${JSON.stringify([...ends])}\n`);
+  expect(total(ends)).toBe(STEPS);
+  expect(total(ends) - (ends.get('applied') ?? 0), 'some ran out of it').toBeGreaterThan(0);
+});

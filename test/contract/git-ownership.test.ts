@@ -5,8 +5,8 @@ import { files } from '../support/fingerprint.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Half of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('ownership', 2);
+/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('ownership', 5);
 
 describe('rules that change', () => {
   for (const [how, before] of [

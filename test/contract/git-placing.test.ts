@@ -1,10 +1,14 @@
 /** How new files get their names in a restore: complete, in one step, and never over what another process made. */
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { commandFaults } from '../support/command-faults.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { lostWords, storeLate } from '../support/racing-writer.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** A third of them, others each time; all of them in git-shapes.long.test.ts. */
+const test = sampledTest('placing', 3);
 
 /** Stops git where it has written a part of this file, and lets another process open the file by its name and write a line. */
 const STOPPED_GIT = `[[ " $* " == *' checkout-index '* ]] || exec "$real" "$@"
@@ -70,14 +74,13 @@ test('a file that is made again before a new file gets its name is put aside, an
   expect(readFileSync(`${aside?.directory}/link`, 'utf8')).toBe('others link\n');
 });
 
-test.each([
+for (const [what, before, path] of [
   ['a file', 'echo others >new', 'new'],
   ['a link to a file', 'ln -s f.txt new', 'new'],
   ['a file where a directory is to be', 'echo others >there', 'there'],
   ['a link where a directory is to be', 'ln -s d there', 'there'],
-])(
-  '%s that appears where the target has something new stays, and the rollback is put back',
-  async (_what, before, path) => {
+] as const)
+  test(`${what} that appears where the target has something new stays, and the rollback is put back`, async () => {
     using others = beforePlacing(before);
     await using harness = await withRepositories(['app'], { env: others.env });
     harness.sh('mkdir d there; echo one > one; echo new > new; echo t > there/t', 'app');
@@ -97,8 +100,7 @@ test.each([
     ).toBe(look.isSymbolicLink() ? before.split(' ')[2] : 'others\n');
     harness.sh(`rm ${path}`, 'app');
     expect(world(harness, ['app'])).toEqual(before2);
-  },
-);
+  });
 
 test('directories that stay keep their modes, and hand on their group', async () => {
   await using harness = await withRepositories(['app']);
@@ -167,9 +169,8 @@ test('a rollback of many files starts no more processes than one of a few', asyn
   expect(await started(120)).toBeLessThanOrEqual(few);
 });
 
-test.for(['app', 'app/come'])(
-  'putting back takes away the directories made for new files in %s',
-  async (path) => {
+for (const path of ['app', 'app/come'])
+  test(`putting back takes away the directories made for new files in ${path}`, async () => {
     using half = replacedCommand(
       'cp',
       `[[ $1 == -rl* && $PWD == */${path} ]] || exec "$real" "$@"\n(cd "$3" && find . -type d -print0) | xargs -0 mkdir -p --\nkill -9 $$\n`,
@@ -186,5 +187,4 @@ test.for(['app', 'app/come'])(
     half.arm();
     const { report } = await harness.rollback(first, { from: second });
     expect([report.outcome, world(harness, ['app'])]).toEqual(['reverted', before]);
-  },
-);
+  });

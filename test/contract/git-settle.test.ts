@@ -1,17 +1,15 @@
 /** A restore that broke off and that nobody finishes: what it left goes to one end, and what was made since stays. */
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { world } from '../support/git-repositories.ts';
-import { printedSeed, sampled } from '../support/sampling.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { settleKilled } from '../support/settle-killed.ts';
 
 const NAMES = ['app', 'web'];
 
-/** One end for each of these tests, another one each time; both in git-settle.long.test.ts. */
-const SEED = printedSeed('settle');
-const atEnds = <T>(cases: readonly T[], shift: number): T[] =>
-  sampled(cases, { every: 2, offset: SEED + shift });
+/** A third of them, others each time; all of them in git-settle.long.test.ts. */
+const test = sampledTest('settle', 3);
 
 const twoStates = async (harness: Harness) => {
   for (const name of NAMES) {
@@ -52,9 +50,8 @@ const NEARER = [
   ],
 ] as const;
 
-test.each(atEnds(NEARER, 0))(
-  'that is nearer to its %s goes there, files, modes, empty directories and host state',
-  async (end, mix) => {
+for (const [end, mix] of NEARER)
+  test(`that is nearer to its ${end} goes there, files, modes, empty directories and host state`, async () => {
     await using harness = await createHarness();
     const { target, undo, atTarget, atUndo } = await twoStates(harness);
     harness.sh(mix);
@@ -62,12 +59,10 @@ test.each(atEnds(NEARER, 0))(
     expect(report.problems).toEqual([]);
     expect(report).toMatchObject({ outcome: 'applied', settled: { end, kept: [] } });
     expect(world(harness, NAMES)).toEqual(end === 'undo' ? atUndo : atTarget);
-  },
-);
+  });
 
-test.each(atEnds(['undo', 'target'] as const, 1))(
-  'with work done since: it stays, the rest goes to the %s',
-  async (end) => {
+for (const end of ['undo', 'target'] as const)
+  test(`with work done since: it stays, the rest goes to the ${end}`, async () => {
     await using harness = await createHarness();
     const { target, undo, atTarget, atUndo } = await twoStates(harness);
     // Half of the rollback, then an agent that worked on: on a planned path, beside it, and in new places.
@@ -88,8 +83,7 @@ test.each(atEnds(['undo', 'target'] as const, 1))(
     expect(readFileSync(`${harness.root}/app/hollow/in`, 'utf8')).toBe('in\n');
     expect(existsSync(`${harness.root}/app/mine`)).toBe(true);
     expect(readFileSync(`${harness.root}/web/e`, 'utf8')).toBe('new\nmore\n');
-  },
-);
+  });
 
 test('a commit made since stays, with its branch and its index; the files it did not touch go to the end', async () => {
   await using harness = await createHarness();
@@ -129,7 +123,11 @@ test('objects that the sandbox lost since are brought again', async () => {
   expect(world(harness, NAMES)).toEqual(atUndo);
 });
 
-test('killed at some calls of git, with work done since: settled at one end, and the work stays', async () => {
-  const { deaths } = await settleKilled(71, 60);
-  expect(deaths).toBeGreaterThan(0);
-}, 600_000);
+test(
+  'killed at some calls of git, with work done since: settled at one end, and the work stays',
+  async () => {
+    const { deaths } = await settleKilled(71, 60);
+    expect(deaths).toBeGreaterThan(0);
+  },
+  { timeout: 600_000 },
+);

@@ -1,7 +1,10 @@
 /** Many files and large ones; ten times as many in git-size.long.test.ts. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { withTwoFiles } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-size');
 
 const FILES = WHOLE ? 50_000 : 5_000;
 

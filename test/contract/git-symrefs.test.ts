@@ -1,11 +1,13 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
 import { expect, test } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 /** Names of branches that a shell could take for a command. */
 const ODD = `'a$(touch~owned)'`.replace('~', '');
 
-test.each([
+/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+const CHANGES = [
   ['becomes a branch of its own', 'git symbolic-ref -d refs/heads/alias; git branch alias HEAD~1'],
   ['is deleted', 'git symbolic-ref -d refs/heads/alias'],
   ['names another', 'git symbolic-ref refs/heads/alias refs/heads/other'],
@@ -20,31 +22,36 @@ test.each([
     'is joined by one with an odd name',
     `git symbolic-ref refs/heads/${ODD} refs/heads/real; git branch ${ODD}2`,
   ],
-])('an alias that %s comes back, and so does what it became', async (_, change) => {
-  await using harness = await withTwoFiles(['app']);
-  harness.sh(
-    `git commit -q --allow-empty -m two; git branch real; git branch other HEAD~1; git symbolic-ref refs/heads/alias refs/heads/real; git symbolic-ref refs/heads/void refs/heads/gone`,
-    'app',
-  );
-  const before = world(harness, ['app']);
-  expect(before.join('\n')).toContain('refs/heads/alias');
-  const first = await harness.capture();
-  expect(first.report.failures).toEqual([]);
-  harness.sh(change, 'app');
-  const after = world(harness, ['app']);
-  const second = await harness.capture();
-  expect(second.report.failures).toEqual([]);
-  await applies(harness, first);
-  expect(world(harness, ['app'])).toEqual(before);
-  expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
-  await applies(harness, second);
-  expect(world(harness, ['app'])).toEqual(after);
-  // And where nothing is there yet.
-  const report = await harness.rehydrate(first);
-  expect([report.outcome, report.problems]).toEqual(['applied', []]);
-  expect(world(harness, ['app'])).toEqual(before);
-  expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
-});
+] as const;
+
+test.each(sampled(CHANGES, { every: 4, offset: printedSeed('symrefs'), minimum: 2 }))(
+  'an alias that %s comes back, and so does what it became',
+  async (_, change) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(
+      `git commit -q --allow-empty -m two; git branch real; git branch other HEAD~1; git symbolic-ref refs/heads/alias refs/heads/real; git symbolic-ref refs/heads/void refs/heads/gone`,
+      'app',
+    );
+    const before = world(harness, ['app']);
+    expect(before.join('\n')).toContain('refs/heads/alias');
+    const first = await harness.capture();
+    expect(first.report.failures).toEqual([]);
+    harness.sh(change, 'app');
+    const after = world(harness, ['app']);
+    const second = await harness.capture();
+    expect(second.report.failures).toEqual([]);
+    await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(before);
+    expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
+    await applies(harness, second);
+    expect(world(harness, ['app'])).toEqual(after);
+    // And where nothing is there yet.
+    const report = await harness.rehydrate(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(world(harness, ['app'])).toEqual(before);
+    expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
+  },
+);
 
 test('HEAD on an alias stays on it', async () => {
   await using harness = await withTwoFiles(['app']);

@@ -5,18 +5,22 @@ import { expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { afterPlacing } from '../support/placing.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one';
 
-test.each([
+/** Two of them, others each time; all of them in git-shapes.long.test.ts. */
+const SPOILED = [
   ['a file with other bytes of the same number', 'printf "two\\n" > src/a.txt', 'src/a.txt'],
   ['a file of another mode', 'chmod 600 src/a.txt'],
   ['an executable bit', 'chmod +x src/a.txt'],
   ['a link where a file was', 'ln -sf /etc/hostname src/a.txt', 'src/a.txt'],
   ['a file that is there again', 'mkdir -p gone && echo new > gone/new.txt'],
   ['a directory that stays', 'mkdir -p gone/deep', 'gone/deep'],
-])(
+];
+
+test.each(sampled(SPOILED, { every: 3, offset: printedSeed('verify'), minimum: 2 }))(
   'what does not come back as it was is noticed, and everything of ours put back: %s',
   async (...[, spoil = '', foreign]: string[]) => {
     using others = afterPlacing(spoil);

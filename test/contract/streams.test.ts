@@ -8,21 +8,24 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { DynamoDBStreamsClient, ExpiredIteratorException } from '@aws-sdk/client-dynamodb-streams';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import type { InvocationResult } from '../../local/lambda/invoke.ts';
 import type { StreamPlan, TablePlan } from '../../local/plan.ts';
 import { provision } from '../../local/provision.ts';
+import { createChanges } from '../../local/streams/changes.ts';
 import { deleteExpired } from '../../local/streams/expiry.ts';
-import { startPump } from '../../local/streams/pump.ts';
+import { type PumpOptions, startPump } from '../../local/streams/pump.ts';
 import type { EventRecord } from '../../local/streams/record.ts';
 
 const conf = { region: 'us-east-1', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } };
 const silent = { info: () => undefined, warn: () => undefined };
 const disposal = new AsyncDisposableStack();
 let dynamodb: DynamoDBClient;
+const changes = createChanges();
+let endpoint: string;
 let streams: DynamoDBStreamsClient;
 let table: TablePlan;
 let dataDir: string;
@@ -30,10 +33,11 @@ let tableNumber = 0;
 
 beforeAll(async () => {
   const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-streams-')));
-  const server = await startDynamoDb({ dataDir: directory.path, credentials: conf.credentials });
+  const server = await startDynamoDb({ dataDir: directory.path, credentials: conf.credentials, changes });
   disposal.defer(() => server.close());
   dynamodb = new DynamoDBClient({ ...conf, endpoint: server.url });
-  streams = new DynamoDBStreamsClient({ ...conf, endpoint: server.url });
+  endpoint = server.url;
+  streams = new DynamoDBStreamsClient({ ...conf, endpoint });
 });
 afterAll(() => disposal.disposeAsync());
 
@@ -88,7 +92,29 @@ const createConsumer = (answer: Consumer['answer'] = () => OK): Consumer => ({
   answer,
 });
 
-const pumpInto = async (consumer: Consumer, more: Partial<StreamPlan> = {}) => {
+/** Counts how often it reads, and fails as it is told. */
+const countingStreams = (fail: (read: number) => Error | undefined = () => undefined) => {
+  const client = disposal.adopt(new DynamoDBStreamsClient({ ...conf, endpoint }), (one) => one.destroy());
+  const reads = { count: 0 };
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'GetRecordsCommand') return next(args);
+        reads.count += 1;
+        const error = fail(reads.count);
+        if (error !== undefined) throw error;
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
+  return { client, reads };
+};
+
+const pumpInto = async (
+  consumer: Consumer,
+  more: Partial<StreamPlan> = {},
+  others: Partial<Pick<PumpOptions, 'streams' | 'changes' | 'log'>> = {},
+) => {
   const described = await dynamodb.send(new DescribeTableCommand({ TableName: table.name }));
   return startPump({
     plan: {
@@ -104,6 +130,7 @@ const pumpInto = async (consumer: Consumer, more: Partial<StreamPlan> = {}) => {
     streamArn: described.Table?.LatestStreamArn ?? '',
     streams,
     dataDir,
+    changes,
     invoke: async (event) => {
       const { Records } = event as { Records: EventRecord[] };
       const keys = Records.map(keyOf);
@@ -116,6 +143,7 @@ const pumpInto = async (consumer: Consumer, more: Partial<StreamPlan> = {}) => {
       return answer;
     },
     log: silent,
+    ...others,
   });
 };
 
@@ -231,4 +259,38 @@ test('an expired item goes, and its removal is marked as the service’s; others
     userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     dynamodb: { OldImage: { pk: { S: 'expired' } } },
   });
+});
+
+test('a table to which nobody writes is not asked, and a write is delivered by itself', async () => {
+  const consumer = createConsumer();
+  const told = countingStreams();
+  const pump = await pumpInto(consumer, {}, { streams: told.client });
+  await pump.drained();
+  const { count } = told.reads;
+  // Nobody tells this one, so it asks again and again: it is the clock.
+  const untold = countingStreams();
+  const asking = await pumpInto(createConsumer(), {}, { streams: untold.client, changes: createChanges() });
+  await vi.waitUntil(() => untold.reads.count >= 5, 60_000);
+  expect(told.reads.count).toBeLessThanOrEqual(count + 1);
+  await put('a');
+  await vi.waitUntil(() => consumer.taken.length > 0, 60_000);
+  expect(consumer.taken).toEqual([['a']]);
+  await Promise.all([pump.close(), asking.close()]);
+});
+
+test('an iterator that expired while nothing was written is opened again where it stood', async () => {
+  const consumer = createConsumer();
+  const expiring = countingStreams((read) =>
+    read === 3 ? new ExpiredIteratorException({ message: 'expired', $metadata: {} }) : undefined,
+  );
+  const warnings: string[] = [];
+  const log = { ...silent, warn: (message: string) => void warnings.push(message) };
+  await put('a');
+  const pump = await pumpInto(consumer, {}, { streams: expiring.client, log });
+  await pump.drained();
+  await put('b');
+  await pump.drained();
+  await pump.close();
+  expect(expiring.reads.count).toBeGreaterThan(3);
+  expect([consumer.taken.flat(), warnings]).toEqual([['a', 'b'], []]);
 });

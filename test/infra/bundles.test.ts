@@ -18,7 +18,7 @@ test('a function has a bundle within its budget, with the scripts it sends, and 
   await using outdir = await mkdtempDisposable(join(tmpdir(), 'walkback-bundles-'));
   const app = new App({ outdir: outdir.path });
   const stack = new Stack(app, 'Walkback');
-  const rows = sampled(ROWS, { every: 10, offset: printedSeed('bundles'), minimum: 2 });
+  const rows = sampled(ROWS, { every: 15, offset: printedSeed('bundles'), minimum: 2 });
   for (const row of rows) {
     new WalkbackFunction(stack, row.name, {
       ...row,

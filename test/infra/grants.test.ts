@@ -1,15 +1,17 @@
-/** Each call of a function has its grant, and each grant its call: recorded while every function works on the embedded cloud. */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+/**
+ * Each call of a function has its grant, and each grant its call: recorded while every function works on the embedded cloud.
+ * The events that it publishes meanwhile are as the schemas say that subscribers are given.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { FUNCTIONS } from '../../cdk/functions.ts';
-import { refundDefinitions } from '../../examples/refund/catalog.ts';
+import { EVENT_DETAILS } from '../../contract/events.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
+import { workSagas, workSessions } from '../support/all-work.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
-import { addOrder, quickCatalog, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { asArray, statementsOf } from '../support/template.ts';
-import { createRepositories, edit, openWorld, shell } from '../support/world.ts';
 
 const OLD_CHAIN =
   'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';
@@ -101,219 +103,6 @@ const grantsOf = (functionName: string): Set<Permission> => {
   );
 };
 
-const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
-  const world = await openWorld(cloud, { paths: ['api', 'web'] });
-  const loseShadows = () =>
-    Promise.all(
-      world.paths.map((path) =>
-        rm(join(world.root, path, '.agent-shadow'), { recursive: true, force: true }),
-      ),
-    );
-  edit(world.root, 1, world.paths);
-  const first = await world.checkpoint('first');
-  edit(world.root, 2, world.paths);
-  await world.checkpoint('second');
-  await loseShadows();
-  edit(world.root, 3, world.paths);
-  for (const [sagaId, name] of [
-    ['late', 'refund'],
-    ['late-waits', 'refund-approved'],
-  ] as const) {
-    addOrder(server, sagaId);
-    await cloud.invoke('start-saga', {
-      sagaId,
-      definition: { name },
-      input: { orderId: sagaId },
-      sessionId: world.sessionId,
-      messageId: 'second',
-      epoch: 1,
-      requestedBy: 'agent-7',
-    });
-    await cloud.invoke('describe-saga', { sagaId, waitSeconds: 40 });
-  }
-  const mine = { sessionId: world.sessionId, messageId: 'second', epoch: 1 };
-  const asked = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7' };
-  const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
-  await cloud.invoke('start-saga', { sagaId: 'late-live', ...asked, ...mine });
-  await cloud.invoke('submit-step', { sagaId: 'late-live', stepId: 'one', ...ticket, ...mine });
-  await cloud.invoke('park-saga', { sessionId: world.sessionId, summary: 'one ticket' });
-  // So that the rollback has something to capture.
-  edit(world.root, 5, world.paths);
-  await cloud.invoke('call-tool', { requestId: 'late-call', ...ticket, ...mine, requestedBy: 'agent-7' });
-  await world.rollback('back', first.checkpointId);
-  // A new repository brings a new base, and this much is uploaded with a signed URL.
-  createRepositories(world.root, ['added']);
-  shell(world.root, 'head -c 300000 /dev/urandom > added/large.bin');
-  await world.checkpoint('third');
-  const { sessionId } = world;
-  await loseShadows();
-  edit(world.root, 4, world.paths);
-  const back = { sessionId, to: { checkpointId: first.checkpointId }, requestId: 'back', by: 'rita' };
-  await cloud.invoke('rewind-session', { ...back, acceptResidue: true, waitSeconds: 40 });
-  await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now' });
-  // Who names what is not there is told what is.
-  const unknown = { sessionId, from: 'no-such-message', to: 'now' };
-  await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
-  await cloud.invoke('context', { sessionId });
-  await cloud.invoke('timeline', { sessionId });
-  await cloud.invoke('list-sessions', {});
-  await cloud.invoke('rehydrate', { sessionId, checkpointId: first.checkpointId, mode: 'review' });
-  await cloud.invoke('rehydrate', { sessionId, mode: 'resume', requestId: 'resume' });
-  await cloud.invoke('end-session', { sessionId });
-  await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));
-  await cloud.settled();
-};
-
-/** An execution that is not there yet is an error of the service. */
-const isRunning = async (client: Pick<SagaCloud, 'execution'>, sagaId: string, generation: number) =>
-  (await client.execution(sagaId, generation).catch(() => undefined))?.status === 'RUNNING';
-
-/** A lock that is waited for, broken, and given back; a project that is full. */
-const workLocks = async ({ cloud, server, ...client }: SagaCloud): Promise<void> => {
-  const booking = quickCatalog(server.url).tools.find(({ name }) => name === 'post_ledger_adjustment');
-  if (booking === undefined) throw new Error('the refund example has no booking');
-  // Nobody serves it, so each call is refused.
-  const alone = { ...booking, name: 'book_alone', resourceKey: 'memo', exclusive: true };
-  await cloud.invoke('put-catalog', { tools: [alone], definitions: [] });
-  const start = (sagaId: string, memo: string, asks: boolean) => {
-    const step = { id: 'book', tool: alone.name, arguments: { memo, amount: 1 } };
-    const plan = { steps: [{ ...step, ...(asks ? { approval: { timeoutSeconds: 600 } } : {}) }] };
-    const limited = { project: 'books', maxConcurrent: 1 };
-    return cloud.invoke('start-saga', { sagaId, plan, input: {}, requestedBy: 'me', ...limited });
-  };
-  for (const [holder, next] of [
-    ['holds', 'waits'],
-    ['breaks', 'gets'],
-  ] as const) {
-    await start(holder, holder, true);
-    await client.observe(holder);
-    await start(next, holder, false);
-    await vi.waitUntil(async () => (await client.observe(next, 0)).doing?.what === 'waiting', 30_000);
-  }
-  await cloud.invoke('list-locks', {});
-  await cloud.invoke('list-locks', { sagaId: 'holds' });
-  await cloud.invoke('operate-saga', { sagaId: 'holds', action: 'cancel', by: 'ops' });
-  expect((await client.observe('holds')).status).toBe('COMPENSATED');
-  const about = { resourceKey: 'breaks', by: 'ops', evidence: 'nobody answers' };
-  await cloud.invoke('operate-saga', { sagaId: 'breaks', action: 'break-lock', ...about });
-  for (const sagaId of ['breaks', 'waits', 'gets']) {
-    await cloud.invoke('operate-saga', { sagaId, action: 'cancel', by: 'ops' });
-    await client.observe(sagaId);
-  }
-};
-
-const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud): Promise<void> => {
-  await cloud.invoke('list-catalog', {});
-  // Its tools are in the catalog already.
-  await cloud.invoke('put-catalog', { tools: [], definitions: refundDefinitions });
-  await client.start('done');
-  await client.observe('done');
-  await client.start('asked', 'refund-approved');
-  await client.observe('asked');
-  await cloud.invoke('answer', { sagaId: 'asked', stepId: 'refund', decision: 'approve', by: 'ada' });
-  await client.observe('asked');
-  await cloud.invoke('answer', { sagaId: 'asked', stepId: 'refund', decision: 'approve', by: 'ada' });
-  await client.start('cancelled', 'refund-approved');
-  await client.observe('cancelled');
-  await cloud.invoke('operate-saga', { sagaId: 'cancelled', action: 'cancel', by: 'ada' });
-  await client.observe('cancelled');
-
-  // Driven by the function, then by the machine, because the tool may take longer than the caller waits.
-  const ticket = { tool: 'create_support_ticket', arguments: { subject: 's', body: 'b' } };
-  const limited = { project: 'live', maxConcurrent: 5 };
-  const live = { interactive: { onIdle: 'unwind' }, requestedBy: 'agent-7', ...limited };
-  await cloud.invoke('start-saga', { sagaId: 'live', ...live });
-  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'one', ...ticket });
-  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket, waitSeconds: 1 });
-  await cloud.invoke('submit-step', { sagaId: 'live', stepId: 'two', ...ticket });
-  const called = { requestId: 'r-1', ...ticket, requestedBy: 'agent-7' };
-  await cloud.invoke('call-tool', called);
-  await cloud.invoke('call-tool', { ...called, requestId: 'r-2', waitSeconds: 1 });
-  addOrder(server, 'inline');
-  const plan = { definition: { name: 'refund' }, input: { orderId: 'inline' } };
-  await cloud.invoke('start-saga', { sagaId: 'inline', ...plan, drive: 'inline', requestedBy: 'agent-7' });
-  await cloud.invoke('park-saga', { sagaId: 'live', summary: 'two are done' });
-  await cloud.invoke('operate-saga', { sagaId: 'live', action: 'resume', by: 'ada' });
-  await cloud.invoke('close-saga', { sagaId: 'live', outcome: 'unwind' });
-  await client.observe('live');
-  await cloud.invoke('start-saga', { sagaId: 'closed', ...live });
-  await cloud.invoke('close-saga', { sagaId: 'closed', outcome: 'complete' });
-  await workLocks({ cloud, faults, server, ...client });
-
-  faults.refuseMail = true;
-  faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
-  await client.start('stuck');
-  await client.observe('stuck');
-  faults.refuseMail = false;
-  faults.closedPeriod = () => false;
-  await cloud.invoke('operate-saga', { sagaId: 'stuck', action: 'retry', by: 'fin' });
-  await client.observe('stuck');
-
-  const again = {
-    steps: [{ id: 'again', tool: 'verify_return_eligibility', arguments: { orderId: 'done' } }],
-  };
-  const back = {
-    sagaId: 'done',
-    to: { stepId: 'ticket' },
-    requestId: 'back',
-    acceptResidue: true,
-    by: 'rita',
-  };
-  await cloud.invoke('rewind', { ...back, plan: again, waitSeconds: 30 });
-  await client.observe('done');
-  await client.start('redone', 'refund-approved');
-  await client.observe('redone');
-  const asked = { sagaId: 'redone', to: { stepId: 'verify' }, requestId: 'back', by: 'rita' };
-  await cloud.invoke('rewind', { ...asked, waitSeconds: 30 });
-  await cloud.invoke('operate-saga', { sagaId: 'redone', action: 'cancel', by: 'ada' });
-  addOrder(server, 'child');
-  await cloud.invoke('start-saga', {
-    sagaId: 'parent',
-    plan: { steps: [{ id: 'refund', saga: { definition: 'refund' }, input: { orderId: 'child' } }] },
-    input: {},
-    requestedBy: 'agent-7',
-  });
-  await client.observe('parent');
-
-  await cloud.invoke('operate-saga', { sagaId: 'done', action: 'undo', by: 'ada', acceptResidue: true });
-  await client.observe('done');
-
-  await client.start('stopped', 'refund-approved');
-  await client.observe('stopped');
-  await client.stop('stopped');
-  await vi.waitUntil(() => isRunning(client, 'stopped', 2), 10_000);
-  await cloud.invoke('sweep', {});
-  await cloud.invoke('measure-sagas', {});
-  const { rows } = await client.rows('done');
-  const externalRef = rows.find((row) => row.external_ref !== null)?.external_ref;
-  await cloud.invoke('query-ledger', { externalRef });
-  await cloud.invoke('query-ledger', { status: 'COMPLETED' });
-  await cloud.invoke('query-ledger', { day: new Date().toISOString().slice(0, 10) });
-  await cloud.invoke('query-ledger', { sagaId: 'done', evidence: true });
-  // The second one reads what the first wrote.
-  await cloud.invoke('anchor-ledger', {});
-  await cloud.invoke('anchor-ledger', {});
-  await cloud.invoke('query-ledger', { anchorsOf: new Date().toISOString().slice(0, 10) });
-  await cloud.invoke('list-sagas', {});
-  // Nobody listens there: the secret is read and the tombstones are asked all the same.
-  for (const operation of ['execute', 'compensate']) {
-    await cloud.invoke('http-tool', {
-      operation,
-      tool: 'far',
-      version: '1',
-      sagaId: 'far',
-      step: 'one',
-      attempt: 1,
-      idempotencyKey: `far:0:${operation}`,
-      forwardKey: 'far:0',
-      deadlineMs: Date.now() + 20_000,
-      arguments: {},
-      endpoint: 'http://127.0.0.1:1/tool',
-    });
-  }
-  await cloud.settled();
-};
-
 beforeAll(async () => {
   template = await loadTemplate();
   using recording = recordCalls();
@@ -337,4 +126,23 @@ describe.each(FUNCTIONS.map(({ name }) => name))('%s', (name) => {
     const actions = unused.map((permission) => permission.split(' ')[0] ?? '');
     expect(actions.filter((action) => ELSEWHERE[name]?.[action] === undefined)).toEqual([]);
   });
+});
+
+test('every event of a session and of sagas is as its schema says', () => {
+  const details: Readonly<Record<string, z.ZodObject>> = EVENT_DETAILS;
+  const seen = new Set<string>();
+  for (const { kind, type = '', body } of sagas.cloud.events()) {
+    if (kind === 'notification') continue;
+    const schema = details[type];
+    if (schema === undefined) throw new Error(`no schema of ${type}`);
+    const parsed = schema.strict().safeParse(body);
+    expect(parsed.success ? 'valid' : z.prettifyError(parsed.error), type).toBe('valid');
+    seen.add(type);
+  }
+  // A rollback that fails needs a broken sandbox, and a delay takes minutes (events.test.ts); everything else has happened.
+  expect([...seen].sort()).toEqual(
+    Object.keys(EVENT_DETAILS)
+      .filter((name) => name !== 'rollback.failed' && name !== 'saga.compensation_delayed')
+      .sort(),
+  );
 });

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { WalkbackProps } from '../../cdk/walkback.ts';
 import manifest from '../../cdk.json' with { type: 'json' };
+import { WHOLE } from '../support/sampling.ts';
 import { createApp, synthesise, VALIDATED } from '../support/synthesise.ts';
 import { asArray, entriesOf, statementsOf } from '../support/template.ts';
 
@@ -48,8 +49,9 @@ test('every finding of AwsSolutions is fixed or justified, as it is deployed and
   expect(warnings(stack)).toEqual([expect.stringContaining('Set runbookUrl to where your operators')]);
 });
 
+/** Whether CloudFormation would take that template, and its findings, take longer than all the rest: nag.long.test.ts. */
 test('the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns', () => {
-  const { stack, template } = synthesise(everything, {}, { validate: true, findings: true });
+  const { stack, template } = synthesise(everything, {}, { validate: WHOLE, findings: WHOLE });
   const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
   expect(ours).toEqual([]);
   expect(warnings(stack)).toEqual([]);
@@ -96,7 +98,8 @@ test('reserved concurrency for a function that is not there is refused', () => {
   ).toThrow(/checkpont/);
 });
 
-test('what CloudFormation would refuse is refused by synthesis', () => {
+/** `npm run synth` validates what is deployed; that the validator refuses is asked in nag.long.test.ts. */
+test.runIf(WHOLE)('what CloudFormation would refuse is refused by synthesis', () => {
   const app = createApp(VALIDATED);
   new CfnBucket(new Stack(app, 'Wrong'), 'Wrong').addPropertyOverride('Nonsense', 1);
   expect(() => app.synth()).toThrow(/ERROR Nonsense: /);

@@ -1,8 +1,9 @@
 /** A service that is away for longer than anybody's patience, and a sandbox that dies under a rollback. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
 import {
   edit,
@@ -14,6 +15,9 @@ import {
   sdkOf,
   type World,
 } from '../support/world.ts';
+
+const test = inTurn('faults-outage');
+const runIf = (isChosen: boolean) => (isChosen ? test : test.skip);
 
 const PATHS = ['api', 'web'];
 
@@ -39,7 +43,7 @@ describe.each([
 ] as const)('$service is away', ({ service, errorType, operation }) => {
   const away = () => cloud.interpose(service, [{ action: { kind: 'status', status: 503 } }]);
 
-  test.runIf(WHOLE || operation === 'checkpoint')(
+  runIf(WHOLE || operation === 'checkpoint')(
     'a checkpoint fails and leaves nothing; later the same call takes it',
     async () => {
       change();
@@ -53,7 +57,7 @@ describe.each([
     },
   );
 
-  test.runIf(WHOLE || operation === 'rollback')(
+  runIf(WHOLE || operation === 'rollback')(
     'a rollback fails and changes no file; later the same call finishes it',
     async () => {
       change();
@@ -73,7 +77,7 @@ describe.each([
     },
   );
 
-  test.runIf(WHOLE || operation === 'rehydrate')(
+  runIf(WHOLE || operation === 'rehydrate')(
     'a rehydrate fails and leaves no sandbox; later the same call answers one',
     async () => {
       const others = await sandboxIds(cloud);

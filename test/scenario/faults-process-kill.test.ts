@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Cloud } from '../../local/cloud.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
 import { invokerOf } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { instants, printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import {
   edit,
@@ -15,6 +16,9 @@ import {
   type World,
   type WorldCloud,
 } from '../support/world.ts';
+
+const test = inTurn('faults-process-kill');
+const runIf = (isChosen: boolean) => (isChosen ? test : test.skip);
 
 /** Kills per operation. */
 const KILLS = WHOLE ? 4 : 1;
@@ -64,7 +68,7 @@ const invoke = (name: string, event: unknown) => running.cloud.invoke(name, even
 let edits = 0;
 const change = (): void => edit(world.root, ++edits, world.paths);
 
-test.runIf(OPERATIONS.includes('checkpoint'))(
+runIf(OPERATIONS.includes('checkpoint'))(
   'a checkpoint survives kill -9 of everything: the same call makes exactly one',
   async () => {
     change();
@@ -86,7 +90,7 @@ test.runIf(OPERATIONS.includes('checkpoint'))(
   },
 );
 
-test.runIf(OPERATIONS.includes('rollback'))(
+runIf(OPERATIONS.includes('rollback'))(
   'a rollback survives kill -9 of everything: the same call finishes it, and it can be undone',
   async () => {
     change();
@@ -109,7 +113,7 @@ test.runIf(OPERATIONS.includes('rollback'))(
   },
 );
 
-test.runIf(OPERATIONS.includes('rehydrate'))(
+runIf(OPERATIONS.includes('rehydrate'))(
   'a rehydrate survives kill -9 of everything: one whole sandbox, and no other',
   async () => {
     const { looks } = await world.checkpoint('last');

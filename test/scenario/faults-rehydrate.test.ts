@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import {
   describeCase,
@@ -7,6 +7,7 @@ import {
   faultCases,
   openFaultLine,
 } from '../support/fault-matrix.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import {
   edit,
@@ -18,6 +19,8 @@ import {
   sdkOf,
   type World,
 } from '../support/world.ts';
+
+const test = inTurn('faults-rehydrate');
 
 let cloud: TestCloud;
 let line: FaultLine;

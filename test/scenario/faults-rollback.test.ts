@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import {
   describeCase,
@@ -9,7 +9,10 @@ import {
   faultCases,
   openFaultLine,
 } from '../support/fault-matrix.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { edit, ignoredFiles, openWorld, type Recorded, type World } from '../support/world.ts';
+
+const test = inTurn('faults-rollback');
 
 let cloud: TestCloud;
 let line: FaultLine;

@@ -1,10 +1,13 @@
 /** Every process of the sandbox dies at some instant of a capture or a restore: out of memory, or the agent's own kill. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { instants, printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import { edit, openWorld, rootOf, type World } from '../support/world.ts';
+
+const test = inTurn('faults-script-kill');
 
 const KILLS = WHOLE ? 6 : 1;
 const SEED = printedSeed('script kill');

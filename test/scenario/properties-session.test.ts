@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 import {
   createRepositories,
@@ -15,6 +16,8 @@ import {
   sdkOf,
   shell,
 } from '../support/world.ts';
+
+const test = inTurn('properties-session');
 
 const PATHS = ['api', 'web', 'web/lib'];
 /** And those that come and go inside them. */

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import { edit, fingerprint, openWorld, rootOf, sandboxIds, type World } from '../support/world.ts';
+
+const test = inTurn('rollback-concurrency');
 
 const PATHS = ['api', 'web'];
 

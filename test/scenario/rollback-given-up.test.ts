@@ -5,10 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import { edit, openWorld, type World } from '../support/world.ts';
+
+const test = inTurn('rollback-given-up');
 
 const PATHS = ['api', 'web'];
 

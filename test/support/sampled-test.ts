@@ -1,6 +1,6 @@
 /** For files with many cases of their own, each on real git: a share of them in `npm test`, all of them in a whole run. */
-import { type TestOptions, test } from 'vitest';
-import { printedSeed, WHOLE } from './sampling.ts';
+import { type TestAPI, type TestOptions, test } from 'vitest';
+import { isItsTurn, printedSeed, type TakesTurns, WHOLE } from './sampling.ts';
 
 /** As `test`, for every nth case of a file, others each time. The rest are shown as skipped. */
 export const sampledTest = (
@@ -15,3 +15,6 @@ export const sampledTest = (
     test.runIf(isChosen)(title, options, work);
   };
 };
+
+/** As `test`, when the file has its turn; else its tests are shown as skipped, and its hooks do not run. */
+export const inTurn = (name: TakesTurns): TestAPI => (isItsTurn(name) ? test : test.skip) as TestAPI;

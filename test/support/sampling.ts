@@ -3,6 +3,30 @@
 /** Set by `npm run test:long`. */
 export const WHOLE = process.env['WALKBACK_WHOLE'] === '1';
 
+/** Set by `npm test`; a file that is run by its name is never out of turn. */
+const TAKES_TURNS = process.env['WALKBACK_TURNS'] === '1' && !WHOLE;
+
+/**
+ * Files with matrices whose first case costs nearly what a sample costs. Of each row `npm test` runs one, chosen by the seed;
+ * `npm run test:long` runs the whole of each. What always runs for the same invariants is named beside the row.
+ */
+const TURNS = [
+  // Calls of a function that fail: checkpoint-convergence.test.ts has every call, and faults-checkpoint.test.ts a real cloud.
+  ['faults-rollback', 'faults-rehydrate'],
+  // Services and processes that end under an operation: checkpoint-convergence.test.ts, and saga-kill.test.ts for real ones.
+  ['faults-outage', 'rollback-given-up', 'faults-script-kill', 'faults-process-kill'],
+  // Commands in the sandbox that fail: git-restore-faults.test.ts.
+  ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-low-memory'],
+  // Much at once: checkpoint-concurrency.test.ts, git-random-session.test.ts.
+  ['rollback-concurrency', 'properties-session', 'git-size'],
+] as const;
+export type TakesTurns = (typeof TURNS)[number][number];
+
+export const isItsTurn = (name: TakesTurns): boolean => {
+  const row: readonly string[] | undefined = TURNS.find((one: readonly string[]) => one.includes(name));
+  return !TAKES_TURNS || row?.[chosenSeed() % row.length] === name;
+};
+
 interface Sample {
   /** In `npm test`: every nth case. */
   every: number;
@@ -27,7 +51,7 @@ export const sampled = <T>(
   return chosen;
 };
 
-/** The seed of a random run: the one asked for by SEED, else a new one. Print it, so that the run can be done again. */
+/** The seed of a random run: SEED, which is drawn for each run when nobody asked for one (vitest.config.ts). Print it, so that the run can be done again. */
 export const chosenSeed = (): number => Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** The same, printed at once. */

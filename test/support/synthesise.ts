@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { App, type AppProps, Aspects, Stack } from 'aws-cdk-lib';
 import { VALIDATE_AGAINST_DEFAULT_RULES } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { afterAll } from 'vitest';
 import { Walkback, type WalkbackProps } from '../../cdk/walkback.ts';
 import type { Template } from '../../local/template.ts';
 
-/** Kept until the test file ends: CDK reads what it wrote when it is asked for findings. */
-const temporary = mkdtempSync(join(tmpdir(), 'walkback-synth-'));
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+let temporary: string | undefined;
+
+/** Removes what was written until now; CDK reads it when it is asked for findings. After each file: see vitest.config.ts. */
+export const discardSynthesised = (): void => {
+  if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  temporary = undefined;
+};
+
+const outputDirectory = (): string => {
+  temporary ??= mkdtempSync(join(tmpdir(), 'walkback-synth-'));
+  return mkdtempSync(join(temporary, 'out-'));
+};
 
 /** A template that breaks CloudFormation's schemas is an error, as with `cdk synth`; it takes seconds. */
 export const VALIDATED: AppProps = {
@@ -19,8 +27,7 @@ export const VALIDATED: AppProps = {
 };
 
 /** An app that leaves nothing behind. */
-export const createApp = (props: AppProps): App =>
-  new App({ ...props, outdir: mkdtempSync(join(temporary, 'out-')) });
+export const createApp = (props: AppProps): App => new App({ ...props, outdir: outputDirectory() });
 
 /**
  * The construct in a stack of a test's own, with props of a test's own; functions are not bundled. With `validate`, a template
