@@ -52,6 +52,8 @@ export const buildCommand = async (outdir: string): Promise<void> => {
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),
   });
+  // Beside the command, where its hooks look for it.
+  await cp(join(PROJECT, 'integrations'), join(outdir, 'integrations'), { recursive: true });
   const bin = join(outdir, 'bin/walkback.mjs');
   await mkdir(join(outdir, 'bin'), { recursive: true });
   await copyFile(join(PROJECT, 'bin/packaged.mjs'), bin);

@@ -27,6 +27,8 @@ export interface RunOptions {
   /** Ends the run with it. */
   signal?: AbortSignal;
   onCheckpointError?: OnCheckpointError;
+  /** Default: that of the client. */
+  onWarning?: (warning: CheckpointWarning) => void;
 }
 
 /** One turn of an agent: every tool call in it has a checkpoint before it. */
@@ -62,7 +64,8 @@ const reasonFor = (call: ToolCall): string =>
   (call.reason ?? `before-tool: ${call.name}`).replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_REASON);
 
 export const createRun = (deps: RunDeps, options: RunOptions): Run => {
-  const { invoke, sessionId, place, onWarning } = deps;
+  const { invoke, sessionId, place } = deps;
+  const onWarning = options.onWarning ?? deps.onWarning;
   const onCheckpointError = options.onCheckpointError ?? deps.onCheckpointError;
   const { epoch } = place;
   const runId = freshId('run');

@@ -41,7 +41,7 @@ const parseCloudFile = (text: string): CloudFile => {
 };
 
 /** Field 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
-const startOf = (pid: number): string => {
+export const startOf = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';

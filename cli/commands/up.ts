@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
+import type { HookService } from '../hooks/service.ts';
 import { parseWholeNumber } from '../options.ts';
 import { dataDirFor } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -68,7 +69,7 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     // Loaded only when it is needed: every other command would pay for it too.
     const { startCloud } = await import('../../local/cloud.ts');
     const { functions, port } = options;
-    return startCloud({ dataDir, functions, ...(port !== undefined && { port }) });
+    return startCloud({ dataDir, functions, announce: false, ...(port !== undefined && { port }) });
   });
   // Deployed it ends one instance of one function; here it would end the cloud.
   const tellStray = (error: unknown): void => {
@@ -77,7 +78,12 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     );
   };
   process.on('unhandledRejection', tellStray);
+  let hooks: HookService | undefined;
   try {
+    const { startHookService } = await import('../hooks/service.ts');
+    hooks = await startHookService(dataDir);
+    // Who finds the cloud finds the hooks too.
+    await cloud.announce();
     const { endpoints, environment, ownFunctions: functions } = cloud;
     const facts = { dataDir, endpoints, environment, functions };
     // A daemon's output is a file, and keys do not belong there.
@@ -95,6 +101,7 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     if (signal.aborted && !isInterruption(signal.reason)) throw signal.reason;
   } finally {
     process.off('unhandledRejection', tellStray);
+    await hooks?.close();
     await cloud.close();
   }
   if (!json) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');

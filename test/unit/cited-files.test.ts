@@ -16,6 +16,7 @@ const TOP = [
   'docs',
   'examples',
   'functions',
+  'integrations',
   'kit',
   'local',
   'sandbox',

@@ -1,0 +1,137 @@
+/**
+ * What hooks of programs on this machine ask: the plugin of Claude Code sends each of its hooks here. Owns the file `hooks.curl` of the
+ * data directory, which says where and with which token: only the person's own files hold it.
+ */
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../../client/claude-hooks.ts';
+import type { CheckpointWarning, Session } from '../../client/index.ts';
+import { isWalkbackError, Walkback } from '../../client/index.ts';
+import { startOf } from '../../local/data-dir.ts';
+import { sameSecret } from '../../local/e2b/guard.ts';
+import { listenApp } from '../../local/listen.ts';
+import { PRIVATE_FILE } from '../../local/private-file.ts';
+
+/** A checkpoint may take 15 minutes; the hook's own time-out is longer. */
+const MAX_SECONDS = 910;
+const MOST_ENDED = 100;
+
+const hookInput = z.looseObject({
+  session_id: z.string().min(1),
+  hook_event_name: z.string(),
+  prompt_id: z.string().optional(),
+  tool_name: z.string().optional(),
+  tool_input: z.unknown().optional(),
+  tool_use_id: z.string().optional(),
+});
+
+const askedSchema = z.object({
+  root: z.string().min(1),
+  sessionId: z.string(),
+  mode: z.enum(['block', 'warn']),
+  input: z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue('not JSON');
+        return z.NEVER;
+      }
+    })
+    .pipe(hookInput),
+});
+type Asked = z.infer<typeof askedSchema>;
+
+/** What the hook's script sends: the project's directory, the session if one is named, the mode, and the host's JSON. */
+const parseAsked = (body: string) => {
+  const [root, sessionId, mode, ...input] = body.split('\0');
+  return askedSchema.safeParse({ root, sessionId, mode, input: input.join('\0') });
+};
+
+/** The session of this run of Claude Code: the one of its id, and the next one when that is over or somewhere else. */
+const sessionFor = async (walkback: Walkback, { root, sessionId, input }: Asked): Promise<Session> => {
+  if (sessionId !== '') return walkback.sessions.get(sessionId);
+  const base = `claude-${input.session_id}`;
+  for (let turn = 1; ; turn += 1) {
+    try {
+      return await walkback.sessions.start({ root, sessionId: turn === 1 ? base : `${base}-${turn}` });
+    } catch (error) {
+      if (turn === MOST_ENDED || !isWalkbackError(error, 'SessionConflict')) throw error;
+    }
+  }
+};
+
+const told = ({ call, error }: CheckpointWarning): string =>
+  `Walkback: ${call.name} runs without a checkpoint before it. ${String(error)}`;
+
+/** With `warn` no answer keeps the tool from running, unless somebody rolled the session back. */
+const asWarning = (answer: ClaudeHookAnswer): ClaudeHookAnswer =>
+  answer.continue === false || answer.hookSpecificOutput === undefined
+    ? answer
+    : { systemMessage: `Walkback: ${answer.hookSpecificOutput.permissionDecisionReason}` };
+
+export interface HookService {
+  close(): Promise<void>;
+}
+
+/** Serves hooks beside the cloud of this directory until it is closed. */
+export const startHookService = async (dataDir: string): Promise<HookService> => {
+  const token = randomBytes(32).toString('hex');
+  const walkback = new Walkback({ dataDir });
+  const byHost = new Map<string, { hear: ClaudeHooks; warnings: string[] }>();
+
+  const hooksOf = (asked: Asked) => {
+    const { root, sessionId, mode, input } = asked;
+    const key = [input.session_id, root, sessionId, mode].join('\0');
+    const known = byHost.get(key);
+    if (known !== undefined) return known;
+    const warnings: string[] = [];
+    const hear = createClaudeHooks(() => sessionFor(walkback, asked), {
+      onCheckpointError: mode === 'warn' ? 'warn' : 'block',
+      onWarning: (warning) => void warnings.push(told(warning)),
+    });
+    const made = { hear, warnings };
+    byHost.set(key, made);
+    return made;
+  };
+
+  const app = new Hono();
+  app.post('/claude-code', async (context) => {
+    if (!sameSecret(context.req.header('authorization'), `Bearer ${token}`)) return context.body(null, 401);
+    const asked = parseAsked(await context.req.text());
+    if (!asked.success) return context.text(z.prettifyError(asked.error), 400);
+    const { hear, warnings } = hooksOf(asked.data);
+    const answer = await hear(asked.data.input);
+    const given = asked.data.mode === 'warn' ? asWarning(answer) : answer;
+    const systemMessage = [given.systemMessage, ...warnings.splice(0)].filter((text) => text !== undefined);
+    return context.json(
+      systemMessage.length === 0 ? given : { ...given, systemMessage: systemMessage.join('\n') },
+    );
+  });
+
+  const endpoint = await listenApp(app);
+  const file = join(dataDir, 'hooks.curl');
+  const lines = [
+    `# ${process.pid} ${startOf(process.pid)}`,
+    `url = "${endpoint.url}/claude-code"`,
+    `header = "authorization: Bearer ${token}"`,
+    'header = "content-type: application/octet-stream"',
+    // Nothing but this machine may see the token.
+    'noproxy = "*"',
+    `max-time = ${MAX_SECONDS}`,
+    'silent',
+    'fail',
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: PRIVATE_FILE });
+  return {
+    close: async () => {
+      await rm(file, { force: true });
+      await endpoint.close();
+      await walkback.close();
+    },
+  };
+};

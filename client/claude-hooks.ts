@@ -1,0 +1,99 @@
+/**
+ * The hooks of Claude, for the Agent SDK and for the plugin of Claude Code: a checkpoint before each tool, subagents' tools
+ * among them. Each prompt is a run, so a rollback between two prompts is known to the second. What `PreToolUse` was not
+ * asked about is found after the tool, and the checkpoint that finds it is marked `late`.
+ */
+import { isWalkbackError } from './errors.ts';
+import type { Run, RunOptions } from './run.ts';
+import type { Session } from './session.ts';
+
+export interface ClaudeHookInput {
+  hook_event_name: string;
+  /** Of the person's last prompt; background work goes on under the prompt that began it. */
+  prompt_id?: string;
+  tool_name?: string;
+  tool_input?: unknown;
+  tool_use_id?: string;
+}
+
+export interface ClaudeHookAnswer {
+  continue?: boolean;
+  stopReason?: string;
+  /** For the person. */
+  systemMessage?: string;
+  hookSpecificOutput?: {
+    hookEventName: 'PreToolUse';
+    permissionDecision: 'deny';
+    permissionDecisionReason: string;
+  };
+}
+
+export type ClaudeHooks = (input: ClaudeHookInput) => Promise<ClaudeHookAnswer>;
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+/** The end of a run ends the host's loop; anything else is told to the model, or after the tool to the person. */
+const refusal = (event: string, error: unknown, isOver: boolean): ClaudeHookAnswer => {
+  const before = event === 'PreToolUse';
+  const reason = before
+    ? `No checkpoint, so the tool does not run. ${reasonOf(error)}`
+    : `No checkpoint after the tool. ${reasonOf(error)}`;
+  const hookSpecificOutput = {
+    hookEventName: 'PreToolUse' as const,
+    permissionDecision: 'deny' as const,
+    permissionDecisionReason: reason,
+  };
+  return {
+    ...(isOver ? { continue: false, stopReason: reason } : before ? {} : { systemMessage: reason }),
+    ...(before ? { hookSpecificOutput } : {}),
+  };
+};
+
+/** `sessionOf` answers the session as it stands now; it is asked once for each prompt that uses a tool. */
+export const createClaudeHooks = (
+  sessionOf: () => Promise<Session>,
+  options: Omit<RunOptions, 'message'> = {},
+): ClaudeHooks => {
+  let promptId: string | undefined;
+  let running: Promise<Run> | undefined;
+  const seen = new Set<string>();
+
+  const begin = (id: string | undefined): Promise<Run> => {
+    promptId = id;
+    const begun = (async () => (await sessionOf()).run({ ...options, ...(id ? { message: { id } } : {}) }))();
+    running = begun;
+    begun.catch(() => {
+      if (running === begun) running = undefined;
+    });
+    return begun;
+  };
+
+  const runOf = ({ hook_event_name: event, prompt_id: id = promptId }: ClaudeHookInput): Promise<Run> => {
+    const isNamelessPrompt = event === 'UserPromptSubmit' && id === undefined;
+    return running === undefined || id !== promptId || isNamelessPrompt ? begin(id) : running;
+  };
+
+  const hear = async (input: ClaudeHookInput, run: Run): Promise<void> => {
+    const { hook_event_name: event, tool_name: name = '', tool_input, tool_use_id: id = '' } = input;
+    const call = { id, name, input: tool_input };
+    if (event === 'PreToolUse') await run.before(call);
+    else if (event.startsWith('PostToolUse')) await run.before({ ...call, reason: `late: ${name} had run` });
+    else if (event === 'Stop') await run.finish();
+  };
+
+  return async (input) => {
+    const { hook_event_name: event, tool_use_id: id = '' } = input;
+    if (event === 'PreToolUse') seen.add(id);
+    if (event.startsWith('PostToolUse') && seen.delete(id)) return {};
+    if (event === 'Stop' && running === undefined) return {};
+    let run: Run | undefined;
+    try {
+      run = await runOf(input);
+      await hear(input, run);
+      return {};
+    } catch (error) {
+      return refusal(event, error, run?.signal.aborted === true || !isWalkbackError(error));
+    }
+  };
+};

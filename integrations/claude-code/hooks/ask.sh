@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Asks the embedded cloud of this machine for a checkpoint, and tells Claude Code what it answers. A shell and curl, because a
+# program that has to load first would delay every tool. Starts the cloud when it does not run.
+#
+# WALKBACK_DATA                  the data directory, as for the command
+# WALKBACK_SESSION               the session; default: one for each session of Claude Code
+# WALKBACK_ON_CHECKPOINT_ERROR   block (default): the tool does not run; warn: it runs, and you are told
+# WALKBACK_COMMAND               the command; default: the one that this plugin came with, else walkback
+set -uo pipefail
+event=${1-}
+data=${WALKBACK_DATA:-}
+if [[ $data == "" ]]; then
+  state=${XDG_STATE_HOME:-}
+  [[ $state == /* ]] || state=$HOME/.local/state
+  data=$state/walkback
+fi
+mode=${WALKBACK_ON_CHECKPOINT_ERROR:-block}
+input=$(cat)
+
+give_up() {
+  printf 'Walkback: no checkpoint. %s\n' "$1" >&2
+  # 2 keeps the tool from running; after the tool, or at the end of a turn, 2 would mean something else.
+  [[ $event == PreToolUse && $mode != warn ]] && exit 2
+  exit 1
+}
+
+# Whether the process that wrote the file still is there. Another one may listen on its port by now.
+runs() {
+  local _ pid start facts
+  read -r _ pid start 2>/dev/null <"$data/hooks.curl" || return 1
+  [[ $start == "" ]] && return 0
+  read -r facts 2>/dev/null <"/proc/$pid/stat" || return 1
+  read -ra facts <<<"${facts##*) }"
+  [[ ${facts[19]} == "$start" ]]
+}
+
+# The file holds the address and the token; only its owner may read it.
+ask() {
+  runs || return 1
+  printf '%s\0%s\0%s\0%s' "${CLAUDE_PROJECT_DIR:-$PWD}" "${WALKBACK_SESSION:-}" "$mode" "$input" |
+    curl --disable --config "$data/hooks.curl" --data-binary @- 2>/dev/null
+}
+
+start() {
+  local command=${WALKBACK_COMMAND:-} own
+  own=$(dirname "${BASH_SOURCE[0]}")/../../../bin/walkback.mjs
+  if [[ $command == "" && -x $own ]]; then command=$own; fi
+  # Its answer holds keys; what is of use here is what it says when it fails.
+  { "${command:-walkback}" up --detach --json --data "$data" >/dev/null; } 2>&1
+}
+
+if ! answer=$(ask); then
+  said=$(start) || give_up "The embedded cloud did not start: $said"
+  answer=$(ask) || give_up "The embedded cloud did not answer (walkback down ends it; the next tool starts it again). $answer"
+fi
+printf '%s\n' "$answer"

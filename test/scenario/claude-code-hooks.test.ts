@@ -1,0 +1,157 @@
+/** The plugin's script, as Claude Code runs it, against the hooks of a cloud. The binary itself is in claude.long.test.ts. */
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type HookService, startHookService } from '../../cli/hooks/service.ts';
+import { isReadOnly } from '../../client/classify.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { sharedWorld } from '../support/hosts/world.ts';
+
+const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
+const world = sharedWorld();
+let service: HookService;
+beforeAll(async () => {
+  service = await startHookService(world().cloud.dataDir);
+});
+afterAll(() => service.close());
+
+interface Said {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const say = async (event: string, input: object, env: Record<string, string> = {}): Promise<Said> => {
+  const child = spawn('bash', [join(PLUGIN, 'hooks/ask.sh'), event], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: '/nonexistent',
+      CLAUDE_PROJECT_DIR: world().root,
+      WALKBACK_DATA: world().cloud.dataDir,
+      WALKBACK_COMMAND: '/nonexistent/walkback',
+      // A proxy must not see the token.
+      http_proxy: 'http://127.0.0.1:9',
+      ...env,
+    },
+  });
+  child.stdin.end(JSON.stringify({ session_id: 'one', hook_event_name: event, ...input }));
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ]);
+  return { code, stdout, stderr };
+};
+
+const bash = (id: string, prompt: string) => ({
+  tool_use_id: id,
+  prompt_id: prompt,
+  tool_name: 'Bash',
+  tool_input: { command: `make "${id}"\n` },
+});
+
+test('a session of its own, a checkpoint before each tool, and one at the end of each turn', async () => {
+  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('PreToolUse', bash('call-1', 'p1'))).toMatchObject({ code: 0, stdout: '{}\n' });
+  const session = await world().walkback.sessions.get('claude-one');
+  world().write('api/file.txt', 'of the agent\n');
+  await say('PostToolUse', bash('call-1', 'p1'));
+  await say('PostToolUse', bash('missed', 'p1'));
+  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject({ code: 0, stdout: '{}\n' });
+  const { checkpoints } = await session.timeline();
+  expect(checkpoints.map(({ reason }) => reason)).toEqual([
+    'after-turn',
+    'late: Bash had run',
+    'before-tool: Bash',
+    'baseline',
+  ]);
+  expect(checkpoints[0]?.messageId).toBe('p1');
+
+  await session.rollback({
+    to: checkpoints.find(({ toolExecutionId }) => toolExecutionId === 'call-1')?.checkpointId ?? '',
+  });
+  expect(world().read('api/file.txt')).toBe('as it was\n');
+  const stopped = JSON.parse((await say('PreToolUse', bash('call-2', 'p1'))).stdout);
+  expect(stopped).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(stopped.stopReason).toContain('StaleEpoch');
+  // The person's next prompt knows of the rollback.
+  expect(await say('PreToolUse', bash('call-3', 'p2'))).toMatchObject({ code: 0, stdout: '{}\n' });
+
+  await session.end();
+  expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject({ code: 0, stdout: '{}\n' });
+  await (await world().walkback.sessions.get('claude-one-2')).end();
+});
+
+test.each([
+  ['block', { hookSpecificOutput: { permissionDecision: 'deny' } }],
+  ['warn', { systemMessage: expect.stringContaining('ProjectsRootNotFound') }],
+])('%s: a directory that is not there', async (mode, answer) => {
+  const env = { CLAUDE_PROJECT_DIR: '/nonexistent/project', WALKBACK_ON_CHECKPOINT_ERROR: mode };
+  const { code, stdout } = await say('PreToolUse', bash('call-1', 'p1'), env);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject(answer);
+});
+
+test.each([
+  ['block', 'PreToolUse', 2],
+  ['warn', 'PreToolUse', 1],
+  // There a 2 would keep the agent going for ever.
+  ['block', 'Stop', 1],
+])('%s: %s without a cloud that answers ends with %i', async (mode, event, expected) => {
+  const env = { WALKBACK_DATA: '/nonexistent/data', WALKBACK_ON_CHECKPOINT_ERROR: mode };
+  const { code, stderr } = await say(event, bash('call-1', 'p1'), env);
+  expect(code).toBe(expected);
+  expect(stderr).toContain('Walkback: no checkpoint. The embedded cloud did not start');
+});
+
+test('the token is in a file of the person only, and a file of a process that has ended is not used', async () => {
+  const file = join(world().cloud.dataDir, 'hooks.curl');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const before = readFileSync(file, 'utf8');
+  const url = /^url = "(.*)"$/m.exec(before)?.[1] ?? '';
+  expect((await fetch(url, { method: 'POST', body: 'x' })).status).toBe(401);
+  const authorization = /authorization: (.*)"$/m.exec(before)?.[1] ?? '';
+  const asWebPage = { authorization, origin: 'https://example.com' };
+  expect((await fetch(url, { method: 'POST', headers: asWebPage, body: 'x' })).status).toBe(403);
+  expect((await fetch(url, { method: 'POST', headers: { authorization }, body: 'x' })).status).toBe(400);
+  try {
+    writeFileSync(file, before.replace(/^# \d+ \d+/, `# ${process.pid} 1`));
+    expect((await say('PreToolUse', bash('call-9', 'p1'))).code).toBe(2);
+  } finally {
+    writeFileSync(file, before);
+  }
+});
+
+test('the plugin has the version of the project', () => {
+  const plugin = JSON.parse(readFileSync(join(PLUGIN, '.claude-plugin/plugin.json'), 'utf8'));
+  expect(plugin).toMatchObject({ name: 'walkback', version: manifest.version });
+});
+
+test('the tools that the plugin does not ask about are reads', () => {
+  const { hooks } = JSON.parse(readFileSync(join(PLUGIN, 'hooks/hooks.json'), 'utf8'));
+  const matcher: string = hooks.PreToolUse[0].matcher;
+  const names = /\(\?:(.*)\)\$\)$/.exec(matcher)?.[1]?.split('|') ?? [];
+  expect(names.length).toBeGreaterThan(8);
+  const input = {
+    file_path: 'a',
+    notebook_path: 'a',
+    pattern: 'a',
+    path: 'a',
+    url: 'a',
+    query: 'a',
+    bash_id: 'a',
+    task_id: 'a',
+    todos: [],
+    questions: [],
+  };
+  for (const name of names) {
+    expect(isReadOnly(name, input), name).toBe(true);
+    expect(new RegExp(matcher).test(name)).toBe(false);
+    expect(new RegExp(matcher).test(`${name}2`), name).toBe(true);
+  }
+  for (const name of ['Bash', 'Edit', 'Write', 'Agent', 'mcp__x__Read'])
+    expect(new RegExp(matcher).test(name)).toBe(true);
+  expect(hooks.PostToolUse[0].matcher).toBe(matcher);
+});

@@ -1,0 +1,54 @@
+/** Claude Code's own binary, by its Agent SDK. `npm run hosts` installs it. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openCliScene } from '../support/cli.ts';
+import { createWork } from '../support/cli-work.ts';
+import {
+  claudeAgentSdk,
+  claudeCode,
+  isClaudeInstalled,
+  PLUGIN,
+  playClaude,
+} from '../support/hosts/claude.ts';
+import { sharedWorld } from '../support/hosts/world.ts';
+import { conformance, edit } from '../support/integration-conformance.ts';
+
+const world = sharedWorld();
+const HOSTS = [claudeAgentSdk, claudeCode(() => world().cloud.dataDir)];
+
+describe.skipIf(!isClaudeInstalled).each(HOSTS)('$name', (host) => conformance(host, world));
+
+test.skipIf(!isClaudeInstalled)(
+  'the plugin starts the cloud that is not there, and makes its own session',
+  async () => {
+    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
+    const { work, dataDir, json } = scene;
+    await createWork(work);
+    rmSync(dataDir, { recursive: true, force: true });
+    const { error, told } = await playClaude(
+      { steps: [[edit('call-1')]], act: async () => 'edited' },
+      {
+        cwd: work,
+        env: { WALKBACK_DATA: dataDir },
+        options: {
+          plugins: [{ type: 'local', path: PLUGIN }],
+          sessionId: '30c16b05-1b30-4f88-bbef-cc61ade35250',
+        },
+      },
+    );
+    try {
+      expect(error, told).toBeUndefined();
+      const session = 'claude-30c16b05-1b30-4f88-bbef-cc61ade35250';
+      const { checkpoints } = await json(['log', '--session', session]);
+      expect(checkpoints).toMatchObject([
+        { reason: 'after-turn' },
+        { reason: 'before-tool: mcp__script__edit', toolExecutionId: 'call-1' },
+        { reason: 'baseline' },
+      ]);
+      expect(readFileSync(join(dataDir, 'hooks.curl'), 'utf8')).toContain('Bearer ');
+    } finally {
+      await json(['down']);
+    }
+  },
+);
