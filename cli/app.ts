@@ -54,6 +54,8 @@ interface Underway {
 /** One command's run: where to ask and how to answer. */
 export interface Run extends Connection {
   terminal: Terminal;
+  /** Aborted by SIGINT or SIGTERM. */
+  signal: AbortSignal;
   options: GlobalOptions;
   json: boolean;
   paint: Paint;
@@ -102,6 +104,7 @@ export const withConnection = async (
       ...connection,
       invoke: json ? connection.invoke : preparing(connection.invoke),
       terminal,
+      signal: app.signal,
       options,
       json,
       paint: paintFor(terminal),

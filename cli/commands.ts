@@ -46,6 +46,16 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/rollback.ts')).defineRollback,
       },
       {
+        name: 'undo',
+        summary: 'take back the last rollback',
+        load: async () => (await import('./commands/undo.ts')).defineUndo,
+      },
+      {
+        name: 'redo',
+        summary: 'make the rollback again that was undone',
+        load: async () => (await import('./commands/undo.ts')).defineRedo,
+      },
+      {
         name: 'rehydrate',
         summary: 'rebuild a session in a fresh sandbox',
         load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,

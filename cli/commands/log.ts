@@ -1,26 +1,10 @@
 import type { Command } from 'commander';
-import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
-import type { App, Run } from '../app.ts';
+import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
+import { readTimeline } from '../timeline.ts';
 import { timelineText } from '../view/timeline-print.ts';
-
-const PAGE = 100;
-
-/** The newest `limit` checkpoints, with the cursor that goes on after them. */
-const readTimeline = async (run: Run, sessionId: string, limit: number): Promise<TimelineAnswer> => {
-  let timeline = await run.invoke('walkback-timeline', { sessionId, limit: Math.min(limit, PAGE) });
-  while (timeline.cursor !== undefined && timeline.checkpoints.length < limit) {
-    const next = await run.invoke('walkback-timeline', {
-      sessionId,
-      limit: Math.min(limit - timeline.checkpoints.length, PAGE),
-      cursor: timeline.cursor,
-    });
-    timeline = { ...next, checkpoints: [...timeline.checkpoints, ...next.checkpoints] };
-  }
-  return timeline;
-};
 
 export const defineLog = (log: Command, app: App): void => {
   log

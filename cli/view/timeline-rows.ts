@@ -33,7 +33,7 @@ export interface TimelineView {
   graphWidth: number;
 }
 
-const shortCheckpointId = (seq: number): string => `cp-${seq}`;
+export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
 
 /** Why the checkpoint was taken, in words. It precedes the tool it is named after. */
 export const whyTaken = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId'>): string => {

@@ -61,6 +61,12 @@ describe('walkback beside walkback up', () => {
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
     expect(await readFile(join(work, 'web/new.txt'), 'utf8')).toBe('new\n');
     expect(await text(['log'])).toContain('undo point of a rollback');
+    const nothingToUndo = await scene.run(['undo', '--yes']);
+    expect(nothingToUndo).toMatchObject({ code: 3, stdout: '' });
+    await json(['redo', '--yes']);
+    expect(existsSync(join(work, 'web/new.txt'))).toBe(false);
+    await json(['undo', '--yes']);
+    expect(await readFile(join(work, 'web/new.txt'), 'utf8')).toBe('new\n');
 
     // What is wrong is said in words and as JSON, by exit code.
     const unknown = await scene.run(['log', '--session', 'nobody', '--json']);

@@ -36,7 +36,10 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
     if (answer === undefined) throw new Error(`the test has no answer for ${name}`);
     return answer;
   };
-  const stdin = Object.assign(new PassThrough(), { isTTY: scene.typed !== undefined });
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: scene.typed !== undefined,
+    setRawMode: () => stdin,
+  });
   if (scene.typed !== undefined) stdin.write(scene.typed);
   const app: App = {
     terminal: {

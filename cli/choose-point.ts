@@ -1,0 +1,57 @@
+/** A point of the timeline for a command that was given none: chosen on a terminal, else an error that lists them. */
+import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import type { Run } from './app.ts';
+import { CliError } from './failure.ts';
+import { type Choice, choose } from './terminal/choose.ts';
+import { formatTime, listSome, printableLine } from './terminal/text.ts';
+import { readTimeline } from './timeline.ts';
+import { shortCheckpointId } from './view/timeline-rows.ts';
+
+const NEWEST = 200;
+const NAMED_IN_ERROR = 12;
+
+const changesOf = ({ repositories }: TimelineCheckpoint): string => {
+  const changed = repositories.filter(({ changed: is }) => is).map(({ path }) => printableLine(path));
+  return changed.length === 0 ? 'nothing changed' : listSome(changed, 3);
+};
+
+const place = (isHead: boolean, onHeadPath: boolean): string => {
+  if (isHead) return ' · head';
+  return onHeadPath ? '' : ' · left behind';
+};
+
+/** Messages by their last checkpoint, other checkpoints by their short ids, newest first. */
+export const pointsOf = (timeline: TimelineAnswer, now: Date): Choice[] => {
+  const lastOf = new Map(timeline.messages.map(({ messageId, checkpointId }) => [checkpointId, messageId]));
+  return timeline.checkpoints
+    .filter(({ detached }) => !detached)
+    .map((checkpoint) => {
+      const { checkpointId, seq, reason, createdAt, messageId, onHeadPath } = checkpoint;
+      const message = lastOf.get(checkpointId);
+      const of = messageId === null ? reason : `${messageId}, ${reason}`;
+      return {
+        value: message ?? checkpointId,
+        label: printableLine(message ?? `${shortCheckpointId(seq)}  ${of}`),
+        hint: `${formatTime(createdAt, now)} · ${changesOf(checkpoint)}${place(seq === timeline.session.headSeq, onHeadPath)}`,
+      };
+    });
+};
+
+export const choosePoint = async (run: Run, sessionId: string, question: string): Promise<string> => {
+  const { terminal, signal } = run;
+  const timeline = await run.progress('Reading the timeline', () => readTimeline(run, sessionId, NEWEST));
+  const points = pointsOf(timeline, terminal.now());
+  if (terminal.stdin.isTTY !== true || run.json) {
+    const names = listSome(
+      points.map(({ value }) => value),
+      NAMED_IN_ERROR,
+    );
+    throw new CliError('InvalidInput', `Where to? Name it with --to: ${names}.`, {
+      hint: 'on a terminal the command lets you choose; walkback log shows the timeline',
+    });
+  }
+  const chosen = await choose(terminal, `${question}:`, points, signal);
+  if (chosen === undefined)
+    throw new CliError('NotConfirmed', 'Nothing was chosen, and nothing was changed.');
+  return chosen;
+};

@@ -1,0 +1,93 @@
+/** Shows what a rollback would do, asks, and does it: for `rollback`, `undo` and `redo`. */
+import type { RollbackAnswer } from '../contract/checkpoint-answers.ts';
+import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
+import type { Answer, Run } from './app.ts';
+import { CliError } from './failure.ts';
+import { freshId, shellWord } from './options.ts';
+import { resolveTarget } from './reference.ts';
+import { placeIn } from './session-place.ts';
+import { confirm } from './terminal/confirm.ts';
+import { plural } from './terminal/text.ts';
+import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
+
+export interface RollbackOptions {
+  /** As the person wrote it. */
+  to: string;
+  sandbox?: string;
+  request?: string;
+  dryRun?: boolean;
+  filesOnly?: boolean;
+  allowPartial?: boolean;
+  yes?: boolean;
+}
+
+/** Before anything is asked of the functions. */
+export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dryRun?: boolean }): void => {
+  if (!run.json || yes === true || dryRun === true) return;
+  throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+};
+
+const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
+  run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
+
+/** A rollback of this session and sandbox, with everything this command was told about where to work. */
+const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
+  const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
+  if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
+  if (run.options.data !== undefined) words.push('--data', shellWord(run.options.data));
+  if (run.options.local === true) words.push('--local');
+  if (run.options.aws === true) words.push('--aws');
+  return words.join(' ');
+};
+
+/** The command that finishes this very request, or says that it is done. */
+const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
+  [
+    rollbackCommand(run, input, to),
+    ...(input.filesOnly === true ? ['--files-only'] : []),
+    ...(input.allowPartial === true ? ['--allow-partial'] : []),
+    `--request ${input.requestId} --yes`,
+  ].join(' ');
+
+const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAnswer): Answer => {
+  const undo =
+    answer.undoCheckpointId === null ? undefined : rollbackCommand(run, input, answer.undoCheckpointId);
+  return {
+    value: { ...answer, requestId: input.requestId, undoCommand: undo },
+    text: () => appliedRollback(answer, { to, undo, paint: run.paint, width: run.width }),
+  };
+};
+
+export const rollBack = async (run: Run, sessionId: string, options: RollbackOptions): Promise<Answer> => {
+  const input: RollbackInput = {
+    ...(await resolveTarget(run.invoke, sessionId, options.to)),
+    sessionId,
+    requestId: options.request ?? freshId('rollback'),
+    ...(options.sandbox === undefined ? {} : { sandboxId: options.sandbox }),
+    ...(options.filesOnly === true ? { filesOnly: true } : {}),
+    ...(options.allowPartial === true ? { allowPartial: true } : {}),
+  };
+  if (options.dryRun === true || options.yes !== true) {
+    const plan = await planRollback(run, input);
+    const text = plannedRollback(plan, options.to, run.paint, run.width);
+    // A request that is done answers what it did.
+    if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
+    if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
+    run.note(text);
+    const standing = plan.effects?.length ?? 0;
+    const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
+    const question = async () =>
+      `Roll back all repositories in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
+    if (!(await confirm(run.terminal, question))) {
+      throw new CliError('NotConfirmed', 'Nothing was changed.');
+    }
+  }
+  run.underway({
+    message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,
+    hint: `${sameCommand(run, input, options.to)} finishes it`,
+  });
+  const answer = await run.progress(`Rolling back to ${options.to}`, () =>
+    run.invoke('walkback-rollback', input),
+  );
+  return applied(run, input, options.to, answer);
+};

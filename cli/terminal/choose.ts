@@ -1,0 +1,32 @@
+import { Readable } from 'node:stream';
+import type { Terminal } from './terminal.ts';
+
+export interface Choice {
+  value: string;
+  label: string;
+  hint: string;
+}
+
+const SHOWN_AT_ONCE = 12;
+
+/** Lets a person choose on stderr, by arrow keys or by typing a part of it. Undefined: nothing was chosen. */
+export const choose = async (
+  { stdin, env }: Terminal,
+  message: string,
+  choices: readonly Choice[],
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  if (!(stdin instanceof Readable)) return undefined;
+  // Loaded only when somebody is asked.
+  const { autocomplete, isCancel, settings } = await import('@clack/prompts');
+  settings.withGuide = env['TERM'] !== 'dumb';
+  const chosen = await autocomplete({
+    message,
+    options: [...choices],
+    maxItems: SHOWN_AT_ONCE,
+    input: stdin,
+    output: process.stderr,
+    signal,
+  });
+  return isCancel(chosen) ? undefined : chosen;
+};

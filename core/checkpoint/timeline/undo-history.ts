@@ -1,0 +1,59 @@
+/**
+ * What undo and redo mean in a timeline, as an editor means them: undo takes back the last rollback that stands, redo makes
+ * again what was undone last, and new work ends the redoing. Pure: the checkpoints themselves tell everything.
+ */
+
+export interface HistoryPoint {
+  seq: number;
+  parentSeq: number | null;
+  reason: string;
+  detached: boolean;
+}
+
+/** Where undo and redo lead: the seq of a checkpoint. Undefined: there is nothing. */
+export interface UndoHistory {
+  undo: number | undefined;
+  redo: number | undefined;
+}
+
+/** A rollback that was made: from the state it captured first, to its target. */
+interface Move {
+  from: number;
+  to: number | null;
+}
+
+const ROLLBACK = 'rollback';
+/** Kept beside the way, never stood on. */
+const BESIDE = new Set(['late-writes']);
+
+/** Moves and work in the order in which they happened; a rollback that failed or was put back moved nothing. */
+const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'work')[] => {
+  const way = points
+    .filter(({ detached, reason }) => !detached && !BESIDE.has(reason))
+    .toSorted((a, b) => a.seq - b.seq);
+  return way.flatMap(({ seq, reason }, at): (Move | 'work')[] => {
+    if (reason !== ROLLBACK) return ['work'];
+    const next = way[at + 1];
+    // The next checkpoint stands on where the rollback led.
+    const to = next === undefined ? headSeq : next.parentSeq;
+    return to === seq ? [] : [{ from: seq, to }];
+  });
+};
+
+/** `points` may be the newest part of the timeline: then older rollbacks are not known. */
+export const undoHistory = (points: readonly HistoryPoint[], headSeq: number): UndoHistory => {
+  const undos: number[] = [];
+  const redos: number[] = [];
+  for (const event of eventsOf(points, headSeq)) {
+    if (event === 'work') redos.length = 0;
+    else if (event.to !== null && event.to === undos.at(-1)) {
+      undos.pop();
+      redos.push(event.from);
+    } else {
+      if (event.to !== null && event.to === redos.at(-1)) redos.pop();
+      else redos.length = 0;
+      undos.push(event.from);
+    }
+  }
+  return { undo: undos.at(-1), redo: redos.at(-1) };
+};

@@ -1,0 +1,113 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type HistoryPoint, undoHistory } from '../../core/checkpoint/timeline/undo-history.ts';
+
+/** A timeline as the functions write it: a rollback captures what is there, then the head is at its target. */
+const createTimeline = () => {
+  const points: HistoryPoint[] = [{ seq: 1, parentSeq: null, reason: 'start', detached: false }];
+  let headSeq = 1;
+  const add = (reason: string, more: Partial<HistoryPoint> = {}): number => {
+    const seq = points.length + 1;
+    points.push({ seq, parentSeq: headSeq, reason, detached: false, ...more });
+    return seq;
+  };
+  return {
+    work: () => (headSeq = add('before-tool')),
+    rollback: (to: number) => {
+      add('rollback');
+      headSeq = to;
+    },
+    failedRollback: () => (headSeq = add('rollback')),
+    inCopy: () => add('rollback', { detached: true }),
+    late: () => add('late-writes'),
+    history: () => undoHistory(points.toReversed(), headSeq),
+    seqs: () => points.map(({ seq }) => seq),
+  };
+};
+
+test('nothing was rolled back: nothing to undo, nothing to redo', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  expect(timeline.history()).toEqual({ undo: undefined, redo: undefined });
+});
+
+test('undo leads to what was there before the rollback, redo to what was there before the undo', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.rollback(1);
+  expect(timeline.history()).toEqual({ undo: 3, redo: undefined });
+  timeline.rollback(3);
+  expect(timeline.history()).toEqual({ undo: undefined, redo: 4 });
+  timeline.rollback(4);
+  expect(timeline.history()).toEqual({ undo: 5, redo: undefined });
+});
+
+test('two rollbacks are undone one after the other, and made again in their order', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.work();
+  timeline.rollback(2);
+  timeline.rollback(1);
+  expect(timeline.history()).toEqual({ undo: 5, redo: undefined });
+  timeline.rollback(5);
+  expect(timeline.history()).toEqual({ undo: 4, redo: 6 });
+  timeline.rollback(4);
+  expect(timeline.history()).toEqual({ undo: undefined, redo: 7 });
+  timeline.rollback(7);
+  expect(timeline.history()).toEqual({ undo: 8, redo: 6 });
+});
+
+test('new work ends the redoing, and leaves the undoing', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.rollback(1);
+  timeline.rollback(3);
+  timeline.work();
+  expect(timeline.history()).toEqual({ undo: undefined, redo: undefined });
+  timeline.rollback(1);
+  timeline.work();
+  expect(timeline.history().undo).toBe(6);
+});
+
+test('what failed, what was kept beside and what happened in a review copy is no rollback', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.failedRollback();
+  timeline.inCopy();
+  expect(timeline.history()).toEqual({ undo: undefined, redo: undefined });
+  timeline.rollback(1);
+  timeline.late();
+  timeline.inCopy();
+  expect(timeline.history()).toEqual({ undo: 5, redo: undefined });
+});
+
+test('as an editor: any row of undos and redos is that of two stacks', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('work', 'rollback', 'undo', 'redo')), fc.nat(), (acts, pick) => {
+      const timeline = createTimeline();
+      let undoable = 0;
+      let redoable = 0;
+      for (const act of acts) {
+        const { undo, redo } = timeline.history();
+        expect([undo !== undefined, redo !== undefined]).toEqual([undoable > 0, redoable > 0]);
+        if (act === 'work') {
+          timeline.work();
+          redoable = 0;
+        } else if (act === 'undo' && undo !== undefined) {
+          timeline.rollback(undo);
+          undoable -= 1;
+          redoable += 1;
+        } else if (act === 'redo' && redo !== undefined) {
+          timeline.rollback(redo);
+          undoable += 1;
+          redoable -= 1;
+        } else if (act === 'rollback') {
+          const others = timeline.seqs().filter((seq) => seq !== undo && seq !== redo);
+          timeline.rollback(others[pick % others.length] ?? 1);
+          undoable += 1;
+          redoable = 0;
+        }
+      }
+    }),
+  );
+});
