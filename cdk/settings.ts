@@ -23,6 +23,11 @@ export const SETTING_NAMES = [
   'tracing',
   'toolFunctions',
   'examples',
+  'oidcIssuer',
+  'oidcAudience',
+  'oidcScope',
+  'oidcGroupPrefix',
+  'requireVerifiedApprover',
 ] as const;
 type SettingName = (typeof SETTING_NAMES)[number];
 
@@ -90,6 +95,11 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   if (keyArn !== undefined && !/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/.test(keyArn)) {
     throw new Error('context walkback:kmsKeyArn must be the ARN of a key, not of an alias');
   }
+  const issuer = optionalText('oidcIssuer');
+  const audience = optionalText('oidcAudience');
+  if ((issuer === undefined) !== (audience === undefined)) {
+    throw new Error('context walkback:oidcIssuer and walkback:oidcAudience are given both, or neither');
+  }
   const topicArn = optionalText('alarmTopicArn');
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
@@ -119,5 +129,15 @@ export const readSettings = (stack: Stack): WalkbackProps => {
       ?.split(',')
       .map((name) => name.trim()),
     examples: flag('examples', false),
+    ...(issuer !== undefined &&
+      audience !== undefined && {
+        identity: {
+          issuer,
+          audience,
+          scope: optionalText('oidcScope'),
+          groupPrefix: optionalText('oidcGroupPrefix'),
+        },
+      }),
+    requireVerifiedApprover: flag('requireVerifiedApprover', issuer !== undefined),
   };
 };

@@ -14,6 +14,7 @@ import { createAlertTopic } from './constructs/alert-topic.ts';
 import { BundleBucket } from './constructs/bundle-bucket.ts';
 import { letServicesUse } from './constructs/encryption-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
+import { bindIdentity, type IdentityProps, warnOfClaims } from './constructs/identity.ts';
 import { LedgerAnchors } from './constructs/ledger-anchors.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { checkNamePrefix, checkToolFunction } from './constructs/names.ts';
@@ -70,6 +71,10 @@ export interface WalkbackProps {
   accessLogsBucket?: IBucket;
   /** Names of tools deployed elsewhere that sagas may call; `addTool` is for tools of the same app. */
   toolFunctions?: readonly string[];
+  /** Where people sign in. Without it synthesis warns: then whoever may call a function may say to be anybody. */
+  identity?: IdentityProps;
+  /** Refuses approvals, repairs and rewinds without a proof of who asks. Default: whether `identity` is given. */
+  requireVerifiedApprover?: boolean;
   /** Deploys the tools of the examples too. */
   examples?: boolean;
 }
@@ -210,6 +215,7 @@ export class Walkback extends Construct {
         'Alarms name docs/operations.md, which is no link for who is woken by one. Set runbookUrl to where your operators read it.',
       );
     }
+    warnOfClaims(this, props);
     this.monitoring = new Monitoring(this, 'Monitoring', {
       namePrefix: this.#namePrefix,
       machine: this.sagaMachine.machine,
@@ -277,6 +283,7 @@ export class Walkback extends Construct {
     if (grants.publishesEvents) this.events.bindPublish(fn);
     if (grants.engine !== undefined) bindEngine(fn, this.#namePrefix, grants.engine);
     if (grants.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
+    if (grants.identifiesPeople) bindIdentity(fn, this.#props);
     if (grants.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
     return fn;
   }

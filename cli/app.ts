@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Invoke } from '../contract/invoke.ts';
 import { CliError, isInterruption } from './failure.ts';
+import type { Issuer } from './identity/issuer.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { LocalSandboxes } from './sandboxes.ts';
 import type { TargetFlags } from './target/select.ts';
@@ -14,6 +15,8 @@ export interface Connection {
   invoke: Invoke;
   /** The embedded cloud's sandboxes, which are directories on this machine; absent on AWS. */
   sandboxes?: LocalSandboxes;
+  /** Where people sign in; absent when nobody says it. */
+  issuer?: Issuer;
   close(): Promise<void>;
 }
 
@@ -82,6 +85,21 @@ const show = async (app: App, json: boolean, { value, text, isLong }: Answer): P
   else app.terminal.stdout.write(text());
 };
 
+/** Requests of whoever is signed in carry the proof. */
+const signedIn = async (
+  connection: Connection,
+  terminal: Terminal,
+  { data }: TargetFlags,
+): Promise<Connection> => {
+  const { issuer, invoke } = connection;
+  if (issuer === undefined) return connection;
+  const { openLogins } = await import('./identity/logins.ts');
+  const login = await openLogins(terminal, data).find(issuer);
+  if (login === undefined) return connection;
+  const { proving } = await import('./identity/proving.ts');
+  return { ...connection, invoke: proving(invoke, login) };
+};
+
 /**
  * Connects, runs `body`, closes whatever happens, also when the command is interrupted, and only then shows the
  * answer: nobody waits for the cloud while a person reads.
@@ -100,9 +118,10 @@ export const withConnection = async (
   const start = async (): Promise<Answer> => {
     const connection = await opening;
     app.signal.throwIfAborted();
+    const proven = await signedIn(connection, terminal, options);
     return body({
-      ...connection,
-      invoke: json ? connection.invoke : preparing(connection.invoke),
+      ...proven,
+      invoke: json ? proven.invoke : preparing(proven.invoke),
       terminal,
       signal: app.signal,
       options,

@@ -98,6 +98,26 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
     ],
   },
   {
+    heading: 'People, so that approvals carry a proof:',
+    commands: [
+      {
+        name: 'login',
+        summary: 'sign in at the issuer of tokens',
+        load: async () => (await import('./commands/login.ts')).defineLogin,
+      },
+      {
+        name: 'logout',
+        summary: 'forget who is signed in',
+        load: async () => (await import('./commands/login.ts')).defineLogout,
+      },
+      {
+        name: 'whoami',
+        summary: 'say who is signed in',
+        load: async () => (await import('./commands/login.ts')).defineWhoami,
+      },
+    ],
+  },
+  {
     heading: 'Both:',
     commands: [
       {

@@ -6,7 +6,7 @@ export type { CallOptions, Invoke } from './invoke.ts';
 export type { Ledger, LedgerFinding, VerifiedLedger } from './ledger.ts';
 export type { Plan, RollbackOptions } from './plan.ts';
 export type { Point } from './point.ts';
-export type { Answer, Request } from './requests.ts';
+export type { Answer, Asker, Request } from './requests.ts';
 export type { CheckpointWarning, OnCheckpointError, Run, RunOptions } from './run.ts';
 export type { Saga, SagaRewindOptions, SubmitOptions } from './saga.ts';
 export { type HostTool, type SagaToolsOptions, sagaTools } from './saga-tools.ts';

@@ -24,13 +24,24 @@ interface Ruled {
     ({ messageId?: string; checkpointId?: never } | { messageId?: never; checkpointId?: string });
   'start-saga': OneOf<RequestOf<'start-saga'>, 'definition' | 'plan' | 'interactive'>;
   'operate-saga':
-    | Needs<'cancel' | 'retry' | 'undo' | 'resume', never>
-    | Needs<'resolve' | 'skip', 'stepId' | 'evidence'>
-    | Needs<'break-lock', 'resourceKey' | 'evidence'>;
+    | Answered<Needs<'cancel' | 'retry' | 'undo' | 'resume', never>>
+    | Answered<Needs<'resolve' | 'skip', 'stepId' | 'evidence'>>
+    | Answered<Needs<'break-lock', 'resourceKey' | 'evidence'>>;
 }
 
+/** Somebody answers for it: a name that is claimed, or a proof. */
+export type Asker = { by: string; proof?: never } | { by?: never; proof: string };
+
+type Answered<Given> = Given extends { proof?: string | undefined }
+  ? Omit<Given, 'by' | 'proof'> & Asker
+  : Given;
+
 /** A request as a caller writes it. */
-export type Request<Name extends ClientFunction> = Name extends keyof Ruled ? Ruled[Name] : RequestOf<Name>;
+export type Request<Name extends ClientFunction> = Name extends keyof Ruled
+  ? Ruled[Name]
+  : Name extends 'answer' | 'rewind' | 'rewind-session'
+    ? Answered<RequestOf<Name>>
+    : RequestOf<Name>;
 
 /** What a function answers. */
 export type Answer<Name extends ClientFunction> = AnswerOf<Name>;

@@ -2,7 +2,7 @@
 import type { RequestOf } from '../contract/invoke.ts';
 import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
-import type { Answer, Request } from './requests.ts';
+import type { Answer, Asker, Request } from './requests.ts';
 
 /** `sagaId` is filled in. Over a union of requests each of them keeps its own members. */
 type Own<Given> = Given extends unknown ? Omit<Given, 'sagaId'> : never;
@@ -17,10 +17,11 @@ type CloseOptions = Own<Request<'close-saga'>> & {
   waitSeconds?: number;
 };
 
-export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId'> & {
-  /** The same id again is the same rewind. Default: a new one. */
-  requestId?: string;
-};
+export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId' | 'by' | 'proof'> &
+  Asker & {
+    /** The same id again is the same rewind. Default: a new one. */
+    requestId?: string;
+  };
 
 /** A saga: what an agent does to other people's systems, so that it can be taken back. */
 export interface Saga {
@@ -45,7 +46,7 @@ export interface Saga {
   rewind(options: SagaRewindOptions): Promise<Answer<'rewind'>>;
   /** Takes back a finished saga. Operators only; `dryRun` answers the plan. */
   undo(
-    options: Pick<RequestOf<'operate-saga'>, 'by' | 'dryRun' | 'acceptResidue'>,
+    options: Pick<RequestOf<'operate-saga'>, 'dryRun' | 'acceptResidue'> & Asker,
   ): Promise<Answer<'operate-saga'>>;
   /** Cancels or repairs it. */
   operate(options: Own<Request<'operate-saga'>>): Promise<Answer<'operate-saga'>>;

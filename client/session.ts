@@ -7,7 +7,7 @@ import type { Invoke } from './invoke.ts';
 import { type Place, placeOf } from './place.ts';
 import { makeRollback, type Plan, type PlanDeps, planRollback, type RollbackOptions } from './plan.ts';
 import { type Point, targetOfPoint } from './point.ts';
-import type { Answer, Request } from './requests.ts';
+import type { Answer, Asker, Request } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
 
 export interface CheckpointOptions {
@@ -19,11 +19,15 @@ export interface CheckpointOptions {
   reason?: string;
 }
 
-export type RewindOptions = Omit<Request<'rewind-session'>, 'sessionId' | 'to' | 'requestId'> & {
-  to: Point;
-  /** The same id goes on with the same rewind. Default: a new one. */
-  requestId?: string;
-};
+export type RewindOptions = Omit<
+  RequestOf<'rewind-session'>,
+  'sessionId' | 'to' | 'requestId' | 'by' | 'proof'
+> &
+  Asker & {
+    to: Point;
+    /** The same id goes on with the same rewind. Default: a new one. */
+    requestId?: string;
+  };
 
 export interface RehydrateOptions
   extends Pick<RequestOf<'rehydrate'>, 'mode' | 'requestId' | 'template' | 'timeoutMs'> {

@@ -132,6 +132,18 @@ const TOOL_ERRORS = {
   LedgerBroken: fault('failed', 'entries were changed, removed or put in: compare with the backup'),
 } as const satisfies Record<string, ErrorRow>;
 
+/** Errors about who asks. */
+const IDENTITY_ERRORS = {
+  ProofRequired: refusal('usage', 'walkback login signs you in; a caller gives `proof`'),
+  ProofInvalid: refusal('usage', 'sign in again: walkback login'),
+  ProofTooOld: refusal('usage', 'sign in again: walkback login'),
+  RoleMissing: refusal('conflict', 'ask somebody in the group that the message names'),
+  SamePerson: refusal('conflict', 'ask another person to approve it'),
+  IdentityUnavailable: laterMaybe(
+    fault('unavailable', 'call again; when it repeats, look at the issuer and at its address'),
+  ),
+} as const satisfies Record<string, ErrorRow>;
+
 /** Errors of the services below and of our own code. */
 const SERVICE_ERRORS = {
   Throttled: laterMaybe(fault('unavailable', 'call again a little later')),
@@ -162,6 +174,7 @@ export const ERRORS = {
   ...CHECKPOINT_ERRORS,
   ...SAGA_ERRORS,
   ...TOOL_ERRORS,
+  ...IDENTITY_ERRORS,
   ...SERVICE_ERRORS,
   ...COMMAND_ERRORS,
 } as const;

@@ -39,6 +39,8 @@ interface Grants {
   stream?: 'sessions' | 'sagas';
   /** `write`: keeps digests of the ledger and signs them; `read`: checks them. */
   anchors?: 'write' | 'read';
+  /** Finds out which person asks, so it knows the issuer of tokens. */
+  identifiesPeople?: true;
   /** Reads the timeouts of the functions that serve tools. */
   looksAtTools?: true;
   /** Calls tools as the machine does. */

@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { rollbackAnswer } from './checkpoint-answers.ts';
 import { checkpointId, id } from './fields.ts';
+import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { observation, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
-import { acceptResidue, stepId, who } from './saga-inputs.ts';
+import { acceptResidue, stepId } from './saga-inputs.ts';
 
 const stepTarget = z.union([
   z.strictObject({ stepId: stepId.describe('the last step that stays') }),
@@ -17,7 +18,7 @@ const common = () => ({
   acceptResidue,
   dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
   requestId: id.describe('the same id again, with the same request, is the same rewind'),
-  by: who,
+  ...asker(),
   waitSeconds: z
     .number()
     .min(0)
@@ -28,31 +29,38 @@ const common = () => ({
 
 /** One saga goes back to a step, and goes on from there. */
 export const rewindInput = () =>
-  z.strictObject({
-    sagaId: id,
-    to: stepTarget.describe('{ stepId } or { steps }'),
-    guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
-    plan: jsonValue
-      .optional()
-      .describe('{ steps: [...] } to go on with, instead of those that it has from there on'),
-    ...common(),
-  });
+  answeredFor(
+    z.strictObject({
+      sagaId: id,
+      to: stepTarget.describe('{ stepId } or { steps }'),
+      guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
+      plan: jsonValue
+        .optional()
+        .describe('{ steps: [...] } to go on with, instead of those that it has from there on'),
+      ...common(),
+    }),
+  );
 export type SagaRewind = z.output<ReturnType<typeof rewindInput>>;
 
 /** A session goes back to a message or checkpoint, and its sagas since are undone. */
 export const rewindSessionInput = () =>
-  z.strictObject({
-    sessionId: id,
-    to: z
-      .union([z.strictObject({ messageId: id.describe('its work stays') }), z.strictObject({ checkpointId })])
-      .describe('{ messageId } or { checkpointId }'),
-    scope: z
-      .enum(['all', 'effects', 'files', 'conversation'])
-      .optional()
-      .describe('what goes back; default all'),
-    guidance: guidance.describe('what is told for the way on; it comes back with the answer'),
-    ...common(),
-  });
+  answeredFor(
+    z.strictObject({
+      sessionId: id,
+      to: z
+        .union([
+          z.strictObject({ messageId: id.describe('its work stays') }),
+          z.strictObject({ checkpointId }),
+        ])
+        .describe('{ messageId } or { checkpointId }'),
+      scope: z
+        .enum(['all', 'effects', 'files', 'conversation'])
+        .optional()
+        .describe('what goes back; default all'),
+      guidance: guidance.describe('what is told for the way on; it comes back with the answer'),
+      ...common(),
+    }),
+  );
 export type SessionRewind = z.output<ReturnType<typeof rewindSessionInput>>;
 
 /**

@@ -3,6 +3,7 @@
  * does not know.
  */
 import * as z from 'zod';
+import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
 
 export const SAGA_STATUSES = [
@@ -68,7 +69,12 @@ export const answeredSaga = () =>
     sagaId: z.string(),
     status,
     answered: z
-      .object({ decision: z.enum(['approve', 'reject']), by: z.string(), at: z.string() })
+      .object({
+        decision: z.enum(['approve', 'reject']),
+        by: z.string(),
+        at: z.string(),
+        person: personAnswer().optional().describe('absent: `by` is a claim'),
+      })
       .optional()
       .describe(
         'the answer that counts: who gave it first, and when; a release before this one does not say it',

@@ -146,7 +146,7 @@ export const SAGA_FUNCTIONS = {
     answer: answeredSaga,
     callers: ['reviewer'],
     timeoutSeconds: 60,
-    grants: { ...MOVE_AND_LIST, engine: ['SendTaskSuccess'] },
+    grants: { identifiesPeople: true, ...MOVE_AND_LIST, engine: ['SendTaskSuccess'] },
   },
   'operate-saga': {
     description: 'Cancels, undoes or repairs a saga',
@@ -155,6 +155,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['operator'],
     timeoutSeconds: 60,
     grants: {
+      identifiesPeople: true,
       ...MOVE_AND_LIST,
       permits: 'take',
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
@@ -168,6 +169,7 @@ export const SAGA_FUNCTIONS = {
     // Longer than the 600 s a caller may ask it to wait.
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
+      identifiesPeople: true,
       sagas: [...MOVE.sagas, 'BatchWriteItem'],
       ledger: ['PutItem', 'Query'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
@@ -181,6 +183,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['reviewer', 'operator'],
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
+      identifiesPeople: true,
       sagas: [...MOVE.sagas, 'Query'],
       ledger: ['PutItem', 'Query'],
       sessions: CAPTURE,

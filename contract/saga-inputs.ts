@@ -3,6 +3,7 @@
  */
 import * as z from 'zod';
 import { checkpointId, id } from './fields.ts';
+import { answeredFor, asker, who } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
@@ -10,7 +11,6 @@ export const stepId = z.string().min(1).max(64);
 const project = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -');
-export const who = z.string().trim().min(1).max(200);
 const words = z.string().max(2000);
 const day = z.iso.date();
 /** Of a session. */
@@ -157,39 +157,48 @@ export const describeSagaInput = () =>
   });
 
 export const answerInput = () =>
-  z.strictObject({
-    sagaId: id,
-    stepId,
-    decision: z.enum(['approve', 'reject']),
-    epoch: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('of the question (`awaiting.epoch`); needed once the saga was rewound'),
-    by: who,
-    note: words.optional(),
-  });
+  answeredFor(
+    z.strictObject({
+      sagaId: id,
+      stepId,
+      decision: z.enum(['approve', 'reject']),
+      epoch: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('of the question (`awaiting.epoch`); needed once the saga was rewound'),
+      argumentsHash: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional()
+        .describe('of the arguments that were shown (`awaiting.argumentsHash`); others are not approved'),
+      ...asker(),
+      note: words.optional(),
+    }),
+  );
 export type AnswerInput = z.infer<ReturnType<typeof answerInput>>;
 
 export const operateSagaInput = () =>
-  z.strictObject({
-    sagaId: id,
-    action: z
-      .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock', 'resume'])
-      .describe('undo: of a saga that is COMPLETED; resume: of one that is PARKED'),
-    resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
-    stepId: stepId.optional().describe('resolve and skip need it'),
-    by: who,
-    evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
-    dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
-    acceptResidue,
-    error: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .describe('only with retry, without a step: what failed with an error of this name'),
-  });
+  answeredFor(
+    z.strictObject({
+      sagaId: id,
+      action: z
+        .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock', 'resume'])
+        .describe('undo: of a saga that is COMPLETED; resume: of one that is PARKED'),
+      resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
+      stepId: stepId.optional().describe('resolve and skip need it'),
+      ...asker(),
+      evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
+      dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
+      acceptResidue,
+      error: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('only with retry, without a step: what failed with an error of this name'),
+    }),
+  );
 export type OperateSagaInput = z.infer<ReturnType<typeof operateSagaInput>>;
 
 export const queryLedgerInput = () =>

@@ -8,6 +8,8 @@ import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';
 import { createEventsApi } from './events/api.ts';
 import type { EventJournal } from './events/journal.ts';
+import { createIssuer, loginSecret } from './identity/issuer.ts';
+import { loadTokenKey } from './identity/keys.ts';
 import { createKmsApi, loadSigningKeys } from './kms.ts';
 import { createLambdaApi } from './lambda/api.ts';
 import type { LocalFunctions } from './lambda/functions.ts';
@@ -20,7 +22,17 @@ import { startStepFunctions } from './stepfunctions/start.ts';
 import type { Changes } from './streams/changes.ts';
 
 /** In the order of their ports: `--port N` gives the first one N. */
-const SERVICES = ['e2b', 's3', 'dynamodb', 'lambda', 'events', 'secrets', 'stepfunctions', 'kms'] as const;
+const SERVICES = [
+  'e2b',
+  's3',
+  'dynamodb',
+  'lambda',
+  'events',
+  'secrets',
+  'stepfunctions',
+  'kms',
+  'identity',
+] as const;
 export type Service = (typeof SERVICES)[number];
 export type Endpoints = Record<Service, string>;
 
@@ -60,6 +72,11 @@ const START: Record<Service, Start> = {
   stepfunctions: (parts, port) => startStepFunctions(parts, port),
   kms: async ({ dataDir, plan, credentials }, port) =>
     listenApp(createKmsApi({ keys: await loadSigningKeys(dataDir, plan.signingKeys), credentials }), port),
+  identity: async ({ dataDir, credentials }, port) =>
+    listenApp(
+      createIssuer({ key: await loadTokenKey(dataDir), secret: loginSecret(credentials.secretAccessKey) }),
+      port,
+    ),
 };
 
 const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
@@ -88,6 +105,7 @@ export const startServices = async (
     secrets: await start('secrets'),
     stepfunctions: await start('stepfunctions'),
     kms: await start('kms'),
+    identity: await start('identity'),
   };
   const running = starting.move();
   return { endpoints, close: () => running.disposeAsync() };

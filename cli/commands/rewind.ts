@@ -45,7 +45,7 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
 
 /** The command that goes on with this very request, or says that it is done. */
 const sameCommand = ({ options }: Run, input: SessionRewind): string => {
-  const { sessionId, scope, guidance, acceptResidue, requestId, by } = input;
+  const { sessionId, scope, guidance, acceptResidue, requestId, by = '' } = input;
   // `head` is another point by then.
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];

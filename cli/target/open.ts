@@ -2,6 +2,7 @@ import { connect, type Connection as Opened, openAws, openNamed } from '../../cl
 import { keepConnection } from '../../client/keep-connection.ts';
 import type { App, Connection } from '../app.ts';
 import { CliError } from '../failure.ts';
+import { issuerOf } from '../identity/issuer.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { createCommandInvoke } from './invoke.ts';
 import { type LocalCloud, openLocalCloud } from './local-cloud.ts';
@@ -20,16 +21,18 @@ const openCloud = ({ environment, isShared }: LocalCloud): Opened => {
 /** Opens it now: what stands in the way is told before anything else is asked. */
 const connection = async (
   open: () => Promise<Opened>,
-  { signal, namePrefix }: { signal: AbortSignal; namePrefix?: string },
+  { signal, env, namePrefix }: { signal: AbortSignal; env: Terminal['env']; namePrefix?: string },
 ): Promise<Connection> => {
   const kept = keepConnection(open);
   const { environment } = await kept.connection();
   const invoke = createCommandInvoke({ ...kept, signal, ...(namePrefix ? { namePrefix } : {}) });
   const { E2B_API_KEY: apiKey, E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl } = environment;
   const isLocal = apiKey !== undefined && apiUrl !== undefined && sandboxUrl !== undefined;
+  const issuer = issuerOf(isLocal ? environment : env);
   return {
     invoke,
     close: () => kept.close(),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(isLocal ? { sandboxes: createLocalSandboxes({ apiKey, apiUrl, sandboxUrl }) } : {}),
   };
 };
@@ -48,11 +51,11 @@ export const createConnect =
       const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'as configured';
       say(`using AWS, region ${region}, because of ${target.because}; --local for the embedded cloud`);
       const namePrefix = env['WALKBACK_NAME_PREFIX'];
-      return connection(async () => openAws(), { signal, ...(namePrefix ? { namePrefix } : {}) });
+      return connection(async () => openAws(), { signal, env, ...(namePrefix ? { namePrefix } : {}) });
     }
     if (target.kind === 'environment') {
       say(`using the embedded cloud at ${target.endpoint}`);
-      return connection(() => connect({}, env, cwd), { signal });
+      return connection(() => connect({}, env, cwd), { signal, env });
     }
     const clouds: LocalCloud[] = [];
     const opened = await connection(
@@ -61,7 +64,7 @@ export const createConnect =
         clouds.push(cloud);
         return openCloud(cloud);
       },
-      { signal },
+      { signal, env },
     );
     return {
       ...opened,

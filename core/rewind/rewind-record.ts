@@ -1,4 +1,5 @@
 /** When two requests for a rewind of a session are the same. */
+import type { Asked } from '../../contract/identity.ts';
 import type { SessionRewind } from '../../contract/rewind.ts';
 import { conflictingRequest } from '../checkpoint/session/session-rules.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
@@ -10,8 +11,8 @@ export const rewindHash = ({
   scope = 'all',
   guidance,
   acceptResidue = false,
-}: SessionRewind) => hashJson({ sessionId, to, scope, guidance: guidance ?? null, acceptResidue });
+}: Asked<SessionRewind>) => hashJson({ sessionId, to, scope, guidance: guidance ?? null, acceptResidue });
 
-export const requireSameRequest = (record: RewindRecord, request: SessionRewind): void => {
+export const requireSameRequest = (record: RewindRecord, request: Asked<SessionRewind>): void => {
   if (record.requestHash !== rewindHash(request)) throw conflictingRequest(request.requestId);
 };

@@ -3,6 +3,7 @@
  * conversation. What may fail and cannot be undone comes first. What goes all or none, and can be undone, comes
  * last. Files are untouched until every effect is taken back. A request that is repeated goes on where it was.
  */
+import { type Asked, nameOf } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { touch } from '../checkpoint/capture/checkpoint-item.ts';
 import type { Checkpoint } from '../checkpoint/model.ts';
@@ -88,7 +89,11 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     );
   };
 
-  const begin = async (request: SessionRewind, target: Checkpoint, epoch: number): Promise<RewindRecord> => {
+  const begin = async (
+    request: Asked<SessionRewind>,
+    target: Checkpoint,
+    epoch: number,
+  ): Promise<RewindRecord> => {
     const { sessionId, requestId, guidance, by } = request;
     const record: RewindRecord = {
       sessionId,
@@ -96,7 +101,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       requestHash: rewindHash(request),
       checkpointId: target.checkpointId,
       epoch,
-      by,
+      by: nameOf(by),
       ...(guidance === undefined ? {} : { guidance }),
       at: clock.now().toISOString(),
     };
@@ -106,7 +111,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     return outcome.existing;
   };
 
-  return async (request: SessionRewind, invocation: Invocation): Promise<RewindSessionAnswer> => {
+  return async (request: Asked<SessionRewind>, invocation: Invocation): Promise<RewindSessionAnswer> => {
     const { sessionId, requestId, scope = 'all', guidance, acceptResidue = false, dryRun = false } = request;
     const session = await requireSession(sessions, sessionId);
     const known = await store.getRewind(sessionId, requestId);

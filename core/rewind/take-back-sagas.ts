@@ -3,6 +3,7 @@
  * of an interactive one that began before. Those that run are stopped at once. Those that are completed, or wait for
  * their next step, are taken back one after the other, the last one first. A failure stops it.
  */
+import type { Actor } from '../../contract/identity.ts';
 import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
 import { isRewindable } from '../saga/decide/decide-rewind.ts';
 import { isUndoable } from '../saga/decide/effects.ts';
@@ -27,7 +28,7 @@ interface Order {
   isAfter: (saga: PlacedSaga) => boolean;
   acceptResidue: boolean;
   guidance?: string;
-  by: string;
+  by: Actor;
 }
 
 /** Nothing of it is left to take back, or nothing takes it back and that was accepted. */

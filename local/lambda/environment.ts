@@ -6,7 +6,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 
 /**
  * Variables that are removed: those that could make an SDK use something other than this cloud (a profile,
- * a config file, an instance's role); the E2B key, which deployed functions fetch as a secret; and the mark
+ * a config file, an instance's role); the E2B key, which deployed functions fetch as a secret; what signs people in; and the mark
  * that lets a tool end its process when a call does not stop, because here all functions share one process.
  */
 const UNSET = [
@@ -21,6 +21,7 @@ const UNSET = [
   'E2B_DEBUG',
   'E2B_DOMAIN',
   'E2B_ACCESS_TOKEN',
+  'WALKBACK_LOGIN_SECRET',
 ];
 const HERMETIC = {
   AWS_CONFIG_FILE: '/dev/null',

@@ -33,12 +33,20 @@ const CASES: Record<
   tracing: ['false', ({ tracing }) => tracing, false],
   toolFunctions: ['pay, refund', ({ toolFunctions }) => toolFunctions, ['pay', 'refund']],
   examples: ['true', ({ examples }) => examples, true],
+  oidcIssuer: ['https://other.example', ({ identity }) => identity?.issuer, 'https://other.example'],
+  oidcAudience: ['ours', ({ identity }) => identity?.audience, 'ours'],
+  oidcScope: ['act', ({ identity }) => identity?.scope, 'act'],
+  oidcGroupPrefix: ['team-', ({ identity }) => identity?.groupPrefix, 'team-'],
+  requireVerifiedApprover: ['false', (props) => props.requireVerifiedApprover, false],
 };
+
+/** Some only mean something beside others. */
+const BESIDE = { 'walkback:oidcIssuer': 'https://id.example', 'walkback:oidcAudience': 'walkback' };
 
 test.each(SETTING_NAMES)('%s is taken', (name) => {
   const [text, seen, expected] = CASES[name];
-  expect(seen(read({ [`walkback:${name}`]: text }))).toEqual(expected);
-  expect(seen(read({}))).not.toEqual(expected);
+  expect(seen(read({ ...BESIDE, [`walkback:${name}`]: text }))).toEqual(expected);
+  expect(seen(read(BESIDE))).not.toEqual(expected);
 });
 
 test.each([
@@ -52,6 +60,7 @@ test.each([
     /kmsKeyArn must be the ARN of a key/,
   ],
   ['walkback:namePrefix', '', /walkback:namePrefix must be a text/],
+  ['walkback:oidcIssuer', 'https://id.example', /oidcIssuer and walkback:oidcAudience are given both/],
 ])('%s=%s is refused', (name, value, words) => {
   expect(() => read({ [name]: value })).toThrow(words);
 });

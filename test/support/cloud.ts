@@ -39,6 +39,7 @@ const VARIABLES: Record<Exclude<Service, 'lambda'>, string[]> = {
   secrets: ['AWS_ENDPOINT_URL_SECRETS_MANAGER'],
   stepfunctions: ['AWS_ENDPOINT_URL_SFN'],
   kms: ['AWS_ENDPOINT_URL_KMS'],
+  identity: ['WALKBACK_OIDC_CONFIGURATION'],
 };
 
 const createInvoke =

@@ -1,5 +1,6 @@
 /** Rewinds and undos of the refund saga at every step, with every failure point at every operation. */
 import { describe, expect, test } from 'vitest';
+import type { Asked } from '../../contract/identity.ts';
 import type { SagaRewind } from '../../contract/rewind.ts';
 import { expectLedger, type RefundSaga, refundSaga, SAGA_ID, standingOf } from './refund-saga.ts';
 import { FAULTS, points } from './saga-faults.ts';
@@ -20,7 +21,7 @@ export const rewindCases = points.flatMap((point) =>
 );
 type Case = (typeof rewindCases)[number];
 
-const request: SagaRewind = {
+const request: Asked<SagaRewind> = {
   sagaId: SAGA_ID,
   to: { steps: 2 },
   requestId: 'rw',

@@ -1,4 +1,5 @@
 /** A session with files and sagas, both in memory, that is rewound: files and effects over the real core. */
+import type { Asked } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
@@ -95,7 +96,7 @@ export const rewindStage = async (
     return first;
   };
 
-  const rewind = (more: Partial<SessionRewind> = {}, counter: Counter = createCounter()) => {
+  const rewind = (more: Partial<Asked<SessionRewind>> = {}, counter: Counter = createCounter()) => {
     const { deps } = stage.instance(counter);
     const { rollback } = stage.instance(counter);
     const session = createRewindSession({
@@ -105,7 +106,7 @@ export const rewindStage = async (
       sessions: deps.store,
       rollback: (input) => rollback(input),
     });
-    const request: SessionRewind = {
+    const request: Asked<SessionRewind> = {
       sessionId: SESSION,
       to: { messageId: 'm1' },
       requestId: 'rw',
@@ -117,7 +118,7 @@ export const rewindStage = async (
   };
 
   /** Repeats the request, with the machine at work in between, until it is through or stopped. */
-  const carryOut = async (more: Partial<SessionRewind> = {}): Promise<RewindSessionAnswer> => {
+  const carryOut = async (more: Partial<Asked<SessionRewind>> = {}): Promise<RewindSessionAnswer> => {
     for (let call = 0; call < 20; call += 1) {
       const answer = await rewind(more);
       if (answer.status !== 'UNDOING') return answer;

@@ -1,5 +1,6 @@
 /** A saga that is rewound: its last effects are undone, and it goes forward again with guidance (L6). */
 import { describe, expect, test } from 'vitest';
+import type { Asked } from '../../contract/identity.ts';
 import type { SagaRewind } from '../../contract/rewind.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
@@ -20,7 +21,7 @@ const TOOLS: ToolManifest[] = [
   scriptedTool('ship', 'compensatable'),
 ];
 
-const rewind = (more: Partial<SagaRewind> = {}): SagaRewind => ({
+const rewind = (more: Partial<Asked<SagaRewind>> = {}): Asked<SagaRewind> => ({
   sagaId: SAGA,
   to: { steps: 2 },
   requestId: 'rw-1',
@@ -128,7 +129,7 @@ describe('a completed saga that is rewound', () => {
   test('bad targets are refused by name, and nothing is written', async () => {
     const saga = await finished();
     const before = await saga.seen();
-    const refused = (more: Partial<SagaRewind>) => expect(saga.machine.rewind(rewind(more))).rejects;
+    const refused = (more: Partial<Asked<SagaRewind>>) => expect(saga.machine.rewind(rewind(more))).rejects;
     await refused({ to: { steps: 5 } }).toMatchObject({ name: 'InvalidInput' });
     await refused({ to: { stepId: 'nowhere' } }).toMatchObject({ name: 'StepNotFound' });
     await refused({ sagaId: 'other' }).toMatchObject({ name: 'SagaNotFound' });

@@ -207,6 +207,15 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
 
 const KINDS = new Map<string, z.ZodType>(Object.entries(FACTS));
 
+const person = z.looseObject({
+  iss: text,
+  sub: text,
+  email: text.optional(),
+  authTime: text.optional(),
+  tokenId: text.optional(),
+  dev: z.literal(true).optional(),
+});
+
 const placed = z
   .looseObject({
     sagaId: text,
@@ -214,6 +223,7 @@ const placed = z
     seq: z.int(),
     at: text,
     actor: text,
+    person: person.optional(),
     prevHash: text,
     hash: text,
     direction: text,

@@ -2,6 +2,7 @@
  * Puts interactive sagas aside, to save what is done when a budget is spent; and takes them up again. Effects stand and
  * locks are kept. The files of the session are saved first, so that the saga's entry says where they are.
  */
+import type { Actor } from '../../../contract/identity.ts';
 import type { ParkedSaga, ParkedSagas, SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ParkSagaInput } from '../../../contract/saga-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -135,7 +136,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
 export const resumeParked = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock'>,
   sagaId: string,
-  by: string,
+  by: Actor,
 ): Promise<Moved> => {
   await interactiveHead(dependencies.store, sagaId);
   const event = (head: SagaHead): SagaEvent | undefined => {

@@ -1,3 +1,4 @@
+import { type Actor, nameOf, personOf } from '../../../contract/identity.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import { hashJson } from '../plan/json.ts';
 
@@ -16,12 +17,14 @@ export const chain = (
   sagaId: string,
   from: ChainTip,
   facts: readonly Fact[],
-  stamp: { at: string; actor: string },
+  stamp: { at: string; actor: Actor },
 ): { entries: LedgerEntry[]; tip: ChainTip } => {
   const entries: LedgerEntry[] = [];
   let { seq, tip } = from;
+  const person = personOf(stamp.actor);
+  const by = { actor: nameOf(stamp.actor), ...(person === undefined ? {} : { person }) };
   for (const fact of facts) {
-    const body = { ...fact, sagaId, seq, at: stamp.at, actor: stamp.actor, prevHash: tip };
+    const body = { ...fact, sagaId, seq, at: stamp.at, ...by, prevHash: tip };
     const entry: LedgerEntry = { ...body, hash: entryHash(body) };
     entries.push(entry);
     seq += 1;

@@ -1,4 +1,5 @@
 /** What happened: the facts of a saga, and their entries in the ledger. */
+import type { Person } from '../../../contract/identity.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { ChildEnd, EntryLink, NamedChild, PinnedOutput } from './children.ts';
 import type { InteractivePolicy } from './interactive.ts';
@@ -246,8 +247,10 @@ export type LedgerEntry = Fact & {
   seq: number;
   /** ISO 8601, UTC. */
   at: string;
-  /** `engine`, or who asked. */
+  /** `engine`, or the name of who asked. */
   actor: string;
+  /** Who asked, when a token proved it. Without it, any name but `engine` is a claim. */
+  person?: Person;
   prevHash: string;
   hash: string;
 };

@@ -1,4 +1,5 @@
 /** A person's answer to an approval, and how it meets the waiting execution. */
+import type { Asked } from '../../../contract/identity.ts';
 import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -12,6 +13,7 @@ import { hasNews } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
+import { requireFresh, requireOther } from './identify.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -25,7 +27,7 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: numb
   );
 
 /** A question is asked again after a rewind, perhaps about other arguments. An older answer is not for it. */
-const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: AnswerInput): void => {
+const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<AnswerInput>): void => {
   if (epoch === state.epoch) return;
   throw new WalkbackError(
     'AnswerConflict',
@@ -38,11 +40,14 @@ const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Answer
  * The recorded answer, when no one waits on this step. A repeated equal answer is accepted and told who
  * gave it first; a different one is refused.
  */
-const standing = (entries: readonly LedgerEntry[], request: AnswerInput): AnsweredSaga['answered'] => {
+const standing = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>): AnsweredSaga['answered'] => {
   const answer = lastAnswer(entries, request.stepId, request.epoch ?? 0);
   const { decision } = request;
   const wanted = decision === 'approve' ? 'approved' : 'declined';
-  if (answer?.status === wanted) return { decision, by: answer.actor, at: answer.at };
+  if (answer?.status === wanted) {
+    const { actor: by, at, person } = answer;
+    return { decision, by, at, ...(person === undefined ? {} : { person }) };
+  }
   if (answer?.status === 'expired') {
     throw new WalkbackError(
       'ApprovalExpired',
@@ -64,7 +69,7 @@ const standing = (entries: readonly LedgerEntry[], request: AnswerInput): Answer
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
-  async (request: AnswerInput): Promise<AnsweredSaga> => {
+  async (request: Asked<AnswerInput>): Promise<AnsweredSaga> => {
     const { store, clock } = dependencies;
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
@@ -77,10 +82,22 @@ export const createAnswer =
       await wake(dependencies, request.sagaId);
       return { sagaId: request.sagaId, status: head.state.status, answered };
     }
+    if (request.decision === 'approve') {
+      requireOther(request.by, head.requestedBy);
+      if (waited.kind !== 'children' && waited.effect === 'irreversible') requireFresh(request.by, clock);
+    }
     const note = request.note === undefined ? {} : { note: request.note };
     const event = (now: SagaHead) => {
       requireEpoch(now, request);
       if (now.state.wait?.kind !== 'approval' || now.state.wait.step !== waited.index) return undefined;
+      const { argumentsHash } = now.state.wait;
+      if (request.argumentsHash !== undefined && request.argumentsHash !== argumentsHash) {
+        throw new WalkbackError(
+          'AnswerConflict',
+          `The arguments of step ${request.stepId} are not those that you were shown. Look at it again.`,
+          { details: { argumentsHash } },
+        );
+      }
       if (clock.now().getTime() >= now.state.wait.untilMs) {
         throw new WalkbackError('ApprovalExpired', `The approval of step ${request.stepId} expired.`);
       }

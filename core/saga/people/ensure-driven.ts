@@ -1,3 +1,4 @@
+import type { Actor } from '../../../contract/identity.ts';
 import type { SagaHead } from '../model/head.ts';
 import { lookAtDriver } from '../run/look-at-driver.ts';
 import { type ReviveDependencies, revive } from '../run/revive.ts';
@@ -9,7 +10,7 @@ import { type ReviveDependencies, revive } from '../run/revive.ts';
 export const ensureDriven = async (
   dependencies: ReviveDependencies,
   head: SagaHead,
-  by: string,
+  by: Actor,
 ): Promise<void> => {
   if (head.state.phase === 'done') return;
   const seen = await lookAtDriver(dependencies, head);

@@ -1,4 +1,5 @@
 /** Commands of operators: cancel a saga, or deal with what a failed compensation left (S7, S11). */
+import type { Asked } from '../../../contract/identity.ts';
 import type { OperatedSaga } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -25,7 +26,7 @@ const refuse = (message: string): never => {
 };
 
 const cancelEvent =
-  (request: OperateSagaInput) =>
+  (request: Pick<OperateSagaInput, 'evidence'>) =>
   (head: SagaHead): SagaEvent | undefined => {
     if (head.state.status === 'COMPLETED') {
       refuse(
@@ -65,7 +66,7 @@ const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: numb
  */
 const chosen = (
   { state }: SagaHead,
-  { action, stepId }: OperateSagaInput,
+  { action, stepId }: Asked<OperateSagaInput>,
   { named, nowMs, errors }: Meant,
 ): number[] => {
   const isMeant = (effect: EffectRecord, index: number): boolean => {
@@ -102,7 +103,7 @@ const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Pro
   throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);
 };
 
-const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: OperateSagaInput): string => {
+const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Asked<OperateSagaInput>): string => {
   const { operation } = state;
   if (state.phase === 'forward' || state.status === 'COMPLETED' || state.status === 'COMPENSATED') {
     return `Saga ${sagaId} is ${state.status}; only a failed or delayed compensation can be worked.`;
@@ -123,14 +124,14 @@ const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Operate
 };
 
 /** Whether a retry now is requested already. */
-const isHurried = ({ state }: SagaHead, { action }: OperateSagaInput, nowMs: number): boolean =>
+const isHurried = ({ state }: SagaHead, { action }: Asked<OperateSagaInput>, nowMs: number): boolean =>
   action === 'retry' &&
   state.phase === 'undo' &&
   (state.operation?.hurried === true ||
     state.effects.some(({ status, undo }) => status === 'undo_delayed' && (undo?.untilMs ?? 0) <= nowMs));
 
 const operateEvent =
-  (request: OperateSagaInput & { action: 'retry' | 'resolve' | 'skip' }, about: Meant) =>
+  (request: Asked<OperateSagaInput> & { action: 'retry' | 'resolve' | 'skip' }, about: Meant) =>
   (head: SagaHead): SagaEvent | undefined => {
     const workable = head.state.phase === 'undo' || head.state.status === 'COMPENSATION_FAILED';
     const effects = workable ? chosen(head, request, about) : [];
@@ -152,7 +153,7 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
   return new Map([...last].filter(([, error]) => error === name));
 };
 
-const checkBreak = ({ action, resourceKey, evidence = '' }: OperateSagaInput): void => {
+const checkBreak = ({ action, resourceKey, evidence = '' }: Asked<OperateSagaInput>): void => {
   if ((action === 'break-lock') !== (resourceKey !== undefined)) {
     throw new WalkbackError(
       'InvalidInput',
@@ -164,7 +165,7 @@ const checkBreak = ({ action, resourceKey, evidence = '' }: OperateSagaInput): v
   }
 };
 
-const checkRequest = (request: OperateSagaInput): void => {
+const checkRequest = (request: Asked<OperateSagaInput>): void => {
   checkBreak(request);
   if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
     throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
@@ -188,7 +189,7 @@ const checkRequest = (request: OperateSagaInput): void => {
  */
 export const createOperate =
   (dependencies: Dependencies) =>
-  async (request: OperateSagaInput): Promise<OperatedSaga> => {
+  async (request: Asked<OperateSagaInput>): Promise<OperatedSaga> => {
     checkRequest(request);
     const { store, clock } = dependencies;
     const { sagaId, action, stepId, by } = request;

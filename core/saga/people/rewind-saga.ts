@@ -2,6 +2,7 @@
  * Rewinds one saga: its last effects are undone, and it goes forward again, in the next epoch and with
  * guidance (L6). The request is recorded; the execution that drives the saga carries it out.
  */
+import type { Asked } from '../../../contract/identity.ts';
 import type { RewindAnswer, RewoundSaga, SagaRewind } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
@@ -15,6 +16,7 @@ import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';
 import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
+import { requireFresh } from './identify.ts';
 import { observe } from './observation.ts';
 import { rewindTarget } from './rewind-target.ts';
 import { standsBelow } from './stands-below.ts';
@@ -29,7 +31,7 @@ type Request = LedgerEntry & { status: 'rewind_requested' };
 
 const POLL_MS = 250;
 
-const hashOf = ({ sagaId, to, guidance, plan, acceptResidue = false }: SagaRewind) =>
+const hashOf = ({ sagaId, to, guidance, plan, acceptResidue = false }: Asked<SagaRewind>) =>
   hashJson({ sagaId, to, guidance: guidance ?? null, plan: plan ?? null, acceptResidue });
 
 const requestIn = (entries: readonly ToldEntry[], requestId: string): Request | undefined => {
@@ -95,7 +97,7 @@ const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
 /** The answer, or undefined when the saga moved meanwhile and everything must be read again. */
 const attempt = async (
   dependencies: RewindDependencies,
-  request: SagaRewind,
+  request: Asked<SagaRewind>,
 ): Promise<RewindAnswer | undefined> => {
   const { store } = dependencies;
   const { sagaId, requestId, to, guidance, acceptResidue = false, dryRun = false, by } = request;
@@ -118,6 +120,7 @@ const attempt = async (
   const below = await standsBelow(store, sagaId, entries, stories.slice(target.floor));
   const plan = { ...own, stands: [...own.stands, ...below] };
   requireReturn(sagaId, plan, acceptResidue || dryRun);
+  if (acceptResidue && !dryRun) requireFresh(by, dependencies.clock);
   const tail =
     request.plan === undefined ? undefined : await newTail(dependencies, head, target.cursor, request.plan);
   if (dryRun) {
@@ -154,7 +157,7 @@ const requestOf = (entries: readonly LedgerEntry[], requestId: string): Request 
  */
 export const createRewindSaga =
   (dependencies: RewindDependencies) =>
-  async (request: SagaRewind): Promise<RewindAnswer> => {
+  async (request: Asked<SagaRewind>): Promise<RewindAnswer> => {
     const { sagaId, requestId, waitSeconds = 0, by, dryRun } = request;
     const { store, clock } = dependencies;
     const look = async () => {

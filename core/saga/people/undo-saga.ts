@@ -1,4 +1,5 @@
 /** Undoes a saga that was completed: an operator's decision, with the plan before the act. */
+import type { Asked } from '../../../contract/identity.ts';
 import type { OperatedSaga } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -8,6 +9,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { ensureDriven } from './ensure-driven.ts';
+import { requireFresh } from './identify.ts';
 import { standsBelow } from './stands-below.ts';
 import { storiesOf } from './stories.ts';
 import { requireReturn, undoPlanOf } from './undo-plan.ts';
@@ -33,7 +35,7 @@ const requireFinished = (head: SagaHead): void => {
 };
 
 const undoEvent =
-  (request: OperateSagaInput) =>
+  (request: Asked<OperateSagaInput>) =>
   (head: SagaHead): SagaEvent | undefined => {
     requireFinished(head);
     if (isAsked(head)) return undefined;
@@ -47,7 +49,7 @@ const undoEvent =
  */
 export const undoSaga = async (
   dependencies: Dependencies,
-  request: OperateSagaInput,
+  request: Asked<OperateSagaInput>,
   head: SagaHead,
 ): Promise<OperatedSaga> => {
   const { sagaId, by, dryRun = false, acceptResidue = false } = request;
@@ -60,6 +62,7 @@ export const undoSaga = async (
   if (dryRun) return { sagaId, status: head.state.status, plan };
   // A completed saga does not move by itself, so the plan still holds when the undo is recorded.
   if (!isAsked(head)) requireReturn(sagaId, plan, acceptResidue);
+  if (acceptResidue) requireFresh(by, dependencies.clock);
   const moved = await move(dependencies, sagaId, undoEvent(request), by);
   await ensureDriven(dependencies, moved.head, by);
   return { sagaId, status: moved.head.state.status, plan };

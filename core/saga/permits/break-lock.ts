@@ -1,4 +1,5 @@
 /** An operator takes a lock from a saga that does not end. The saga goes on; what it still does is not kept apart. */
+import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -20,7 +21,7 @@ interface Dependencies {
  */
 export const createBreakLock =
   (dependencies: Dependencies) =>
-  async ({ sagaId, resourceKey = '', evidence = '', by }: OperateSagaInput): Promise<SagaHead> => {
+  async ({ sagaId, resourceKey = '', evidence = '', by }: Asked<OperateSagaInput>): Promise<SagaHead> => {
     const { store } = dependencies;
     const head = await store.getHead(sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);

@@ -2,6 +2,7 @@
  * One move of a saga: reads the head, decides, writes entries and head in one transaction, and answers the
  * next action. It owns the writing (S1, S9). It keeps nothing between two calls.
  */
+import type { Actor } from '../../../contract/identity.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
 import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
@@ -151,7 +152,7 @@ export const move = async (
   },
   sagaId: string,
   event: SagaEvent | ((head: SagaHead) => Asked | Promise<Asked>),
-  actor: string,
+  actor: Actor,
 ): Promise<Move> => {
   const { store, clock, inline, prepare = preparesNothing } = dependencies;
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -194,7 +195,7 @@ const advanceHead = (
   head: SagaHead,
   facts: readonly Fact[],
   now: Date,
-  actor: string,
+  actor: Actor,
 ): { entries: LedgerEntry[]; moved: SagaHead } => {
   const at = now.toISOString();
   const { entries, tip } = chain(head.sagaId, head, facts, { at, actor });

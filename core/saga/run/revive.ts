@@ -2,6 +2,7 @@
  * Restarts a saga whose execution is gone (S11). Doing it twice at once is harmless, because only one of
  * the two is recorded (S9).
  */
+import type { Actor } from '../../../contract/identity.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
@@ -18,7 +19,7 @@ export const revive = async (
   dependencies: ReviveDependencies,
   { sagaId, state }: SagaHead,
   seen: 'ended' | 'missing',
-  actor: string,
+  actor: Actor,
 ): Promise<boolean> => {
   const { engine } = dependencies;
   if (seen === 'missing') {

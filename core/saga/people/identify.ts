@@ -1,0 +1,98 @@
+/** Who asks, before anything is done for them. Roles and times are checked here, wherever the request comes from. */
+import type { Actor, Asked, Person, Role, VerifiedActor } from '../../../contract/identity.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+
+/** How long ago a person may have signed in, to allow what nothing takes back. */
+export const FRESH_SECONDS = 15 * 60;
+
+/** What a verified token says. */
+export interface Proven {
+  person: Person;
+  roles: readonly Role[];
+}
+
+/** Verifies tokens: issuer, audience, scope, signature and times. Throws `ProofInvalid`, or `IdentityUnavailable`. */
+export interface IdentityVerifier {
+  verify(proof: string): Promise<Proven>;
+}
+
+export interface IdentityPolicy {
+  /** Absent: nobody can be verified here. */
+  verifier?: IdentityVerifier;
+  /** Claims are refused. */
+  requireVerifiedApprover: boolean;
+}
+
+interface Request {
+  by?: string | undefined;
+  proof?: string | undefined;
+}
+
+const requireRole = ({ person, roles }: Proven, allowed: readonly Role[]): void => {
+  if (roles.some((role) => allowed.includes(role))) return;
+  const has = roles.length === 0 ? 'no role' : `the role ${roles.join(', ')}`;
+  throw new WalkbackError(
+    'RoleMissing',
+    `${person.email ?? person.sub} has ${has} here; this needs ${allowed.join(' or ')}.`,
+  );
+};
+
+const verified = async (
+  { verifier }: IdentityPolicy,
+  proof: string,
+  allowed: readonly Role[],
+): Promise<VerifiedActor> => {
+  if (verifier === undefined) {
+    throw new WalkbackError(
+      'ConfigurationError',
+      'proof: no issuer of tokens is configured here (WALKBACK_OIDC_ISSUER), so nothing can be verified.',
+    );
+  }
+  const proven = await verifier.verify(proof);
+  requireRole(proven, allowed);
+  const { person } = proven;
+  return { name: person.email ?? person.sub, person };
+};
+
+const claimed = ({ requireVerifiedApprover }: IdentityPolicy, by: string | undefined): string => {
+  if (requireVerifiedApprover) {
+    throw new WalkbackError('ProofRequired', 'Here only people who are signed in may do this: give a proof.');
+  }
+  // The schema refuses a request without both.
+  if (by === undefined) throw new WalkbackError('InvalidInput', 'by: say who asks, or give a proof.');
+  return by;
+};
+
+/**
+ * Replaces claim and proof of a request by who asks. A proof is verified, and then the claim beside it is not
+ * read. Throws `ProofRequired`, `ProofInvalid`, `RoleMissing`.
+ */
+export const createIdentify =
+  (policy: IdentityPolicy, allowed: readonly Role[]) =>
+  async <Input extends Request>({ by, proof, ...rest }: Input): Promise<Asked<Input>> => {
+    const actor = proof === undefined ? claimed(policy, by) : await verified(policy, proof, allowed);
+    return { ...rest, by: actor };
+  };
+
+/** For what nothing takes back. A claim has no time: a stack that takes claims takes them for this too. */
+export const requireFresh = (by: Actor, clock: Clock): void => {
+  if (typeof by === 'string') return;
+  const { authTime } = by.person;
+  const age = authTime === undefined ? Infinity : (clock.now().getTime() - Date.parse(authTime)) / 1000;
+  if (age <= FRESH_SECONDS) return;
+  const since = authTime === undefined ? 'their token does not say when' : `that was at ${authTime}`;
+  throw new WalkbackError(
+    'ProofTooOld',
+    `Nothing takes this back, so ${by.name} must have signed in during the last ${FRESH_SECONDS / 60} minutes; ${since}.`,
+  );
+};
+
+/** Four eyes: who asked for a saga does not approve its steps. Only who is verified can be told apart. */
+export const requireOther = (by: Actor, requestedBy: string): void => {
+  if (typeof by === 'string') return;
+  const { sub, email } = by.person;
+  const same = [sub, email].some((name) => name?.toLowerCase() === requestedBy.trim().toLowerCase());
+  if (!same) return;
+  throw new WalkbackError('SamePerson', `${by.name} started this saga; another person has to approve.`);
+};

@@ -1,0 +1,40 @@
+/** The part of the composition root that finds out who asks. */
+import { type CallableName, FUNCTIONS } from '../contract/functions.ts';
+import type { Asked, Role } from '../contract/identity.ts';
+import { createIdentify, type IdentityVerifier } from '../core/saga/people/identify.ts';
+import type { UseCase } from './handler.ts';
+import { optional, type Runtime, required } from './runtime.ts';
+
+/** Undefined where no issuer is configured. Loaded with the first proof: most calls have none. */
+const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
+  const issuer = optional(env, 'WALKBACK_OIDC_ISSUER');
+  if (issuer === undefined) return undefined;
+  const configuration = optional(env, 'WALKBACK_OIDC_CONFIGURATION');
+  const options = {
+    issuer,
+    audience: required(env, 'WALKBACK_OIDC_AUDIENCE'),
+    scope: required(env, 'WALKBACK_OIDC_SCOPE'),
+    groupPrefix: required(env, 'WALKBACK_OIDC_GROUP_PREFIX'),
+    ...(configuration === undefined ? {} : { configuration }),
+  };
+  let loading: Promise<IdentityVerifier> | undefined;
+  const load = async () => (await import('../adapters/oidc/verifier.ts')).createOidcVerifier(options);
+  return { verify: async (proof) => (await (loading ??= load())).verify(proof) };
+};
+
+const isRole = (caller: string): caller is Role => caller === 'reviewer' || caller === 'operator';
+
+/** A use case that is told who asks, for the people who may call the function. */
+export const identified = <Input extends { by?: string | undefined; proof?: string | undefined }, Output>(
+  runtime: Runtime,
+  name: CallableName,
+  work: UseCase<Asked<Input>, Output>,
+): UseCase<Input, Output> => {
+  const verifier = identityVerifier(runtime);
+  const requireVerifiedApprover = optional(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER') === 'true';
+  const identify = createIdentify(
+    { ...(verifier === undefined ? {} : { verifier }), requireVerifiedApprover },
+    FUNCTIONS[name].callers.filter(isRole),
+  );
+  return async (input, invocation) => work(await identify(input), invocation);
+};

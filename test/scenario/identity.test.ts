@@ -1,0 +1,159 @@
+/** Who approves, from the sign-in to the ledger: the issuer, the functions and the store of the embedded cloud. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signIn } from '../../cli/identity/device-flow.ts';
+import { type Issuer, issuerOf } from '../../cli/identity/issuer.ts';
+import type { LedgerRow, SteppedSaga } from '../../contract/saga-answers.ts';
+import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+
+let sagas: SagaCloud;
+let place: Issuer;
+
+beforeAll(async () => {
+  sagas = await startSagaCloud();
+  const found = issuerOf(sagas.cloud.environment);
+  if (found === undefined) throw new Error('the cloud names no issuer');
+  place = found;
+});
+afterAll(() => sagas.close());
+
+const tokenOf = (name: string, roles = ['reviewer', 'operator'], at = place) =>
+  signIn(at, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
+
+const MAIL = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
+
+/** A saga that waits for the approval of a mail. */
+const asking = async (sagaId: string, requestedBy = 'agent-7') => {
+  addOrder(sagas.server, sagaId);
+  await sagas.cloud.invoke('start-saga', { sagaId, interactive: { onIdle: 'unwind' }, requestedBy });
+  const asked = (await sagas.cloud.invoke('submit-step', {
+    sagaId,
+    stepId: 'mail',
+    tool: 'send_customer_confirmation',
+    arguments: MAIL,
+  })) as unknown as SteppedSaga;
+  expect(asked.step.status).toBe('awaiting');
+  return asked.saga?.awaiting?.argumentsHash ?? '';
+};
+
+const answer = (sagaId: string, more: object) =>
+  sagas.cloud.invoke('answer', { sagaId, stepId: 'mail', decision: 'approve', ...more });
+const refused = (name: string) => expect.objectContaining({ errorType: name });
+
+describe('an approval with a proof', () => {
+  test('is in the ledger with the person, and says who it was', async () => {
+    const argumentsHash = await asking('proven');
+    const proof = await tokenOf('rita@example.com');
+    const answered = await answer('proven', { proof, argumentsHash });
+    const person = { iss: place.issuer, sub: 'rita@example.com', email: 'rita@example.com', dev: true };
+    expect(answered).toMatchObject({ answered: { by: 'rita@example.com', person } });
+    const { entries } = (await sagas.cloud.invoke('query-ledger', { sagaId: 'proven' })) as unknown as {
+      entries: LedgerRow[];
+    };
+    const row = entries.find(({ status }) => status === 'approved');
+    expect(row).toMatchObject({ actor: 'rita@example.com' });
+    expect(JSON.parse(row?.detail ?? '')).toMatchObject({ person });
+    expect(row?.detail).not.toContain(proof.split('.')[2]);
+    expect(await sagas.isSound('proven')).toBe(true);
+  });
+
+  test('of other arguments than were shown changes nothing', async () => {
+    await asking('shown');
+    const proof = await tokenOf('rita@example.com');
+    await expect(answer('shown', { proof, argumentsHash: 'b'.repeat(64) })).rejects.toEqual(
+      refused('AnswerConflict'),
+    );
+    await answer('shown', { proof, decision: 'reject' });
+  });
+
+  test('of who started the saga is refused, and of somebody else is taken', async () => {
+    await asking('four-eyes', 'Rita@Example.com');
+    await expect(answer('four-eyes', { proof: await tokenOf('rita@example.com') })).rejects.toEqual(
+      refused('SamePerson'),
+    );
+    await answer('four-eyes', { proof: await tokenOf('omar@example.com') });
+  });
+
+  test('needs a role that may answer', async () => {
+    await asking('role');
+    await expect(answer('role', { proof: await tokenOf('otto', ['operator']) })).rejects.toEqual(
+      refused('RoleMissing'),
+    );
+    await expect(
+      sagas.cloud.invoke('operate-saga', {
+        sagaId: 'role',
+        action: 'cancel',
+        proof: await tokenOf('rita', ['reviewer']),
+      }),
+    ).rejects.toEqual(refused('RoleMissing'));
+    await answer('role', { proof: await tokenOf('rita', ['reviewer']) });
+  });
+
+  test.each(['no token', 'a.b.c'])('%j is refused', async (proof) => {
+    await expect(answer('nothing', { proof })).rejects.toEqual(refused('ProofInvalid'));
+  });
+
+  test('nobody at all is refused before anything else', async () => {
+    await expect(answer('nothing', {})).rejects.toEqual(refused('InvalidInput'));
+  });
+});
+
+describe('where proofs are required', () => {
+  test('a claim neither answers, cancels nor rewinds, and a proof does', async () => {
+    sagas.cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'true' });
+    try {
+      await asking('strict');
+      const calls: [string, object][] = [
+        ['answer', { sagaId: 'strict', stepId: 'mail', decision: 'approve' }],
+        ['operate-saga', { sagaId: 'strict', action: 'cancel' }],
+        ['rewind', { sagaId: 'strict', to: { steps: 1 }, requestId: 'r' }],
+        ['rewind-session', { sessionId: 's', to: { messageId: 'm' }, requestId: 'r' }],
+      ];
+      for (const [name, input] of calls) {
+        await expect(sagas.cloud.invoke(name, { ...input, by: 'ada' })).rejects.toEqual(
+          refused('ProofRequired'),
+        );
+      }
+      const proof = await tokenOf('rita@example.com');
+      await sagas.cloud.invoke('operate-saga', { sagaId: 'strict', action: 'cancel', proof });
+      expect(await sagas.observe('strict')).toMatchObject({ failed: { by: 'rita@example.com' } });
+    } finally {
+      sagas.cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'false' });
+    }
+  });
+});
+
+describe('the issuer of the embedded cloud', () => {
+  test('signs in nobody without the secret of the cloud', async () => {
+    const { secret: _, ...stranger } = place;
+    for (const at of [stranger, { ...place, secret: 'guessed' }]) {
+      await expect(tokenOf('rita', ['reviewer'], at)).rejects.toThrow('did not sign you in');
+    }
+  });
+
+  test('gives a code away once', async () => {
+    const { configuration, clientId: client_id, scope, secret } = place;
+    const url = new URL(configuration).origin;
+    const post = async (path: string, form: Record<string, string>) =>
+      (
+        await fetch(`${url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${secret}` },
+          body: new URLSearchParams(form),
+        })
+      ).json() as Promise<Record<string, string>>;
+    const { device_code = '' } = await post('/device', { client_id, scope, login_hint: 'rita' });
+    const form = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code, client_id };
+    expect(await post('/token', form)).toHaveProperty('access_token');
+    expect(await post('/token', form)).toEqual({ error: 'invalid_grant' });
+  });
+
+  test('answers no web page', async () => {
+    const response = await fetch(place.configuration, { headers: { origin: 'https://evil.example' } });
+    expect(response.status).toBe(403);
+  });
+
+  test('leaves what signs people in out of the functions', () => {
+    expect(process.env['WALKBACK_OIDC_ISSUER']).toBe(place.issuer);
+    expect(process.env['WALKBACK_LOGIN_SECRET']).toBeUndefined();
+  });
+});

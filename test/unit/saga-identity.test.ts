@@ -1,0 +1,173 @@
+/** Who may answer, and what the ledger keeps of who did. */
+import { describe, expect, test } from 'vitest';
+import type { Actor, Person } from '../../contract/identity.ts';
+import { toRow } from '../../core/saga/ledger/ledger-row.ts';
+import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
+import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+
+const PERSON: Person = { iss: 'https://id.example', sub: 'u-1', email: 'rita@example.com' };
+
+const identifyWith = (proven: Partial<Proven> = {}, requireVerifiedApprover = false) =>
+  createIdentify(
+    {
+      verifier: { verify: async () => ({ person: PERSON, roles: ['reviewer'], ...proven }) },
+      requireVerifiedApprover,
+    },
+    ['reviewer'],
+  );
+
+describe('who asks', () => {
+  test('a claim is a name, and the rest of the request stays', async () => {
+    expect(await identifyWith()({ sagaId: 's', by: 'ada' })).toEqual({ sagaId: 's', by: 'ada' });
+  });
+
+  test('a proof is a person, whatever is claimed beside it, and goes no further', async () => {
+    const asked = await identifyWith()({ sagaId: 's', by: 'boss', proof: 'token' });
+    expect(asked).toEqual({ sagaId: 's', by: { name: 'rita@example.com', person: PERSON } });
+  });
+
+  test('a person without an address has the name that the issuer knows', async () => {
+    const person = { iss: PERSON.iss, sub: 'u-1' };
+    expect(await identifyWith({ person })({ proof: 'token' })).toMatchObject({ by: { name: 'u-1' } });
+  });
+
+  test.each([[[]], [['operator']]] as const)('roles %j are RoleMissing', async (roles) => {
+    await expect(identifyWith({ roles })({ proof: 'token' })).rejects.toMatchObject({ name: 'RoleMissing' });
+  });
+
+  test('where proofs are required a claim is ProofRequired', async () => {
+    await expect(identifyWith({}, true)({ by: 'ada' })).rejects.toMatchObject({ name: 'ProofRequired' });
+    expect(await identifyWith({}, true)({ proof: 'token' })).toMatchObject({ by: { person: PERSON } });
+  });
+
+  test('a proof where nothing can be verified is never taken for a claim', async () => {
+    const identify = createIdentify({ requireVerifiedApprover: false }, ['reviewer']);
+    await expect(identify({ by: 'ada', proof: 'token' })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+    });
+  });
+});
+
+const asking = async (
+  effect: 'compensatable' | 'irreversible',
+  act: (saga: Awaited<ReturnType<typeof scriptedSaga>>, nowMs: number) => Promise<unknown>,
+) => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', effect)],
+    steps: [{ id: 'pay', tool: 'pay', arguments: { amount: 1 }, approval: { timeoutSeconds: 3600 } }],
+    answer: () => committed(),
+    onAwait: async () => {
+      await act(saga, saga.clock.now().getTime());
+      return true;
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  return saga.seen();
+};
+
+const person = (more: Partial<Person> = {}): Actor => ({
+  name: more.email ?? PERSON.email ?? '',
+  person: { ...PERSON, ...more },
+});
+const signedIn = (nowMs: number, secondsAgo: number): Actor =>
+  person({ authTime: new Date(nowMs - secondsAgo * 1000).toISOString() });
+const approve = { sagaId: SAGA, stepId: 'pay', decision: 'approve' as const };
+
+describe('an approval', () => {
+  test('keeps the person in the entry, under its hash, and tells who it was', async () => {
+    const answers: unknown[] = [];
+    const { entries, isSound, state } = await asking('compensatable', async ({ machine }) => {
+      answers.push(await machine.answer({ ...approve, by: person({ tokenId: 't-1' }) }));
+      answers.push(await machine.answer({ ...approve, by: 'a second one' }));
+    });
+    expect(state.status).toBe('COMPLETED');
+    expect(isSound).toBe(true);
+    const entry = entries.find(({ status }) => status === 'approved');
+    expect(entry).toMatchObject({ actor: 'rita@example.com', person: { ...PERSON, tokenId: 't-1' } });
+    for (const answered of answers) {
+      expect(answered).toMatchObject({ answered: { by: 'rita@example.com', person: { sub: 'u-1' } } });
+    }
+    expect(entry === undefined ? '' : toRow(entry).detail).toContain('"sub":"u-1"');
+  });
+
+  test('that is claimed keeps no person', async () => {
+    const { entries } = await asking('compensatable', ({ machine }) =>
+      machine.answer({ ...approve, by: 'ada' }),
+    );
+    const entry = entries.find(({ status }) => status === 'approved');
+    expect(entry).toMatchObject({ actor: 'ada' });
+    expect(entry).not.toHaveProperty('person');
+  });
+
+  test('changed in the person is seen by the chain', async () => {
+    const { entries, head } = await asking('compensatable', ({ machine }) =>
+      machine.answer({ ...approve, by: person() }),
+    );
+    const { findChainBreak } = await import('../../core/saga/ledger/hash-chain.ts');
+    const forged = entries.map((entry) =>
+      entry.person === undefined ? entry : { ...entry, person: { ...entry.person, sub: 'u-2' } },
+    );
+    expect(findChainBreak(forged, head)).toMatchObject({ reason: 'altered' });
+  });
+
+  test.each(['email', 'sub'] as const)('by who started the saga (%s) is SamePerson', async (name) => {
+    const me = name === 'sub' ? { sub: 'ME' } : { email: 'Me' };
+    await asking('compensatable', async ({ machine }) => {
+      await expect(machine.answer({ ...approve, by: person(me) })).rejects.toMatchObject({
+        name: 'SamePerson',
+      });
+      // Whoever asked may well take it back.
+      await machine.answer({ ...approve, decision: 'reject', by: person(me) });
+    });
+  });
+
+  test('of what nothing takes back needs somebody who has just signed in', async () => {
+    const { state } = await asking('irreversible', async ({ machine }, nowMs) => {
+      const old = [signedIn(nowMs, FRESH_SECONDS + 1), person()];
+      for (const by of old) {
+        await expect(machine.answer({ ...approve, by })).rejects.toMatchObject({ name: 'ProofTooOld' });
+      }
+      await machine.answer({ ...approve, by: signedIn(nowMs, FRESH_SECONDS) });
+    });
+    expect(state.status).toBe('COMPLETED');
+  });
+
+  test('of other arguments than were shown is AnswerConflict', async () => {
+    const { state } = await asking('compensatable', async (saga) => {
+      const { awaiting } = (await saga.seen()).observation;
+      const by = person();
+      await expect(
+        saga.machine.answer({ ...approve, by, argumentsHash: 'a'.repeat(64) }),
+      ).rejects.toMatchObject({ name: 'AnswerConflict' });
+      expect(awaiting?.argumentsHash).toMatch(/^[0-9a-f]{64}$/);
+      await saga.machine.answer({ ...approve, by, argumentsHash: awaiting?.argumentsHash ?? '' });
+    });
+    expect(state.status).toBe('COMPLETED');
+  });
+});
+
+describe('leaving behind what nothing takes back', () => {
+  const finished = async () => {
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('ship', 'irreversible')],
+      answer: () => committed(),
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    return saga;
+  };
+
+  test.each([true, false])('needs somebody who has just signed in (undo: %s)', async (isUndo) => {
+    const saga = await finished();
+    const ask = (by: Actor) =>
+      isUndo
+        ? saga.machine.operate({ sagaId: SAGA, action: 'undo', acceptResidue: true, by })
+        : saga.machine.rewind({ sagaId: SAGA, to: { steps: 1 }, requestId: 'r', acceptResidue: true, by });
+    const nowMs = saga.clock.now().getTime();
+    await expect(ask(signedIn(nowMs, FRESH_SECONDS + 1))).rejects.toMatchObject({ name: 'ProofTooOld' });
+    expect((await saga.seen()).state.status).toBe('COMPLETED');
+    await ask(signedIn(nowMs, 1));
+    expect((await saga.seen()).state.status).not.toBe('COMPLETED');
+  });
+});
