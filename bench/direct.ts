@@ -32,7 +32,11 @@ export interface DirectSession {
 }
 
 /** A session on the repositories below `projectsRoot`; every call builds on the one before. */
-export const startDirectSession = (projectsRoot: string, sandbox = createProcessSandbox()): DirectSession => {
+export const startDirectSession = (
+  projectsRoot: string,
+  sandbox = createProcessSandbox(),
+  { changes = true } = {},
+): DirectSession => {
   const repositories = createRepositories();
   let calls = 0;
   let last: CaptureReport | undefined;
@@ -45,6 +49,8 @@ export const startDirectSession = (projectsRoot: string, sandbox = createProcess
       toolExecutionId: `t${calls}`,
       messageId: 'm1',
       reason: 'bench',
+      // As a function asks for it: a baseline has nothing to compare with.
+      changes: changes && last !== undefined,
       known: (last?.repositories ?? []).flatMap(knownFrom),
       knownBases: (last?.repositories ?? []).flatMap(({ base }) => base ?? []),
       targets: target?.repositories.flatMap(({ path, commit, tree, meta }) =>

@@ -35,6 +35,13 @@ export const ratioRow = (
   ...more,
 });
 
+/** A row about processor time: shorter waits do not count. */
+export const processorRow = (what: string, compared: Comparison, more: { budget?: number }): Row => ({
+  ...ratioRow(what, compared, {}),
+  value: compared.cpuRatio ?? compared.ratio,
+  ...more,
+});
+
 const shown = (value: number, unit: Row['unit']): string => {
   switch (unit) {
     case 'x':

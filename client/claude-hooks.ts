@@ -11,6 +11,8 @@ export interface ClaudeHookInput {
   hook_event_name: string;
   /** Of the person's last prompt; background work goes on under the prompt that began it. */
   prompt_id?: string;
+  /** What the person wrote. */
+  prompt?: string;
   tool_name?: string;
   tool_input?: unknown;
   tool_use_id?: string;
@@ -59,9 +61,10 @@ export const createClaudeHooks = (
   let running: Promise<Run> | undefined;
   const seen = new Set<string>();
 
-  const begin = (id: string | undefined): Promise<Run> => {
+  const begin = (id: string | undefined, text: string | undefined): Promise<Run> => {
     promptId = id;
-    const begun = (async () => (await sessionOf()).run({ ...options, ...(id ? { message: { id } } : {}) }))();
+    const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
+    const begun = (async () => (await sessionOf()).run({ ...options, message }))();
     running = begun;
     begun.catch(() => {
       if (running === begun) running = undefined;
@@ -69,9 +72,10 @@ export const createClaudeHooks = (
     return begun;
   };
 
-  const runOf = ({ hook_event_name: event, prompt_id: id = promptId }: ClaudeHookInput): Promise<Run> => {
+  const runOf = (input: ClaudeHookInput): Promise<Run> => {
+    const { hook_event_name: event, prompt_id: id = promptId } = input;
     const isNamelessPrompt = event === 'UserPromptSubmit' && id === undefined;
-    return running === undefined || id !== promptId || isNamelessPrompt ? begin(id) : running;
+    return running === undefined || id !== promptId || isNamelessPrompt ? begin(id, input.prompt) : running;
   };
 
   const hear = async (input: ClaudeHookInput, run: Run): Promise<void> => {

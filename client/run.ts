@@ -8,6 +8,7 @@ import { isWalkbackError } from './errors.ts';
 import { fitId, freshId, idFrom } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import type { Place } from './place.ts';
+import { type MessageText, type Redact, saidMessage, saidTool } from './said.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** `block`: without a checkpoint the tool does not run. `warn`: it runs, and you are told. */
@@ -22,8 +23,8 @@ export interface CheckpointWarning {
 }
 
 export interface RunOptions {
-  /** The message that the turn answers. Without an id it gets one. Role and text are not stored yet. */
-  message?: { id?: string; role?: string; text?: string };
+  /** The message that the turn answers. Without an id it gets one. Its text is kept with a checkpoint, to be read later. */
+  message?: MessageText & { id?: string };
   /** Ends the run with it. */
   signal?: AbortSignal;
   onCheckpointError?: OnCheckpointError;
@@ -54,6 +55,7 @@ export interface RunDeps {
   signal: AbortSignal | undefined;
   onCheckpointError: OnCheckpointError;
   onWarning: (warning: CheckpointWarning) => void;
+  redact: Redact;
 }
 
 const isEnd = (error: unknown): boolean =>
@@ -64,7 +66,7 @@ const reasonFor = (call: ToolCall): string =>
   (call.reason ?? `before-tool: ${call.name}`).replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_REASON);
 
 export const createRun = (deps: RunDeps, options: RunOptions): Run => {
-  const { invoke, sessionId, place } = deps;
+  const { invoke, sessionId, place, redact } = deps;
   const onWarning = options.onWarning ?? deps.onWarning;
   const onCheckpointError = options.onCheckpointError ?? deps.onCheckpointError;
   const { epoch } = place;
@@ -83,33 +85,40 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const byId = new Map<string, Promise<CheckpointAnswer>>();
   let finished: Promise<CheckpointAnswer> | undefined;
 
-  const ask = (toolExecutionId: string, reason: string): Promise<CheckpointAnswer> => {
+  /** The text of the message goes with the first checkpoint that is of this message. */
+  let isSaid = false;
+
+  const ask = async (toolExecutionId: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
     const message = hasBegun ? messageId : (place.messageId ?? messageId);
-    return invoke(
-      'checkpoint',
-      { sessionId, epoch, messageId: message, toolExecutionId, reason },
-      { signal },
-    );
+    const isOwn = message === messageId;
+    const said = {
+      ...(isOwn && !isSaid && saidMessage(options.message, redact)),
+      ...(call && saidTool(call, redact)),
+    };
+    const request = { sessionId, epoch, messageId: message, toolExecutionId, reason, ...said };
+    const answer = await invoke('checkpoint', request, { signal });
+    isSaid ||= isOwn;
+    return answer;
   };
 
   /** Some hosts use an id again in a later turn. What was taken then is not the state of now, so another id is made. */
-  const takeNow = async (id: string, reason: string): Promise<CheckpointAnswer> => {
+  const takeNow = async (id: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
     const known = place.seq;
     const own = idFrom(runId, id);
-    const answer = await ask(id, reason).catch((error: unknown) => {
-      if (isWalkbackError(error, 'RequestConflict')) return ask(own, reason);
+    const answer = await ask(id, reason, call).catch((error: unknown) => {
+      if (isWalkbackError(error, 'RequestConflict')) return ask(own, reason, call);
       throw error;
     });
-    const fresh = answer.seq < known ? await ask(own, reason) : answer;
+    const fresh = answer.seq < known ? await ask(own, reason, call) : answer;
     place.seq = Math.max(place.seq, fresh.seq);
     return fresh;
   };
 
-  const take = (id: string, reason: string): Promise<CheckpointAnswer> => {
+  const take = (id: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
     const taking = queue.then(async () => {
       signal.throwIfAborted();
       try {
-        return await takeNow(id, reason);
+        return await takeNow(id, reason, call);
       } catch (error) {
         if (isEnd(error)) ended.abort(error);
         throw error;
@@ -122,7 +131,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   /** The checkpoint of a call that has none yet: the one under way, if nothing began since, or another. */
   const shared = (call: ToolCall, id: string): Promise<CheckpointAnswer> => {
     if (open !== undefined) return open;
-    const taking = take(id, reasonFor(call));
+    const taking = take(id, reasonFor(call), call);
     open = taking;
     const close = (): void => {
       if (open === taking) open = undefined;

@@ -9,6 +9,7 @@ import { makeRollback, type Plan, type PlanDeps, planRollback, type RollbackOpti
 import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Asker, Request } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
+import { type MessageText, saidMessage, saidTool } from './said.ts';
 
 export interface CheckpointOptions {
   /** The last message whose work is in the repositories. Default: that of the newest run. */
@@ -17,6 +18,10 @@ export interface CheckpointOptions {
   id?: string;
   /** For people. */
   reason?: string;
+  /** What the message says, to be read later. */
+  message?: MessageText;
+  /** The tool call to come, to be read later. */
+  tool?: { name: string; input?: unknown };
 }
 
 export type RewindOptions = Omit<
@@ -56,6 +61,8 @@ export interface Session {
   rehydrate(options?: RehydrateOptions): Promise<Answer<'rehydrate'>>;
   /** Compares two points: messages, checkpoints, `head` or `now`. */
   diff(options: Omit<Request<'diff'>, 'sessionId'>): Promise<Answer<'diff'>>;
+  /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. */
+  changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
   timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
   /** Text for the agent's system prompt about its repositories. */
   context(): Promise<Answer<'context'>>;
@@ -64,14 +71,14 @@ export interface Session {
   end(): Promise<Answer<'end-session'>>;
 }
 
-export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning'> {
+export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning' | 'redact'> {
   invoke: Invoke;
 }
 
 const MOST_PAGES = 50;
 
 export const createSession = (deps: SessionDeps, sessionId: string, begin: Place): Session => {
-  const { invoke } = deps;
+  const { invoke, redact } = deps;
   const place: Place = { ...begin };
   let undoCheckpointId: string | null | undefined;
 
@@ -110,7 +117,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return place.epoch;
     },
     run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
-    checkpoint: async ({ messageId, id, reason = 'checkpoint' } = {}) => {
+    checkpoint: async ({ messageId, id, reason = 'checkpoint', message: text, tool } = {}) => {
       const message = fitId(messageId ?? place.messageId ?? freshId('msg'));
       const toolExecutionId = fitId(id ?? freshId('checkpoint'));
       const { epoch } = place;
@@ -120,6 +127,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         messageId: message,
         toolExecutionId,
         reason,
+        ...saidMessage(text, redact),
+        ...(tool && saidTool(tool, redact)),
       });
       place.seq = Math.max(place.seq, answer.seq);
       place.messageId = message;
@@ -147,6 +156,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return answer;
     },
     diff: (options) => invoke('diff', { ...options, sessionId }),
+    changes: (options) => invoke('changes', { ...options, sessionId }),
     timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
     context: () => invoke('context', { sessionId }),
     refresh,

@@ -19,6 +19,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   timeline: 60,
   context: 300,
   diff: 300,
+  changes: 60,
   'list-sessions': 60,
   'end-session': 60,
   'start-saga': 60,

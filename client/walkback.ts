@@ -6,6 +6,7 @@ import { keepConnection } from './keep-connection.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { CheckpointWarning, OnCheckpointError } from './run.ts';
 import { createSagas, type Sagas } from './sagas.ts';
+import type { Redact } from './said.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createTools, type Tools } from './tools.ts';
 
@@ -18,6 +19,11 @@ export interface WalkbackOptions extends ConnectOptions {
   onCheckpointError?: OnCheckpointError;
   /** With `warn`: is told of each tool that ran without a checkpoint. Default: a warning of the process. */
   onWarning?: (warning: CheckpointWarning) => void;
+  /**
+   * What becomes of the texts of messages and the inputs of tools before they are sent with a checkpoint, to be read later.
+   * Take secrets out here. Default: they are sent as they are, up to 32 Ki characters. `false`: none is sent.
+   */
+  redact?: Redact;
 }
 
 const warnProcess = ({ call, error }: CheckpointWarning): void => {
@@ -40,6 +46,7 @@ export class Walkback {
 
   constructor(options: WalkbackOptions = {}) {
     const { signal, onCheckpointError = 'block', onWarning = warnProcess } = options;
+    const { redact = (text: string) => text } = options;
     const { connection, reconnect, close } = keepConnection(() =>
       connect(options, process.env, process.cwd()),
     );
@@ -53,7 +60,7 @@ export class Walkback {
       sleep: (ms, ending) => delay(ms, undefined, ending === undefined ? {} : { signal: ending }),
       random: Math.random,
     });
-    const common = { invoke: this.invoke, signal, onCheckpointError, onWarning };
+    const common = { invoke: this.invoke, signal, onCheckpointError, onWarning, redact };
     this.sessions = createSessions({
       ...common,
       sandboxes: async () => (await connection()).sandboxes,

@@ -98,6 +98,10 @@ const timelineRepository = () =>
     bundleBytes: count,
     branch: z.string().nullable(),
     head: z.string().nullable(),
+    changes: z
+      .object({ files: count.nullable(), added: count.nullable(), deleted: count.nullable() })
+      .optional()
+      .describe('since the checkpoint before; null: not counted; absent: not kept'),
   });
 
 const timelineCheckpoint = () =>
@@ -112,6 +116,7 @@ const timelineCheckpoint = () =>
     onHeadPath: z.boolean().describe('on the path from the baseline to the head'),
     createdAt: z.string(),
     repositories: z.array(timelineRepository()),
+    tool: z.object({ name: z.string() }).optional().describe('the tool call that it was taken before'),
   });
 export type TimelineCheckpoint = z.infer<ReturnType<typeof timelineCheckpoint>>;
 
@@ -175,6 +180,8 @@ export const timelineAnswer = () =>
         order: z.int(),
         checkpointId: z.string().nullable().describe('what rolling back to it means; null: expired'),
         discarded: z.boolean().describe('a rollback left its work behind'),
+        role: z.string().optional(),
+        title: z.string().optional().describe('one line; absent when none was given'),
       }),
     ),
     cursor,
@@ -190,7 +197,7 @@ const headState = () =>
   });
 
 /** The differences in a repository beside its working files. */
-const hostChange = () =>
+export const hostChange = () =>
   z.object({
     head: z
       .object({ from: headState(), to: headState() })
@@ -217,6 +224,21 @@ const hostChange = () =>
   });
 export type HostChange = z.infer<ReturnType<typeof hostChange>>;
 
+/** One file that differs between two captures of a repository. */
+export const fileChange = () =>
+  z.object({
+    path: z.string().describe('in the repository'),
+    from: z.string().optional().describe('where it was before: it was renamed'),
+    change: z
+      .enum(['added', 'deleted', 'modified', 'renamed', 'retyped'])
+      .describe('retyped: a file is a symlink now, or the reverse'),
+    added: count.nullable().describe('lines; null: binary, or not counted'),
+    deleted: count.nullable(),
+    binary: z.boolean().describe('no lines to show; so is a file of more than 4 MiB'),
+    mode: z.object({ from: z.string(), to: z.string() }).optional().describe("git's mode, where it differs"),
+  });
+export type FileChange = z.infer<ReturnType<typeof fileChange>>;
+
 export const diffAnswer = () =>
   z.object({
     repositories: z
@@ -235,6 +257,61 @@ export const diffAnswer = () =>
     warnings: z.array(z.string()),
   });
 export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
+
+const repositoryChanges = () =>
+  z.object({
+    path: z.string(),
+    change: z
+      .enum(['changed', 'created', 'removed'])
+      .describe('created: there is no checkpoint of it before'),
+    counts: z
+      .object({ files: count.nullable(), added: count.nullable(), deleted: count.nullable() })
+      .nullable()
+      .describe('of all files; null: not kept, or not counted'),
+    files: z.array(fileChange()),
+    host: hostChange().optional().describe('what changed beside files'),
+    patch: z.string().describe('unified, with the repository in its paths'),
+    truncated: z.boolean().describe('files or patch are not whole'),
+    note: z.string().optional().describe('why something is not there'),
+  });
+
+const checkpointChanges = () =>
+  z.object({
+    checkpointId: z.string(),
+    seq: z.int(),
+    parentCheckpointId: z.string().nullable().describe('the checkpoint before it; null: none, or expired'),
+    messageId: z.string().nullable(),
+    reason: z.string(),
+    createdAt: z.string(),
+    message: z
+      .object({
+        role: z.string(),
+        title: z.string().optional(),
+        text: z.string().optional(),
+        truncated: z.boolean(),
+      })
+      .optional()
+      .describe('as it was given with this checkpoint'),
+    tool: z
+      .object({
+        name: z.string(),
+        input: z.string().optional().describe('text as it was given, anything else as JSON'),
+        truncated: z.boolean(),
+      })
+      .optional()
+      .describe('the tool call that it was taken before'),
+    repositories: z.array(repositoryChanges()).describe('those that changed'),
+    warnings: z.array(z.string()),
+  });
+export type CheckpointChanges = z.infer<ReturnType<typeof checkpointChanges>>;
+
+export const changesAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    checkpoints: z.array(checkpointChanges()).describe('oldest first'),
+    cursor,
+  });
+export type ChangesAnswer = z.infer<ReturnType<typeof changesAnswer>>;
 
 /** An effect of a saga that no rollback takes back. */
 const standingEffect = () =>

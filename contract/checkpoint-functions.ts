@@ -1,5 +1,6 @@
 /** The functions of checkpoints. */
 import {
+  changesAnswer,
   checkpointAnswer,
   contextAnswer,
   diffAnswer,
@@ -11,6 +12,7 @@ import {
   timelineAnswer,
 } from './checkpoint-answers.ts';
 import {
+  changesInput,
   checkpointInput,
   diffInput,
   listSessionsInput,
@@ -88,6 +90,14 @@ export const CHECKPOINT_FUNCTIONS = {
     callers: ['agent-backend', 'reviewer'],
     timeoutSeconds: 300,
     grants: { sessions: ['GetItem', 'Query'], sandbox: true },
+  },
+  changes: {
+    description: 'Answers what a checkpoint or a message changed; needs no sandbox',
+    input: changesInput,
+    answer: changesAnswer,
+    callers: ['agent-backend', 'reviewer'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['GetItem', 'Query'], bucket: 'restore' },
   },
   'list-sessions': {
     description: 'Lists sessions',

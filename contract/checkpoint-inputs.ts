@@ -14,6 +14,7 @@ import {
   sandboxId,
   template,
 } from './fields.ts';
+import { jsonValue } from './json.ts';
 import { GIB } from './sizes.ts';
 
 const limit = z.int().min(1).max(200).optional();
@@ -47,6 +48,21 @@ export const checkpointInput = () =>
     messageId: id.describe('the last message whose work is in the repositories'),
     toolExecutionId: callersId.describe('the operation to come; the same id answers the same checkpoint'),
     reason: line(128),
+    message: z
+      .strictObject({
+        role: z.string().min(1),
+        title: z.string().optional().describe('one line; default: the first line of the text'),
+        text: z.string().optional(),
+      })
+      .optional()
+      .describe('what the message says, to be read later; redact it first; 16 KiB of its text are kept'),
+    tool: z
+      .strictObject({
+        name: z.string().min(1),
+        input: jsonValue.optional(),
+      })
+      .optional()
+      .describe('the tool call to come, to be read later; redact it first; 16 KiB of its input are kept'),
   });
 export type CheckpointInput = z.output<ReturnType<typeof checkpointInput>>;
 
@@ -127,6 +143,26 @@ export const diffInput = () =>
     stat: z.boolean().optional().describe('counts only, no text'),
   });
 export type DiffInput = z.output<ReturnType<typeof diffInput>>;
+
+export const changesInput = () =>
+  z
+    .strictObject({
+      sessionId: id,
+      checkpointId: checkpointId.optional().describe('what it changed since the checkpoint before it'),
+      messageId: id.optional().describe('what each of its checkpoints changed; give this or checkpointId'),
+      path: z
+        .string()
+        .min(1)
+        .max(4096)
+        .optional()
+        .describe('one repository only, relative to the projects root'),
+      cursor: z.string().max(256).optional().describe('of the answer before'),
+    })
+    .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
+      path: ['messageId'],
+      error: 'give either messageId or checkpointId, and not both',
+    });
+export type ChangesInput = z.output<ReturnType<typeof changesInput>>;
 
 export const listSessionsInput = () =>
   z.strictObject({

@@ -2,12 +2,13 @@
 import type { RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type {
   CapturedRepository,
-  CaptureReport,
+  CaptureOutline,
   CaptureRequest,
 } from '../../core/checkpoint/ports/capture.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
-import { all, type Pair, value } from './output.ts';
+import { type AnnouncedChanges, announcedChanges, CHANGES_LIMITS } from './changes-output.ts';
+import { all, type Pair, records, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -51,6 +52,7 @@ export const captureScript = (
       KNOWN_BASE: known.map((one) => one.base ?? ''),
       KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
       KNOWN_NEXT: known.map((one) => one.next),
+      KNOWN_GONE: known.map((one) => (one.isGone === true ? '1' : '')),
       KNOWN_BASES: request.knownBases,
       MENTIONED_PATH: request.mentioned ?? [],
       TARGET_PATH: targets.map((one) => one.path),
@@ -58,6 +60,9 @@ export const captureScript = (
       TARGET_TREE: targets.map((one) => one.tree),
       TARGET_META: targets.map((one) => one.meta),
       DONE: '',
+      CHANGES: request.changes === true ? 1 : '',
+      CHANGES_EACH: CHANGES_LIMITS.each,
+      CHANGES_MOST: CHANGES_LIMITS.all,
     },
     {
       mark,
@@ -98,8 +103,10 @@ export interface AnnouncedBundle {
 }
 
 export interface CaptureOutput {
-  report: Omit<CaptureReport, 'bundles' | 'roundTrips'>;
+  report: CaptureOutline;
   announced: AnnouncedBundle[];
+  /** In the order of their bytes, behind those of the bundles. */
+  changes: AnnouncedChanges[];
 }
 
 /** Where a call keeps its files, as the sandbox's files API sees it. */
@@ -108,16 +115,6 @@ export const runDirectory = (projectsRoot: string, sessionId: string, call: stri
 
 const objectId = (text: string | undefined): string | undefined =>
   text !== undefined && OBJECT_ID_PATTERN.test(text) ? text : undefined;
-
-/** Cuts a list of pairs into records, each beginning with the key `first`. */
-export const records = (pairs: readonly Pair[], first: string): Pair[][] => {
-  const found: Pair[][] = [];
-  for (const pair of pairs) {
-    if (pair[0] === first) found.push([pair]);
-    else found.at(-1)?.push(pair);
-  }
-  return found;
-};
 
 /** `fail-path`/`fail-reason` and `skip-path`/`skip-reason`/`skip-size`, with paths made relative to the projects root. */
 export const uncaptured = (pairs: readonly Pair[], kind: 'fail' | 'skip', repository: string | undefined) =>
@@ -208,7 +205,7 @@ const onlyFirst = (announced: readonly AnnouncedBundle[]): AnnouncedBundle[] =>
 
 /** Reads the output of the capture command. The order of bundles is the order of their bytes in the rest. */
 export const captureOutput = (pairs: readonly Pair[]): CaptureOutput => {
-  const bundleStart = pairs.findIndex(([key]) => key === 'bundle' || key === 'end');
+  const bundleStart = pairs.findIndex(([key]) => key === 'bundle' || key === 'changes' || key === 'end');
   const head = pairs.slice(0, bundleStart < 0 ? pairs.length : bundleStart);
   const firstRepository = head.findIndex(([key]) => key === 'repo');
   const repositoryRecords = records(head, 'repo');
@@ -230,5 +227,6 @@ export const captureOutput = (pairs: readonly Pair[]): CaptureOutput => {
     announced: onlyFirst(
       records(pairs, 'bundle').flatMap((record) => announcedBundle(record, repositories) ?? []),
     ),
+    changes: announcedChanges(pairs, repositoryRecords),
   };
 };

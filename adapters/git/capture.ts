@@ -21,6 +21,7 @@ import {
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
 import { cutShort, findOutput, readOutput, requireOutput, value } from './output.ts';
+import { readChanges } from './read-changes.ts';
 
 /** Uploads that are prepared at the same time. */
 const PARALLEL = 16;
@@ -151,18 +152,24 @@ export const createCapture =
     });
     const first = requireOutput(result, mark);
     const output = captureOutput(first.pairs);
+    const announced = request.changes === true ? output.changes : [];
     if (told !== undefined) {
       await told;
       requireUploaded(findOutput(result.stdout, mark, 1));
     }
-    const isFiled = output.announced.some((bundle) => bundle.carry === 'file');
-    const [bundles] = await Promise.all([
+    const isFiled =
+      output.announced.some((bundle) => bundle.carry === 'file') ||
+      announced.some(({ file }) => file?.carry === 'file');
+    const behind = bytesOf(output.announced.filter(({ carry }) => carry === 'inline'));
+    const [bundles, changes] = await Promise.all([
       readBundles(sandbox, directory, output, first.rest, Math.max(request.maxInlineBytes, outputBytes)),
+      readChanges(sandbox, directory, announced, first.rest.subarray(behind)),
       isFiled ? beside?.(output.report) : undefined,
     ]);
     return {
       ...output.report,
       bundles,
+      ...(request.changes === true && { changes }),
       roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
     };
   };

@@ -2,8 +2,7 @@
  * The host part of a plan or a diff, from the pairs of the sandbox (sandbox/restore/plan-host.sh). Pure.
  */
 import type { HostChange } from '../../contract/checkpoint-answers.ts';
-import { records } from './capture-command.ts';
-import { all, type Pair, value } from './output.ts';
+import { all, type Pair, records, value } from './output.ts';
 
 type Head = NonNullable<HostChange['head']>['from'];
 

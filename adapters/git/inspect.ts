@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { DirectoryListing, RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { records, repositoryInfo, uncaptured } from './capture-command.ts';
+import { repositoryInfo, uncaptured } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
-import { all, type Pair, requireOutput, value } from './output.ts';
+import { all, type Pair, records, requireOutput, value } from './output.ts';
 import { buildScript, type Command } from './script.ts';
 
 type Values = Parameters<typeof buildScript>[1];

@@ -73,6 +73,16 @@ export const findOutput = (stdout: string, mark: string, index = 0): string | un
 export const value = (pairs: readonly Pair[], key: string): string | undefined =>
   pairs.find(([name]) => name === key)?.[1];
 
+/** Cuts a list of pairs into records, each beginning with the key `first`. */
+export const records = (pairs: readonly Pair[], first: string): Pair[][] => {
+  const found: Pair[][] = [];
+  for (const pair of pairs) {
+    if (pair[0] === first) found.push([pair]);
+    else found.at(-1)?.push(pair);
+  }
+  return found;
+};
+
 const unavailable = (message: string, details: Record<string, unknown> = {}): WalkbackError =>
   new WalkbackError('SandboxUnavailable', message, { retryable: true, details });
 

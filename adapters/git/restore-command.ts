@@ -7,10 +7,10 @@ import type {
   SetAside,
   SettleReport,
 } from '../../core/checkpoint/ports/restore.ts';
-import { records, refName } from './capture-command.ts';
+import { refName } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, value } from './output.ts';
+import { all, type Pair, records, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 

@@ -47,10 +47,27 @@ const RESTORE = [
 
 /** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
 export const COMMANDS = {
-  capture: [...CAPTURE, 'capture/bundles', 'capture/capture'],
+  capture: [
+    ...CAPTURE,
+    'restore/captured-state',
+    'restore/plan-host',
+    'capture/changes',
+    'capture/bundles',
+    'capture/capture',
+  ],
   restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],
   settle: [...RESTORE, 'restore/mend', 'restore/restore'],
-  late: [...HOST, 'shared/discovery', 'capture/shadow', 'restore/asides', 'capture/bundles', 'restore/late'],
+  late: [
+    ...HOST,
+    'shared/discovery',
+    'capture/shadow',
+    'restore/asides',
+    'restore/captured-state',
+    'restore/plan-host',
+    'capture/changes',
+    'capture/bundles',
+    'restore/late',
+  ],
   survey: [...HOST, 'shared/discovery', 'read/survey'],
   directories: [...HOST, 'read/directories'],
   diff: ['shared/lib', 'restore/captured-state', 'restore/plan-host', 'read/diff'],

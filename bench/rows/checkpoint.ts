@@ -2,11 +2,13 @@ import { startBenchCloud } from '../cloud.ts';
 import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
 import { plainCheckpoint } from '../plain-git.ts';
-import { ratioRow } from '../report.ts';
+import { processorRow, ratioRow } from '../report.ts';
 import { changeOne, createWorkspace } from '../repositories.ts';
 import type { Benchmark, Context } from './context.ts';
 
 const BUDGET = 1.5;
+/** Of processor time. */
+const RECORDING_BUDGET = 1.15;
 const REPOSITORIES = 5;
 
 const commandAlone = async ({ place, quick, say }: Context, files: number) => {
@@ -31,6 +33,35 @@ const commandAlone = async ({ place, quick, say }: Context, files: number) => {
       roundTrips: changedTrips,
     }),
     ratioRow('nothing changed: the command in the sandbox', unchanged, { budget: BUDGET, roundTrips }),
+  ];
+};
+
+/** Two like workspaces, because a capture is also the start of the next one. */
+const recording = async ({ place, quick, say }: Context, files: number) => {
+  say('what recording the changes adds');
+  const top = await place.directory('checkpoint-changes');
+  const open = async (name: string, changes: boolean) => {
+    const workspace = await createWorkspace(`${top}/${name}`, 1, files);
+    const session = startDirectSession(workspace.root, undefined, { changes });
+    await session.capture();
+    return { workspace, session };
+  };
+  const without = await open('without', false);
+  const recorded = await open('with', true);
+  let version = 1;
+  const compared = await compare({
+    repetitions: quick ? 5 : 41,
+    prepare: async () => {
+      await changeOne(without.workspace, version);
+      await changeOne(recorded.workspace, version++);
+    },
+    floor: () => without.session.capture(),
+    subject: () => recorded.session.capture(),
+  });
+  return [
+    processorRow('1 file changed, 1 repository: with list and patch, against without', compared, {
+      budget: RECORDING_BUDGET,
+    }),
   ];
 };
 
@@ -67,6 +98,10 @@ export const checkpointBenchmark: Benchmark = {
   title: 'checkpoint of 5 repositories x 2,500 files, against plain git',
   run: async (context) => {
     const files = context.quick ? 500 : 2_500;
-    return [...(await commandAlone(context, files)), ...(await wholeCall(context, files))];
+    return [
+      ...(await commandAlone(context, files)),
+      ...(await recording(context, files)),
+      ...(await wholeCall(context, files)),
+    ];
   },
 };

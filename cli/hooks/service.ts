@@ -23,6 +23,7 @@ const hookInput = z.looseObject({
   session_id: z.string().min(1),
   hook_event_name: z.string(),
   prompt_id: z.string().optional(),
+  prompt: z.string().optional(),
   tool_name: z.string().optional(),
   tool_input: z.unknown().optional(),
   tool_use_id: z.string().optional(),

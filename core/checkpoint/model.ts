@@ -105,6 +105,60 @@ type LastKnownState = RepositoryFacts & Partial<Capture> & { state: 'absent' | '
 /** Where one repository stood at a checkpoint. */
 export type RepositoryState = CapturedRepositoryState | LastKnownState;
 
+/** What a message says, cut to what is kept. The caller has redacted it. */
+export interface SaidMessage {
+  role: string;
+  /** One line. */
+  title?: string;
+  text?: string;
+  isCut?: boolean;
+}
+
+/** The tool call that a checkpoint was taken before. */
+export interface CalledTool {
+  name: string;
+  /** Text as it is, anything else as JSON. */
+  input?: string;
+  isCut?: boolean;
+}
+
+/** A part of the content's object. */
+export interface ContentPart {
+  at: number;
+  bytes: number;
+}
+
+/** What changed in a repository since the checkpoint before, in numbers. */
+export interface ChangesSummary {
+  path: string;
+  /** Null where nobody counted. */
+  files: number | null;
+  added: number | null;
+  deleted: number | null;
+  /** The list of files or the patch is not whole. */
+  isCut?: boolean;
+  /** Why something is not there. */
+  problem?: string;
+  /** The list of files, what changed beside them, and the patch. */
+  part?: ContentPart;
+}
+
+/**
+ * What people read of a checkpoint, and no restore needs. Texts that are not small, and changes, are in one object
+ * that lives as long as the checkpoint.
+ */
+export interface CheckpointContent {
+  message?: SaidMessage;
+  tool?: CalledTool;
+  /** Absent in a baseline, which has nothing before it. */
+  changes?: ChangesSummary[];
+  object?: StoredBundle;
+  /** The texts of message and tool, where they are in the object. */
+  said?: ContentPart;
+  /** Why something of it is not kept. */
+  problem?: string;
+}
+
 /** One capture of all repositories (C1). One item: `SESSION#<id>` / `CP#<seq>`. */
 export interface Checkpoint {
   sessionId: string;
@@ -129,6 +183,8 @@ export interface Checkpoint {
   settledRollback?: SettledRollback;
   /** Files that another process wrote during a rollback, where the checkpoint was made for them. */
   lateFiles?: string[];
+  /** Absent in checkpoints of releases that did not keep it. */
+  content?: CheckpointContent;
   createdAt: string;
   expiresAt: number;
 }
@@ -143,6 +199,11 @@ export interface Message {
    * this one.
    */
   lastSeq: number;
+  /** As it was last said. */
+  role?: string;
+  title?: string;
+  /** The checkpoint that has its text. */
+  textSeq?: number;
 }
 
 /** One link of a chain: one bundle of one repository. Item `SESSION#<id>` / `LINK#<chainId>#<link>#<commit>`. */
@@ -183,11 +244,12 @@ export interface StoredBase extends StoredBundle {
 /**
  * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is
  * written before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`.
+ * The content of a checkpoint has no other item: it goes with this one.
  */
 export interface StoredUpload {
   key: string;
   /** The item that will name the object. */
-  place: { sessionId: string; chainId: string } | { base: string; owner: string };
+  place: { sessionId: string; chainId: string } | { base: string; owner: string } | { contentOf: string };
   expiresAt: number;
 }
 

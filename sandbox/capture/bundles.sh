@@ -76,7 +76,7 @@ out_of_space() {
 # in memory, so their sum is limited: the smallest are carried.
 announce() {
   local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() upload=() i size total=0
-  CARRIED=() WAITING=() FILES=()
+  CARRIED=() WAITING=() FILES=() RECORDS=() FILED=()
   [ ${#bundles[@]} -gt 0 ] || return 0
   TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}") && mapfile -t sizes <<<"$TEXT" || return
   [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = ${#bundles[@]} ] || return 1
@@ -102,7 +102,21 @@ announce() {
     fi
   done
   # One file, so that one read fetches any number of bundles.
-  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$RUN/bundles" && rm -f -- "${FILES[@]}"; }
+  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$RUN/bundles" && rm -f -- "${FILES[@]}"; } || return
+  records_of_changes
+}
+
+# records_of_changes: announces what changed, after the bundles. When that fails, nothing of it is
+# sent, which is said.
+records_of_changes() {
+  local plain=1 lost=$LOST
+  [ ${#FILES[@]} -eq 0 ] || plain=''
+  if announce_changes "$plain" >"$RUN/announced-changes" 2>/dev/null && [ "$LOST" = "$lost" ]; then
+    pass_on "$RUN/announced-changes"
+  else
+    LOST=$lost RECORDS=() FILED=()
+    emit changes-lost 1
+  fi
 }
 
 # upload_all: sends the large bundles to the addresses that the caller writes into a file. The
@@ -132,10 +146,10 @@ send_capture() {
   local full="Free some disk space, then call again."
   announce >"$RUN/announced" || die SandboxUnavailable "The bundles of this capture cannot be written or read back. $full"
   emit end '' >"$RUN/end"
-  pass_on "$@" "$RUN/announced" "$RUN/end" >"$RUN/answer" && { [ ${#CARRIED[@]} -eq 0 ] || cat -- "${CARRIED[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
+  pass_on "$@" "$RUN/announced" "$RUN/end" >"$RUN/answer" && { [ $((${#CARRIED[@]} + ${#RECORDS[@]})) -eq 0 ] || cat -- "${CARRIED[@]}" "${RECORDS[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
   # The lock goes before the answer: an answer that no one reads must not block the next command.
   exec 9>&-
   finish <"$RUN/answer" || fault "the answer could not be written"
   [ ${#WAITING[@]} -eq 0 ] || upload_all | finish
-  [ ${#FILES[@]} -gt 0 ] || rm -rf -- "$RUN"
+  [ $((${#FILES[@]} + ${#FILED[@]})) -gt 0 ] || rm -rf -- "$RUN"
 }

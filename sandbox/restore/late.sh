@@ -109,6 +109,7 @@ late_one() {
     overlay "$path" 2>>"$OUT.err" || return
     [ "$TREE" = "$known_tree" ] || link_chain append "$COMMIT" "${KNOWN_BASE_COMMIT[INDEX]}" || return
   fi
+  record_changes "$known_tree" ''
   emit state captured && emit commit "$COMMIT" && emit tree "$TREE" && emit meta "$META" || return
   if [ -n "$CHAIN" ]; then emit changed 1 && emit chain "$CHAIN" || return; fi
   if [ "$CHAIN" != rebase ] && [ -n "${KNOWN_BASE[INDEX]}" ]; then emit base "${KNOWN_BASE[INDEX]}" && emit base-commit "${KNOWN_BASE_COMMIT[INDEX]}"; fi

@@ -59,6 +59,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   // Who names what is not there is told what is.
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
+  await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
   await cloud.invoke('timeline', { sessionId });
   await cloud.invoke('list-sessions', {});

@@ -34,6 +34,8 @@ export interface HarnessOptions {
   maxFileBytes?: number;
   maxDepth?: number;
   maxInlineBytes?: number;
+  /** Records what changed. */
+  changes?: boolean;
   env?: Record<string, string>;
   prefix?: string[];
 }
@@ -111,6 +113,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           knownBases: [],
           maxInlineBytes: options.maxInlineBytes ?? 8 * 1024 * 1024,
           late,
+          changes: options.changes === true && last !== undefined,
           targets: (target?.repositories ?? []).flatMap((one) =>
             one.commit === undefined || one.tree === undefined || one.meta === undefined
               ? []

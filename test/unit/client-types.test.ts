@@ -14,6 +14,7 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   timeline: { sessionId: 's' },
   context: { sessionId: 's' },
   diff: { sessionId: 's', from: 'm', to: 'now' },
+  changes: { sessionId: 's', messageId: 'm' },
   'list-sessions': {},
   'end-session': { sessionId: 's' },
   'start-saga': { definition: { name: 'refund' }, input: {}, requestedBy: 'agent' },

@@ -67,6 +67,28 @@ const repository = z.looseObject({
 
 const uncaptured = z.looseObject({ path: z.string(), reason: z.string(), sizeBytes: z.number().optional() });
 
+const bundle = { key: z.string(), sizeBytes: count, sha256: z.string() };
+const part = z.looseObject({ at: count, bytes: count });
+const content = z.looseObject({
+  message: z
+    .looseObject({ role: z.string(), title: z.string().optional(), text: z.string().optional() })
+    .optional(),
+  tool: z.looseObject({ name: z.string(), input: z.string().optional() }).optional(),
+  changes: z
+    .array(
+      z.looseObject({
+        path: z.string(),
+        files: count.nullable(),
+        added: count.nullable(),
+        deleted: count.nullable(),
+        part: part.optional(),
+      }),
+    )
+    .optional(),
+  object: z.looseObject(bundle).optional(),
+  said: part.optional(),
+});
+
 const checkpoint = z.looseObject({
   sessionId: z.string(),
   checkpointId: z.string(),
@@ -82,6 +104,7 @@ const checkpoint = z.looseObject({
   failures: z.array(uncaptured),
   skipped: z.array(uncaptured),
   lateFiles: z.array(z.string()).optional(),
+  content: content.optional(),
   sandboxId: z.string(),
   detached: z.boolean(),
   createdAt: z.string(),
@@ -99,9 +122,15 @@ export const treeNodeFields = checkpoint.pick({
   detached: true,
 });
 
-const message = z.looseObject({ id: z.string(), order: count, firstSeq: count, lastSeq: count });
-
-const bundle = { key: z.string(), sizeBytes: count, sha256: z.string() };
+const message = z.looseObject({
+  id: z.string(),
+  order: count,
+  firstSeq: count,
+  lastSeq: count,
+  role: z.string().optional(),
+  title: z.string().optional(),
+  textSeq: count.optional(),
+});
 
 const link = z.looseObject({
   sessionId: z.string(),
@@ -129,6 +158,7 @@ const upload = z.looseObject({
   place: z.union([
     z.looseObject({ sessionId: z.string(), chainId: z.string() }),
     z.looseObject({ base: z.string(), owner: z.string() }),
+    z.looseObject({ contentOf: z.string() }),
   ]),
   expiresAt: seconds,
 });
@@ -207,6 +237,14 @@ export const readTreeNode = (item: Stored) => node(withMessage(item));
 
 const storedMessage = reader<z.infer<typeof message>>(message);
 export const readMessage = (item: Stored): Message => {
-  const { id, order, firstSeq, lastSeq } = storedMessage(item);
-  return { messageId: id, order, firstSeq, lastSeq };
+  const { id, order, firstSeq, lastSeq, role, title, textSeq } = storedMessage(item);
+  return {
+    messageId: id,
+    order,
+    firstSeq,
+    lastSeq,
+    ...(role !== undefined && { role }),
+    ...(title !== undefined && { title }),
+    ...(textSeq !== undefined && { textSeq }),
+  };
 };

@@ -4,7 +4,7 @@
  */
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Checkpoint, RepositoryState } from '../model.ts';
+import type { Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
 import { isRepositoryPath } from './capture-claims.ts';
 
@@ -17,6 +17,8 @@ export interface Captured {
   missingTargets: string[];
   /** Files in it that a restore had put aside, relative to the projects root. */
   late: string[];
+  /** Absent in a dry capture. */
+  content?: CheckpointContent;
 }
 
 /** More would not fit into an item of the table. The rest is only counted. */

@@ -1,6 +1,7 @@
 /** Builds the request for the capture script. Pure. */
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import type { Said } from '../content/keep-content.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
@@ -20,6 +21,8 @@ export interface CaptureInput {
   targets?: CaptureRequest['targets'];
   /** See `CaptureRequest`. */
   late?: boolean;
+  /** What the caller said of it. */
+  said?: Said;
   /** See `Repositories.capture`. */
   beside?: (outline: CaptureOutline) => Promise<void>;
 }
@@ -41,7 +44,10 @@ export const captureRequest = (
     toolExecutionId: input.toolExecutionId,
     messageId: input.messageId,
     reason: input.reason,
-    known: states.flatMap((state) => knownFrom(state, limits) ?? []),
+    known: states.flatMap((state) => {
+      const known = knownFrom(state, limits);
+      return known === undefined ? [] : { ...known, ...(state.state === 'absent' && { isGone: true }) };
+    }),
     mentioned: states.flatMap((one) =>
       one.state === 'failed' && knownFrom(one, limits) === undefined ? one.path : [],
     ),

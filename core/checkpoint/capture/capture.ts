@@ -7,6 +7,7 @@ import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
+import { createKeepContent } from '../content/keep-content.ts';
 import type { RepositoryState } from '../model.ts';
 import type { CapturedRepository } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
@@ -51,12 +52,17 @@ const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
 
 export const createCapture = (deps: CaptureDeps) => {
   const { store, bundles, repositories, clock, log } = deps;
+  const keepContent = createKeepContent(deps);
 
   return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const { session, head } = input;
     const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
     const intake = createBundleIntake({ session, before, store, bundles, clock });
-    const request = captureRequest(input, invocation, clock, deps.limits);
+    // A baseline has nothing to compare with.
+    const request = {
+      ...captureRequest(input, invocation, clock, deps.limits),
+      ...(head && { changes: true }),
+    };
     const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
@@ -81,14 +87,12 @@ export const createCapture = (deps: CaptureDeps) => {
     };
 
     const limit = pLimit(PARALLEL);
-    const taken = await Promise.all(
-      reported(report, head).map((repository) => limit(() => settle(repository))),
-    );
+    const [content, ...taken] = await Promise.all([
+      keepContent(session, input.said ?? {}, report.changes),
+      ...reported(report, head).map((repository) => limit(() => settle(repository))),
+    ]);
     await store.putLinks(taken.flatMap(({ link }) => link ?? []));
-    return concluded(
-      report,
-      taken.map(({ state }) => state),
-      failures,
-    );
+    const states = taken.map(({ state }) => state);
+    return { ...concluded(report, states, failures), content };
   };
 };

@@ -2,7 +2,7 @@
 import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, Message, Session } from '../model.ts';
+import type { Checkpoint, Message, SaidMessage, Session } from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
 
@@ -43,6 +43,7 @@ export const createCheckpoint = (
     detached: from.detached,
     settledRollback: from.settledRollback,
     lateFiles: from.lateFiles,
+    content: captured.content,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),
   };
@@ -54,10 +55,14 @@ export const moveMessage = (
   known: Message | undefined,
   messageId: string,
   seq: number,
-): Message =>
-  known === undefined
-    ? { messageId, order: session.messageCount + 1, firstSeq: seq, lastSeq: seq }
-    : { ...known, lastSeq: seq };
+  said?: SaidMessage,
+): Message => ({
+  ...(known ?? { messageId, order: session.messageCount + 1, firstSeq: seq }),
+  lastSeq: seq,
+  ...(said && { role: said.role }),
+  ...(said?.title !== undefined && { title: said.title }),
+  ...(said?.text !== undefined && { textSeq: seq }),
+});
 
 /** A session after one more write. Version, time and expiry always change together. */
 export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => ({

@@ -8,6 +8,7 @@ import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BROKEN_CONNECTION, RACE, retrying, retryingErrors } from '../../shared/retry.ts';
+import { keptMessage, keptTool } from '../content/said.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
@@ -45,7 +46,8 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   const commit = async (session: Session, captured: Captured, input: CheckpointInput) => {
     const known = await store.findMessage(session.sessionId, input.messageId);
-    const message = moveMessage(session, known, input.messageId, session.seq + 1);
+    const said = input.message && keptMessage(input.message);
+    const message = moveMessage(session, known, input.messageId, session.seq + 1, said);
     const checkpoint = createCheckpoint(
       {
         session,
@@ -81,8 +83,12 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         sandboxes.open(session.sandboxId),
         store.getCheckpoint(session.sessionId, session.headSeq),
       ]);
-      const { messageId, toolExecutionId, reason } = input;
-      return capture({ session, sandbox, head, toolExecutionId, messageId, reason }, invocation);
+      const { messageId, toolExecutionId, reason, message, tool } = input;
+      const said = {
+        ...(message && { message: keptMessage(message) }),
+        ...(tool && { tool: keptTool(tool) }),
+      };
+      return capture({ session, sandbox, head, toolExecutionId, messageId, reason, said }, invocation);
     });
 
   return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {

@@ -1,5 +1,10 @@
 /** The request and the report of a capture. */
-import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type {
+  FileChange,
+  HostChange,
+  RepositoryInfo,
+  Uncaptured,
+} from '../../../contract/checkpoint-answers.ts';
 import type { CapturedState } from './restore.ts';
 
 /** What the store already holds of one repository. The script builds the next link on exactly this. */
@@ -12,6 +17,8 @@ export interface KnownRepository {
   baseCommit?: string;
   /** `append`: on top of `commit`. `restart`: a new chain on the same base. `rebase`: a new chain on a new base. */
   next: 'append' | 'restart' | 'rebase';
+  /** It was not there at the checkpoint before: what is there now is all new. */
+  isGone?: boolean;
 }
 
 export interface CaptureRequest {
@@ -40,6 +47,8 @@ export interface CaptureRequest {
    * meanwhile. The working files are not looked at.
    */
   late?: boolean;
+  /** Records what changed since the known states, for people who read it when no sandbox is left. */
+  changes?: boolean;
   timeoutMs: number;
   /**
    * The smallest bundles come back through the function, up to this many bytes together. The others go to
@@ -97,6 +106,23 @@ type NotCaptured = { [Key in Exclude<keyof ClaimedCapture, 'path' | 'state' | 'c
 
 export type CapturedRepository = ClaimedCapture | NotCaptured;
 
+/**
+ * What changed in a repository since the known state. Read from text of the sandbox, and cut to what is kept.
+ */
+export interface ClaimedChanges {
+  path: string;
+  files: FileChange[];
+  /** Of all files, also those that are not listed. Null where nobody counted. */
+  total: { files: number | null; added: number | null; deleted: number | null };
+  host?: HostChange;
+  /** As git wrote it: text, mostly. */
+  patch: Uint8Array;
+  /** The list or the patch is not whole. */
+  isCut: boolean;
+  /** Why something is not there. */
+  problem?: string;
+}
+
 export interface CaptureReport {
   repositories: CapturedRepository[];
   bundles: CapturedBundle[];
@@ -104,12 +130,14 @@ export interface CaptureReport {
   skipped: Uncaptured[];
   /** With `late`: the files, relative to the projects root. */
   late?: string[];
+  /** With `changes`: of the repositories that changed. */
+  changes?: ClaimedChanges[];
   /** Sequential sandbox round trips this capture took. */
   roundTrips: number;
 }
 
 /** The part of a report that is known before the bundles are out. */
-export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'roundTrips'>;
+export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'roundTrips'>;
 
 /**
  * Asks the store where one large bundle goes: a URL that accepts exactly these bytes, or null when it is

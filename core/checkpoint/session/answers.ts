@@ -8,7 +8,7 @@ import type {
   TimelineCheckpoint,
   Uncaptured,
 } from '../../../contract/checkpoint-answers.ts';
-import type { Checkpoint, Session } from '../model.ts';
+import type { Checkpoint, RepositoryState, Session } from '../model.ts';
 
 const listed = (items: readonly Uncaptured[], what: string): string[] =>
   items.map(({ path, reason }) => `${path}: ${what}: ${reason}`);
@@ -75,6 +75,13 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   expiresAt: session.expiresAt,
 });
 
+const numbersOf = ({ content }: Checkpoint, { path, changed }: RepositoryState) => {
+  const summary = changed ? content?.changes?.find((one) => one.path === path) : undefined;
+  if (summary === undefined) return {};
+  const { files, added, deleted } = summary;
+  return { changes: { files, added, deleted } };
+};
+
 export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean): TimelineCheckpoint => ({
   ...checkpointAnswer(checkpoint),
   parentSeq: checkpoint.parentSeq,
@@ -85,6 +92,7 @@ export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean):
   detached: checkpoint.detached,
   onHeadPath,
   createdAt: checkpoint.createdAt,
+  ...(checkpoint.content?.tool && { tool: { name: checkpoint.content.tool.name } }),
   repositories: checkpoint.repositories.map((state) => ({
     path: state.path,
     state: state.state,
@@ -93,5 +101,6 @@ export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean):
     bundleBytes: state.bundleBytes,
     branch: state.branch ?? null,
     head: state.head ?? null,
+    ...numbersOf(checkpoint, state),
   })),
 });

@@ -22,6 +22,10 @@ export const bundleKey = (
     ? `bases/${baseOwnerOf(session)}/${bundle.commit}/${bundle.sha256}.bundle`
     : `sessions/${session.sessionId}/${repositoryKey(bundle.repositoryPath)}/${bundle.sha256}.bundle`;
 
+/** The content of a checkpoint, for people. */
+export const contentKey = ({ sessionId }: Pick<Session, 'sessionId'>, sha256: string): string =>
+  `sessions/${sessionId}/content/${sha256}.content`;
+
 /** A chain is named by its first capture. */
 export const chainIdOf = (path: string, firstCommit: string): string =>
   `${repositoryKey(path)}-${firstCommit.slice(0, 16)}`;

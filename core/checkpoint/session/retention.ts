@@ -20,6 +20,10 @@ export const expiryOf = (session: Retained, clock: Clock): number =>
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
 
+/** A day after the checkpoint, which is written a moment later. */
+export const contentExpiryOf = (session: Retained, clock: Clock): number =>
+  expiryOf(session, clock) + DAY_SECONDS;
+
 /** Long enough for the checkpoint that needs an upload to find it stored. */
 const UPLOAD_DAYS = 3;
 
@@ -56,5 +60,10 @@ export const keepCheckpoint = async (
   clock: Clock,
 ): Promise<void> => {
   for (const state of checkpoint.repositories) await keepChain(store, session, state, clock);
+  const key = checkpoint.content?.object?.key;
+  if (key !== undefined) {
+    const place = { contentOf: session.sessionId };
+    await store.putUpload({ key, place, expiresAt: contentExpiryOf(session, clock) });
+  }
   await store.prolongCheckpoint(session.sessionId, checkpoint.seq, expiryOf(session, clock));
 };

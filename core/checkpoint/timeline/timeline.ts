@@ -46,11 +46,13 @@ export const createTimeline =
     return {
       session: sessionAnswer(session, ids.get(session.headSeq) ?? null),
       checkpoints: page.items,
-      messages: messages.map(({ messageId, order, lastSeq }) => ({
+      messages: messages.map(({ messageId, order, lastSeq, role, title }) => ({
         messageId,
         order,
         checkpointId: ids.get(lastSeq) ?? null,
         discarded: !present.has(messageId),
+        ...(role !== undefined && { role }),
+        ...(title !== undefined && { title }),
       })),
       ...(hasMore && { cursor: `before-${last}` }),
     };

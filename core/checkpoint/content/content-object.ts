@@ -1,0 +1,60 @@
+/**
+ * The object with a checkpoint's content: parts one behind the other, each compressed for itself, so that one is read
+ * without the others. A part of a repository is a line of JSON and then the patch. Pure.
+ */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod';
+import type { FileChange, HostChange } from '../../../contract/checkpoint-answers.ts';
+import { fileChange, hostChange } from '../../../contract/checkpoint-answers.ts';
+import { MIB } from '../../../contract/sizes.ts';
+import type { ContentPart } from '../model.ts';
+
+export interface SaidTexts {
+  text?: string;
+  input?: string;
+}
+
+export interface RecordedChanges {
+  files: FileChange[];
+  host?: HostChange;
+  patch: Uint8Array;
+}
+
+/** What was stored had less; it was made by us, of what a sandbox said. */
+const MAX_PART_BYTES = 8 * MIB;
+
+const saidSchema = z.object({ text: z.string().optional(), input: z.string().optional() });
+const headSchema = () => z.object({ files: z.array(fileChange()), host: hostChange().optional() });
+
+const pack = (...parts: readonly Uint8Array[]): Uint8Array => gzipSync(Buffer.concat(parts));
+
+const unpack = (object: Uint8Array, { at, bytes }: ContentPart): Buffer =>
+  gunzipSync(object.subarray(at, at + bytes), { maxOutputLength: MAX_PART_BYTES });
+
+export const packSaid = (said: SaidTexts): Uint8Array => pack(Buffer.from(JSON.stringify(said)));
+
+export const packChanges = ({ files, host, patch }: RecordedChanges): Uint8Array =>
+  pack(Buffer.from(`${JSON.stringify({ files, ...(host && { host }) })}\n`), patch);
+
+/** Where each part lies when they are put together. */
+export const placeParts = (parts: readonly Uint8Array[]): { object: Uint8Array; places: ContentPart[] } => {
+  let at = 0;
+  const places = parts.map(({ length }) => {
+    const place = { at, bytes: length };
+    at += length;
+    return place;
+  });
+  return { object: Buffer.concat(parts), places };
+};
+
+export const readSaid = (object: Uint8Array, part: ContentPart): SaidTexts => {
+  const { text, input } = saidSchema.parse(JSON.parse(unpack(object, part).toString('utf8')));
+  return { ...(text !== undefined && { text }), ...(input !== undefined && { input }) };
+};
+
+export const readChangesPart = (object: Uint8Array, part: ContentPart): RecordedChanges => {
+  const bytes = unpack(object, part);
+  const end = bytes.indexOf(0x0a);
+  const { files, host } = headSchema().parse(JSON.parse(bytes.toString('utf8', 0, end)));
+  return { files, ...(host && { host }), patch: bytes.subarray(end + 1) };
+};

@@ -1,0 +1,171 @@
+/** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
+import type { CheckpointChanges } from '../../../contract/checkpoint-answers.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { ChangesSummary, Checkpoint, RepositoryState } from '../model.ts';
+import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
+
+type RepositoryChanges = CheckpointChanges['repositories'][number];
+
+const GONE = 'it is no longer in the store as it was kept';
+const OLDER = 'it was taken before releases that keep what changed; compare with walkback-diff';
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+/** The beginning of a text that has at most so many bytes as JSON. */
+const fitting = (text: string, maxBytes: number): string => {
+  let kept = text;
+  for (let size = bytesOf(kept); size > maxBytes; size = bytesOf(kept)) {
+    kept = kept.slice(0, Math.max(0, Math.floor((kept.length * maxBytes) / size) - 1)).toWellFormed();
+    if (kept === '') break;
+  }
+  return kept;
+};
+
+type Change = RepositoryChanges['change'];
+
+const changeOf = (state: RepositoryState, before: RepositoryState | undefined): Change | undefined => {
+  const wasThere = before !== undefined && before.state !== 'absent';
+  if (state.state === 'absent') return wasThere ? 'removed' : undefined;
+  if (state.state === 'failed') return undefined;
+  if (!wasThere) return 'created';
+  return state.changed ? 'changed' : undefined;
+};
+
+const readPart = (object: Uint8Array | undefined, summary: ChangesSummary): RecordedChanges | undefined => {
+  if (object === undefined || summary.part === undefined) return undefined;
+  try {
+    return readChangesPart(object, summary.part);
+  } catch {
+    return undefined;
+  }
+};
+
+const repositoryChanges = (
+  { path }: RepositoryState,
+  change: Change,
+  content: Checkpoint['content'],
+  object: Uint8Array | undefined,
+  maxBytes: number,
+): RepositoryChanges => {
+  const summary = content?.changes?.find((one) => one.path === path);
+  const nothing = { path, change, counts: null, files: [], patch: '', truncated: false };
+  if (summary === undefined) {
+    if (change === 'removed') return nothing;
+    return { ...nothing, note: content?.problem ?? 'what changed in it is not kept' };
+  }
+  const { files, added, deleted, isCut = false, problem } = summary;
+  const isLost = summary.part !== undefined && object === undefined;
+  const record = readPart(object, summary);
+  const notes = [problem, isLost || (summary.part && !record) ? GONE : undefined];
+  const answer: RepositoryChanges = {
+    ...nothing,
+    counts: { files, added, deleted },
+    files: record?.files ?? [],
+    ...(record?.host && { host: record.host }),
+    truncated: isCut,
+  };
+  let room = maxBytes - bytesOf({ ...answer, files: [] });
+  const list = bytesOf(answer.files);
+  if (list > room) {
+    answer.files = [];
+    answer.truncated = true;
+    notes.push('ask for it alone, with path: the answer had no room for its files');
+  } else room -= list;
+  const text = Buffer.from(record?.patch ?? []).toString('utf8');
+  answer.patch = fitting(text, room);
+  if (answer.patch.length < text.length) answer.truncated = true;
+  const note = notes.filter((one) => one !== undefined).join('; ');
+  return { ...answer, ...(note !== '' && { note }) };
+};
+
+const textsOf = (content: NonNullable<Checkpoint['content']>, object: Uint8Array | undefined): SaidTexts => {
+  const inline = {
+    ...(content.message?.text !== undefined && { text: content.message.text }),
+    ...(content.tool?.input !== undefined && { input: content.tool.input }),
+  };
+  if (content.said === undefined || object === undefined) return inline;
+  try {
+    return readSaid(object, content.said);
+  } catch {
+    return inline;
+  }
+};
+
+const saidIn = (content: Checkpoint['content'], object: Uint8Array | undefined) => {
+  if (content === undefined) return {};
+  const { message, tool } = content;
+  const { text, input } = textsOf(content, object);
+  return {
+    ...(message && {
+      message: {
+        role: message.role,
+        ...(message.title !== undefined && { title: message.title }),
+        ...(text !== undefined && { text }),
+        truncated: message.isCut ?? false,
+      },
+    }),
+    ...(tool && {
+      tool: { name: tool.name, ...(input !== undefined && { input }), truncated: tool.isCut ?? false },
+    }),
+  };
+};
+
+const warningsOf = ({ content, parentSeq }: Checkpoint, isLost: boolean): string[] => {
+  if (content === undefined) return [OLDER];
+  return [
+    ...(parentSeq === null ? ['it is the baseline: there is no checkpoint before it'] : []),
+    ...(content.problem === undefined ? [] : [content.problem]),
+    ...(isLost ? [`its content: ${GONE}`] : []),
+  ];
+};
+
+const onlyPath = (
+  states: readonly RepositoryState[],
+  path: string | undefined,
+): readonly RepositoryState[] => {
+  if (path === undefined) return states;
+  const chosen = states.filter((state) => state.path === path);
+  if (chosen.length > 0) return chosen;
+  const known = states.map((state) => state.path).slice(0, 20);
+  throw new WalkbackError(
+    'InvalidInput',
+    `There is no repository "${path}" in that checkpoint. Repositories: ${known.join(', ')}.`,
+    { details: { path, known } },
+  );
+};
+
+/** `parent` is absent when it expired, too. */
+export const describeChanges = (
+  from: { checkpoint: Checkpoint; parent: Checkpoint | undefined; parentId: string | null },
+  object: Uint8Array | undefined,
+  { path, maxBytes }: { path: string | undefined; maxBytes: number },
+): CheckpointChanges => {
+  const { checkpoint, parent } = from;
+  const { content, parentSeq } = checkpoint;
+  const isLost = content?.object !== undefined && object === undefined;
+  const before = new Map((parent ?? checkpoint).repositories.map((state) => [state.path, state]));
+  const changed = onlyPath(checkpoint.repositories, path).flatMap((state) => {
+    const change = parentSeq === null ? undefined : changeOf(state, before.get(state.path));
+    return change === undefined ? [] : [{ state, change }];
+  });
+  const answer: CheckpointChanges = {
+    checkpointId: checkpoint.checkpointId,
+    seq: checkpoint.seq,
+    parentCheckpointId: from.parentId,
+    messageId: checkpoint.messageId,
+    reason: checkpoint.reason,
+    createdAt: checkpoint.createdAt,
+    ...saidIn(content, object),
+    repositories: [],
+    warnings: warningsOf(checkpoint, isLost),
+  };
+  let room = maxBytes - bytesOf(answer);
+  for (const [at, { state, change }] of changed.entries()) {
+    // Each may have an equal share of what those before it left.
+    const share = Math.floor(room / (changed.length - at));
+    const one = repositoryChanges(state, change, content, object, share);
+    answer.repositories.push(one);
+    room -= bytesOf(one);
+  }
+  return answer;
+};

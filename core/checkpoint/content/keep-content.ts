@@ -1,0 +1,109 @@
+/**
+ * Keeps what people want to read of a checkpoint when no sandbox is left: what was said and called, which files changed and how.
+ * One object, indexed with its expiry before it is written. None of it is needed to go back, so nothing here fails a
+ * checkpoint: what is not kept is said. Texts never reach logs, events or messages of errors.
+ */
+import { isWalkbackError } from '../../shared/errors.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import { isRepositoryPath } from '../capture/capture-claims.ts';
+import type { CalledTool, ChangesSummary, CheckpointContent, SaidMessage, Session } from '../model.ts';
+import type { ClaimedChanges } from '../ports/capture.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import { contentKey } from '../session/keys.ts';
+import { contentExpiryOf } from '../session/retention.ts';
+import { packChanges, packSaid, placeParts, type SaidTexts } from './content-object.ts';
+
+/** What the caller said of a checkpoint. */
+export interface Said {
+  message?: SaidMessage;
+  tool?: CalledTool;
+}
+
+/** Texts up to so many bytes together stay in the checkpoint's own item. */
+const INLINE_BYTES = 1024;
+/** Repositories that are told of in one checkpoint: its item has 400 KB for all it holds. */
+const MAX_REPOSITORIES = 200;
+const MAX_PROBLEM = 300;
+
+const summaryOf = ({ path, total, isCut, problem }: ClaimedChanges): ChangesSummary => ({
+  path,
+  ...total,
+  ...(isCut && { isCut }),
+  ...(problem !== undefined && { problem: problem.slice(0, MAX_PROBLEM) }),
+});
+
+const textsOf = ({ message, tool }: Said): SaidTexts => ({
+  ...(message?.text !== undefined && { text: message.text }),
+  ...(tool?.input !== undefined && { input: tool.input }),
+});
+
+const withoutTexts = ({ message, tool }: Said): Said => {
+  const { text: _text, ...head } = message ?? { role: '' };
+  const { input: _input, ...name } = tool ?? { name: '' };
+  return { ...(message && { message: head }), ...(tool && { tool: name }) };
+};
+
+export const createKeepContent = (deps: {
+  store: Pick<SessionStore, 'putUpload'>;
+  bundles: Pick<BundleStore, 'put'>;
+  clock: Clock;
+  log: Log;
+}) => {
+  const { store, bundles, clock, log } = deps;
+
+  const put = async (session: Session, bytes: Uint8Array) => {
+    const sha256 = sha256Hex(bytes);
+    const key = contentKey(session, sha256);
+    await store.putUpload({
+      key,
+      place: { contentOf: session.sessionId },
+      expiresAt: contentExpiryOf(session, clock),
+    });
+    await bundles.put(key, bytes, sha256);
+    return { key, sizeBytes: bytes.length, sha256 };
+  };
+
+  return async (
+    session: Session,
+    said: Said,
+    claimed: readonly ClaimedChanges[] | undefined,
+  ): Promise<CheckpointContent> => {
+    const named = (claimed ?? []).filter(({ path }) => isRepositoryPath(path));
+    const told = named.slice(0, MAX_REPOSITORIES);
+    const left = named.length - told.length;
+    const summaries = told.map((one) => summaryOf(one));
+    const recorded = told.flatMap((one, index) =>
+      one.files.length > 0 || one.host !== undefined ? [{ index, bytes: packChanges(one) }] : [],
+    );
+    const texts = textsOf(said);
+    const isInline = Buffer.byteLength(JSON.stringify(texts)) <= INLINE_BYTES;
+    const heads = isInline ? said : withoutTexts(said);
+    const saidBytes = isInline ? [] : [packSaid(texts)];
+    const content: CheckpointContent = {
+      ...heads,
+      ...(claimed && { changes: summaries }),
+      ...(left > 0 && { problem: `the changes of ${left} more repositories are not kept` }),
+    };
+    if (saidBytes.length === 0 && recorded.length === 0) return content;
+    const { object, places } = placeParts([...saidBytes, ...recorded.map(({ bytes }) => bytes)]);
+    try {
+      const stored = await put(session, object);
+      const parts = places.slice(saidBytes.length);
+      for (const [at, { index }] of recorded.entries()) {
+        const summary = summaries[index];
+        if (summary !== undefined) summaries[index] = { ...summary, part: parts[at] };
+      }
+      return {
+        ...content,
+        object: stored,
+        ...(saidBytes.length > 0 && { said: places[0] }),
+        ...(claimed && { changes: summaries }),
+      };
+    } catch (error) {
+      if (!isWalkbackError(error)) throw error;
+      log.warn('content of a checkpoint not kept', { sessionId: session.sessionId, error: error.name });
+      return { ...content, problem: `it could not be stored (${error.name})` };
+    }
+  };
+};

@@ -1,0 +1,83 @@
+/**
+ * Answers what one checkpoint, or all of a message, changed: from the store alone, no sandbox is needed. What is not kept, or
+ * no longer there, is said in the answer.
+ */
+import type { ChangesAnswer, CheckpointChanges } from '../../../contract/checkpoint-answers.ts';
+import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
+import { MIB } from '../../../contract/sizes.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Checkpoint } from '../model.ts';
+import type { BundleStore, SessionStore, TreeNode } from '../ports/stores.ts';
+import { requireSession } from '../session/session-rules.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { pathTo } from '../timeline/tree.ts';
+import { describeChanges } from './describe-changes.ts';
+
+/** An answer may have 6 MB. */
+const MAX_ANSWER_BYTES = 4 * MIB;
+
+const cursorSeq = (cursor: string | undefined): number => {
+  if (cursor === undefined) return -1;
+  const match = /^after-(\d{1,12})$/.exec(cursor);
+  if (match?.[1] !== undefined) return Number(match[1]);
+  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
+    details: { fields: ['cursor'] },
+  });
+};
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {
+  const { store, bundles } = deps;
+
+  /** Undefined: there is none, or it is not what was stored. */
+  const contentOf = async ({ content }: Checkpoint): Promise<Uint8Array | undefined> => {
+    if (content?.object === undefined) return undefined;
+    try {
+      return await bundles.get(content.object);
+    } catch (error) {
+      if (error instanceof WalkbackError && !error.retryable) return undefined;
+      throw error;
+    }
+  };
+
+  /** Sequence numbers of the checkpoints that are asked for, oldest first. */
+  const wanted = (tree: readonly TreeNode[], target: Checkpoint, messageId: string | undefined): number[] => {
+    if (messageId === undefined) return [target.seq];
+    const bySeq = new Map(tree.map((node) => [node.seq, node]));
+    return pathTo(tree, target.seq).filter((seq) => bySeq.get(seq)?.messageId === messageId);
+  };
+
+  return async (input: ChangesInput): Promise<ChangesAnswer> => {
+    const { sessionId, messageId, path } = input;
+    const after = cursorSeq(input.cursor);
+    await requireSession(store, sessionId);
+    const [target, tree] = await Promise.all([
+      findTarget(store, sessionId, input),
+      store.listTree(sessionId),
+    ]);
+    const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
+    const left = wanted(tree, target, messageId).filter((seq) => seq > after);
+    const checkpoints: CheckpointChanges[] = [];
+    let room = MAX_ANSWER_BYTES;
+    for (const seq of left) {
+      const checkpoint = seq === target.seq ? target : await store.getCheckpoint(sessionId, seq);
+      // Retention removed it meanwhile.
+      if (checkpoint === undefined) continue;
+      const { parentSeq } = checkpoint;
+      const parent = parentSeq === null ? undefined : await store.getCheckpoint(sessionId, parentSeq);
+      const described = describeChanges(
+        { checkpoint, parent, parentId: ids.get(parentSeq ?? -1) ?? null },
+        await contentOf(checkpoint),
+        { path, maxBytes: MAX_ANSWER_BYTES },
+      );
+      const size = bytesOf(described);
+      if (size > room && checkpoints.length > 0) {
+        return { sessionId, checkpoints, cursor: `after-${checkpoints.at(-1)?.seq ?? 0}` };
+      }
+      checkpoints.push(described);
+      room -= size;
+    }
+    return { sessionId, checkpoints };
+  };
+};

@@ -1,0 +1,63 @@
+/** What a caller says of a checkpoint's message and tool, cut to what is kept. It was redacted by the caller. Pure. */
+import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
+import type { CalledTool, SaidMessage } from '../model.ts';
+
+/** Of a message's text and title together, and of a tool's input. */
+export const MAX_SAID_BYTES = 16 * 1024;
+const MAX_TITLE = 256;
+const MAX_NAME = 256;
+
+/** Up to so many bytes of UTF-8, and no half a character. */
+const cutBytes = (text: string, maxBytes: number): string => {
+  // No character has less than one byte.
+  const start = Buffer.from(text.slice(0, maxBytes), 'utf8');
+  if (start.length <= maxBytes) return start.toString('utf8');
+  let end = maxBytes;
+  while (end > 0 && ((start[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return start.subarray(0, end).toString('utf8');
+};
+
+/** Half a surrogate pair is no text that a table can hold. */
+const wellFormed = (text: string): string => text.toWellFormed();
+
+const oneLine = (text: string, max: number): string => {
+  const line = wellFormed(text)
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim();
+  return line.length <= max ? line : `${wellFormed(line.slice(0, max - 1))}…`;
+};
+
+const firstLine = (text: string): string =>
+  text
+    .trimStart()
+    .slice(0, 4 * MAX_TITLE)
+    .split(/[\r\n]/, 1)[0] ?? '';
+
+const cutText = (text: string): { text: string; isCut: boolean } => {
+  const whole = wellFormed(text);
+  const kept = cutBytes(whole, MAX_SAID_BYTES);
+  return { text: kept, isCut: kept.length < whole.length };
+};
+
+/** Without a title, the first line of the text is one. */
+export const keptMessage = ({ role, title, text }: NonNullable<CheckpointInput['message']>): SaidMessage => {
+  const line = oneLine(title ?? firstLine(text ?? ''), MAX_TITLE);
+  const cut = text === undefined ? undefined : cutText(text);
+  return {
+    role: oneLine(role, 64),
+    ...(line !== '' && { title: line }),
+    ...(cut && { text: cut.text }),
+    ...(cut?.isCut && { isCut: true }),
+  };
+};
+
+/** The input as text: a string as it is, anything else as JSON. */
+export const keptTool = ({ name, input }: NonNullable<CheckpointInput['tool']>): CalledTool => {
+  const text = input === undefined ? undefined : typeof input === 'string' ? input : JSON.stringify(input);
+  const cut = text === undefined ? undefined : cutText(text);
+  return {
+    name: oneLine(name, MAX_NAME),
+    ...(cut && { input: cut.text }),
+    ...(cut?.isCut && { isCut: true }),
+  };
+};

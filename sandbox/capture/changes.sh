@@ -1,0 +1,97 @@
+# Records what changed in a repository since the capture before, for people who read it when no
+# sandbox is left. Nothing here fails a capture: what could not be made is said.
+# shellcheck shell=bash
+
+# Larger files are not compared line by line.
+TEXT_MOST=4m
+# What git may write, in KiB, and how many seconds of processor time it may take.
+RECORD_KIB=4096
+RECORD_SECONDS=10
+# More is compressed before it is sent.
+RECORD_PLAIN=16384
+
+# record_changes FROM FROM_META: git's list of changed files, their counts and the patch, as one file
+# beside the bundles. Pairs tell what changed beside files, and what is not whole. An empty FROM stands
+# for no files, an empty FROM_META for no host state to compare with.
+record_changes() {
+  local from=$1 prefix=$REPOSITORY status=0
+  [ -n "$CHANGES" ] && [ -n "$CHAIN" ] || return 0
+  if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
+  : "${from:=$EMPTY}"
+  prefix=${prefix%.}
+  [ -z "$prefix" ] || prefix+=/
+  if [ "$from" != "$TREE" ]; then
+    (
+      ulimit -c 0 && ulimit -f $RECORD_KIB && ulimit -t $RECORD_SECONDS
+      exec git -c core.bigFileThreshold=$TEXT_MOST diff-tree -r -z -M -l200 --raw --numstat -p --full-index --no-ext-diff --no-textconv --no-color \
+        --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$TREE"
+    ) >"$RUN/$INDEX.changes" 2>"$OUT.changes-err" || status=$?
+    not_recorded $status "$from"
+  fi
+  [ -n "$2" ] && [ "$2" != "$META" ] || return 0
+  if (plan_host "$2" "$META" && [ -z "$LOST" ]) >"$OUT.changes-host" 2>/dev/null; then
+    pass_on "$OUT.changes-host"
+  else
+    emit changes-problem "what changed beside files could not be told"
+  fi
+}
+
+# not_recorded STATUS FROM: says what the exit of git means for the record.
+not_recorded() {
+  local totals
+  case $1 in
+    0) ;;
+    153)
+      # The file is full.
+      emit changes-cut 1
+      totals=$(ulimit -t $RECORD_SECONDS && exec git -c core.bigFileThreshold=$TEXT_MOST diff-tree -r -M -l200 --shortstat "$2" "$TREE" 2>/dev/null) && emit changes-totals "$totals"
+      ;;
+    152 | 137)
+      emit changes-cut 1 && emit changes-problem "comparing took more than $RECORD_SECONDS seconds of processor time"
+      ;;
+    *)
+      rm -f -- "$RUN/$INDEX.changes"
+      slurp "$OUT.changes-err"
+      case $TEXT in
+        *'bad object'* | *'unable to read'* | *'not a tree'* | *'bad tree'*) emit changes-problem "the sandbox no longer holds the capture before this one" ;;
+        *) emit changes-problem "git could not compare with the capture before" ;;
+      esac
+      ;;
+  esac
+  return 0
+}
+
+# announce_changes PLAIN: lists the records after the bundles. Small ones together travel in the answer
+# when PLAIN is set, the others as one file. Those of all repositories together are limited: each large
+# one is cut to its share, at the end, where the patch is.
+announce_changes() {
+  local files=("$RUN"/*.changes) sizes=() order=() i size share left=$CHANGES_MOST count total=0 form carry=inline
+  [ ${#files[@]} -gt 0 ] || return 0
+  TEXT=$(exec stat -c %s -- "${files[@]}") && mapfile -t sizes <<<"$TEXT" && [ ${#sizes[@]} = ${#files[@]} ] || return
+  for i in "${!files[@]}"; do
+    [ "${sizes[i]}" -gt $RECORD_PLAIN ] || continue
+    gzip -c -- "${files[i]}" >"${files[i]}.gz" && sizes[i]=$(exec stat -c %s -- "${files[i]}.gz") || return
+  done
+  for i in "${!sizes[@]}"; do printf '%s %s\n' "${sizes[i]}" "$i"; done >"$RUN/records" || return
+  if [ ${#files[@]} -gt 1 ]; then sort -n -o "$RUN/records" -- "$RUN/records" || return; fi
+  mapfile -t order <"$RUN/records" || return
+  count=${#order[@]}
+  for i in "${order[@]}"; do
+    size=${i%% *} i=${i##* }
+    share=$((left / count)) count=$((count - 1))
+    [ $share -le "$CHANGES_EACH" ] || share=$CHANGES_EACH
+    form=plain TEXT=${files[i]}
+    [ ! -f "$TEXT.gz" ] || form=gzip TEXT+=.gz
+    emit changes "${files[i]##*/}" && emit form $form
+    if [ "$size" -gt $share ]; then
+      size=$share
+      emit cut 1 && truncate -s $size -- "$TEXT" || return
+    fi
+    left=$((left - size)) total=$((total + size))
+    emit size "$size"
+    [ -n "$1" ] && [ $total -le "$CARRY_TOTAL" ] || carry=file
+    emit carry $carry
+    if [ $carry = file ]; then FILED+=("$TEXT"); else RECORDS+=("$TEXT"); fi
+  done
+  [ ${#FILED[@]} -eq 0 ] || cat -- "${FILED[@]}" >"$RUN/changes"
+}

@@ -1,0 +1,154 @@
+/** What changed between two captures, recorded by the capture itself: files, counts, patch, host state. Real git. */
+import { expect, test } from 'vitest';
+import type { ClaimedChanges } from '../../core/checkpoint/ports/capture.ts';
+import { createHarness, type Snapshot } from '../support/git-harness.ts';
+
+const MIB = 1024 ** 2;
+const NEW = 'mkdir -p app; cd app; git init -q -b main .; seq 50 > a.txt; git add a.txt; git commit -qm one';
+
+const changesOf = (snapshot: Snapshot, path = 'app'): ClaimedChanges => {
+  const found = snapshot.report.changes?.find((one) => one.path === path);
+  if (found === undefined) throw new Error(`nothing recorded of ${path}`);
+  return found;
+};
+const patchOf = (changes: ClaimedChanges): string => Buffer.from(changes.patch).toString('utf8');
+
+test('an edit, a binary file, CRLF, a rename, a mode, a symlink and a deleted file, each with its counts', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(
+    `${NEW}; printf '\\0bin' > b.bin; printf 'a\\r\\nb\\r\\n' > crlf; seq 200 300 > old; echo x > run; echo gone > gone; echo f > typed`,
+  );
+  const first = await harness.capture();
+  expect(first.report.changes).toBeUndefined();
+  harness.sh(
+    "sed -i 's/^7$/seven/' a.txt; printf '\\0bin2' > b.bin; printf 'a\\r\\nc\\r\\n' > crlf; mv old new; chmod +x run; rm gone typed; ln -s a.txt typed; echo n > added",
+    'app',
+  );
+  const second = await harness.capture();
+  const changes = changesOf(second);
+  const lines = { added: 1, deleted: 1, binary: false };
+  expect(changes.files).toEqual([
+    { path: 'a.txt', change: 'modified', ...lines },
+    { path: 'added', change: 'added', added: 1, deleted: 0, binary: false },
+    { path: 'b.bin', change: 'modified', added: null, deleted: null, binary: true },
+    { path: 'crlf', change: 'modified', ...lines },
+    { path: 'gone', change: 'deleted', added: 0, deleted: 1, binary: false },
+    { path: 'new', from: 'old', change: 'renamed', added: 0, deleted: 0, binary: false },
+    {
+      path: 'run',
+      change: 'modified',
+      added: 0,
+      deleted: 0,
+      binary: false,
+      mode: { from: '100644', to: '100755' },
+    },
+    { path: 'typed', change: 'retyped', ...lines },
+  ]);
+  expect(changes).toMatchObject({ total: { files: 8, added: 4, deleted: 4 }, isCut: false });
+  expect(changes.problem).toBeUndefined();
+  const patch = patchOf(changes);
+  expect(patch).toContain('--- a/app/a.txt\n+++ b/app/a.txt\n');
+  expect(patch).toContain('\n-7\n+seven\n');
+  expect(patch).toContain('-b\r\n+c\r\n');
+  expect(patch).toContain('Binary files a/app/b.bin and b/app/b.bin differ');
+  expect(patch).toContain('rename from old\nrename to new\n');
+  expect(second.report.roundTrips).toBe(1);
+  // Nothing of it stays in the way of the next one.
+  const third = await harness.capture();
+  expect(third.report.changes).toEqual([]);
+});
+
+test('names are bytes: a line break, quotes, and what is no UTF-8', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(NEW);
+  await harness.capture();
+  harness.sh(
+    `printf x > "$(printf 'odd\\nna"me\\xff')"; printf y > 'ünicode \\xff'; mkdir -- -d; echo z > '-d/:(top)*'`,
+    'app',
+  );
+  const { files, patch, isCut } = changesOf(await harness.capture());
+  expect(files.map(({ path }) => path)).toEqual(
+    ['-d/:(top)*', 'odd\\x0ana"me\\xff', 'ünicode \\x5cxff'].map((name) => name.replace('\\x0a', '\n')),
+  );
+  expect(isCut).toBe(false);
+  expect(Buffer.from(patch).toString('latin1')).toContain('+++ "b/app/odd\\nna\\"me');
+});
+
+test('a repository without a commit, one that is new, one in a submodule, and one that went and came back', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh('mkdir app; cd app; git init -q -b main .; echo 1 > a');
+  const first = await harness.capture();
+  harness.sh('echo 2 >> app/a; mkdir web; cd web; git init -q .; echo w > w; echo v > v');
+  harness.sh(
+    'git init -q inner; cd inner; echo i > i; git add i; git commit -qm i; cd ..; git -c protocol.file.allow=always submodule --quiet add ./inner sub; rm -rf inner',
+    'app',
+  );
+  const second = await harness.capture();
+  expect(second.report.failures).toEqual([]);
+  const app = changesOf(second);
+  expect(app.files.find(({ path }) => path === 'a')).toMatchObject({ change: 'modified', added: 1 });
+  expect(app.files.map(({ path }) => path)).not.toContain('sub/i');
+  expect(changesOf(second, 'app/sub').files).toMatchObject([{ path: 'i', change: 'added', added: 1 }]);
+  const web = changesOf(second, 'web');
+  expect(web).toMatchObject({ total: { files: 2, added: 2, deleted: 0 } });
+  expect(patchOf(web)).toContain('+++ b/web/w');
+  expect(first.report.failures).toEqual([]);
+});
+
+test('what happened beside files: a branch, commits made and left behind, the index', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(NEW);
+  await harness.capture();
+  harness.sh(
+    'git switch -qc topic; echo 2 > b; git add b; git commit -qm two; git commit -q --allow-empty -m three; echo s > s; git add s',
+    'app',
+  );
+  const made = changesOf(await harness.capture());
+  expect(made.host).toMatchObject({
+    head: { from: { branch: 'main' }, to: { branch: 'topic' } },
+    branches: [{ name: 'topic', from: null }],
+  });
+  expect(made.files.map(({ path }) => path)).toEqual(['b', 's']);
+  harness.sh('git reset -q --hard HEAD~2', 'app');
+  const left = changesOf(await harness.capture());
+  expect(left.host).toMatchObject({ branches: [{ name: 'topic', commitsLeft: 2 }] });
+});
+
+test('a patch that is too long is cut and marked, and its numbers are right', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(NEW);
+  await harness.capture();
+  harness.sh(
+    'for i in 1 2; do head -c 1700000 /dev/urandom | base64 > "text$i"; done; head -c 5000000 /dev/zero | tr "\\0" "x" > wide; echo small > zz',
+    'app',
+  );
+  const { files, total, patch, isCut, problem } = changesOf(await harness.capture());
+  const lines = Number(harness.sh('cat text1 text2 | wc -l', 'app'));
+  expect(total).toEqual({ files: 4, added: lines + 1, deleted: 0 });
+  expect(files.map(({ path, added }) => [path, added])).toEqual([
+    ['text1', lines / 2],
+    ['text2', lines / 2],
+    ['wide', null],
+    ['zz', 1],
+  ]);
+  expect(isCut).toBe(true);
+  expect(problem).toBeUndefined();
+  expect(patch.length).toBeGreaterThan(MIB);
+  expect(patch.length).toBeLessThan(2 * MIB);
+});
+
+test('a shadow that is gone: the capture is taken, and it is said that nothing could be compared', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(NEW);
+  harness.sh('echo not in a commit > a.txt', 'app');
+  await harness.capture();
+  harness.sh('rm -rf .agent-shadow; echo more >> a.txt', 'app');
+  const snapshot = await harness.capture();
+  expect(snapshot.repositories).toMatchObject([{ path: 'app', state: 'captured', changed: true }]);
+  const changes = changesOf(snapshot);
+  expect(changes).toMatchObject({
+    files: [],
+    total: { files: null },
+    problem: 'the sandbox no longer holds the capture before this one',
+  });
+});
