@@ -1,6 +1,6 @@
 /** What people read of a checkpoint, on the embedded cloud: kept with it, gone with it, and in nothing else. */
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ChangesAnswer, TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { openWorld, sdkOf, shell } from '../support/world.ts';
@@ -15,6 +15,9 @@ const contents = async (cloud: TestCloud): Promise<string[]> => {
 };
 
 test('what was said is in no log, no event and no error, and what changed is answered without a sandbox', async () => {
+  // Here functions log only errors, unless somebody wants more.
+  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'DEBUG');
+  onTestFinished(() => void vi.unstubAllEnvs());
   await using cloud = await startTestCloud();
   const written: string[] = [];
   const listen = (stream: NodeJS.WriteStream) =>
@@ -22,33 +25,32 @@ test('what was said is in no log, no event and no error, and what changed is ans
       written.push(String(chunk));
       return true;
     });
+  const taps = [listen(process.stdout), listen(process.stderr)];
+  onTestFinished(() => {
+    for (const tap of taps) tap.mockRestore();
+  });
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
   const { sessionId } = world;
   const asked = (toolExecutionId: string, messageId: string, more: object) =>
     cloud.invoke('checkpoint', { sessionId, messageId, toolExecutionId, reason: 'before-tool', ...more });
-  const taps = [listen(process.stdout), listen(process.stderr)];
   const text = `Rename it, ${SECRET}\n${'and so on '.repeat(3000)}`;
-  try {
-    await asked('t1', 'm1', {
-      message: { role: 'user', text },
-      tool: { name: 'Bash', input: { command: SECRET } },
-    });
-    shell(
-      world.root,
-      `cd api; printf 'one\\ntwo ${SECRET}\\n' > a.txt; git add a.txt; git commit -qm work; git switch -qc topic; rm -r ../web/src`,
-    );
-    await asked('t2', 'm1', { tool: { name: 'Edit', input: SECRET } });
-    // Refused, each for another reason.
-    await expect(asked('t2', 'm2', { message: { role: 'user', text } })).rejects.toMatchObject({
-      errorType: 'RequestConflict',
-    });
-    const bad = asked('t3', 'm2', { message: { role: 'user', text, sekret: SECRET } });
-    await expect(bad).rejects.toMatchObject({ errorType: 'InvalidInput' });
-    expect(JSON.stringify(await bad.catch((error: unknown) => error))).not.toContain(SECRET);
-    await cloud.settled();
-  } finally {
-    for (const tap of taps) tap.mockRestore();
-  }
+  await asked('t1', 'm1', {
+    message: { role: 'user', text },
+    tool: { name: 'Bash', input: { command: SECRET } },
+  });
+  shell(
+    world.root,
+    `cd api; printf 'one\\ntwo ${SECRET}\\n' > a.txt; git add a.txt; git commit -qm work; git switch -qc topic; rm -r ../web/src`,
+  );
+  await asked('t2', 'm1', { tool: { name: 'Edit', input: SECRET } });
+  // Refused, each for another reason.
+  await expect(asked('t2', 'm2', { message: { role: 'user', text } })).rejects.toMatchObject({
+    errorType: 'RequestConflict',
+  });
+  const bad = asked('t3', 'm2', { message: { role: 'user', text, sekret: SECRET } });
+  await expect(bad).rejects.toMatchObject({ errorType: 'InvalidInput' });
+  expect(JSON.stringify(await bad.catch((error: unknown) => error))).not.toContain(SECRET);
+  await cloud.settled();
   // The functions did log.
   expect(written.join('')).toContain('checkpoint');
   expect(written.join('')).not.toContain(SECRET);
