@@ -6,9 +6,10 @@ import { measureLoad } from './sagas/load.ts';
 import { reportBranches, reportContention, reportGrowth, reportTiers } from './sagas/report.ts';
 
 const USAGE = `usage: npm run bench:sagas -- [RUNS] [--only faults|growth|tiers|branches|contention]
-       npm run bench:sagas -- --load [--sagas N] [--at-once N]
+       npm run bench:sagas -- --load [--sagas N] [--at-once N] [--minutes N]
   RUNS: whole number of runs for each strategy, 2000 by default. --only may be repeated
-  --load: N sagas (1000), 20, 100 and 1000 at once, or as many as --at-once says, which may be repeated; minutes to hours`;
+  --load: N sagas (1000), 20, 100 and 1000 at once, or as many as --at-once says, which may be repeated; minutes to hours.
+    After N --minutes no further saga is started, and the table says how many there were`;
 
 const refuse = (message: string): never => {
   console.error(`${message}\n${USAGE}`);
@@ -23,6 +24,7 @@ const read = () => {
         only: { type: 'string', multiple: true },
         load: { type: 'boolean', default: false },
         sagas: { type: 'string', default: '1000' },
+        minutes: { type: 'string' },
         'at-once': { type: 'string', multiple: true, default: ['20', '100', '1000'] },
       },
     });
@@ -51,9 +53,10 @@ const PARTS: Record<string, () => Promise<boolean>> = {
 
 if (values.load) {
   const sagas = count(values.sagas);
+  const minutes = values.minutes === undefined ? undefined : count(values.minutes);
   await measureLoad(
     place,
-    values['at-once'].map((atOnce) => ({ sagas, atOnce: count(atOnce) })),
+    values['at-once'].map((atOnce) => ({ sagas, atOnce: count(atOnce), minutes })),
   );
 } else {
   for (const name of values.only ?? Object.keys(PARTS)) {

@@ -9,6 +9,8 @@ export interface Load {
   sagas: number;
   /** Callers, each of whom starts the next saga when the one before has ended. */
   atOnce: number;
+  /** No further saga is started after this; those that run are waited for. */
+  minutes?: number | undefined;
 }
 
 const STEPS = 3;
@@ -49,14 +51,21 @@ const memory = ({ heapBytes, residentBytes, databaseResidentBytes }: Usage): str
   `heap ${megabytes(heapBytes)}, resident ${megabytes(residentBytes)}, database ${megabytes(databaseResidentBytes)}`;
 
 /** Answers rows for the table. `Error` when a saga is lost, ends in another way than it should, or is refused. */
-const runLoad = async (cloud: SagaCloud, { sagas, atOnce }: Load): Promise<[string, string][]> => {
+const runLoad = async (
+  cloud: SagaCloud,
+  { sagas, atOnce, minutes = Number.POSITIVE_INFINITY }: Load,
+): Promise<[string, string][]> => {
   const seen: Seen[] = [];
   const failures: string[] = [];
   const usages: { after: number; usage: Usage; ms: number }[] = [];
   const began = performance.now();
   let acceptedBy = began;
   let next = 0;
-  const note = async (after: number): Promise<void> => {
+  const lastStart = began + minutes * 60_000;
+  /** One after the other: each is a question to the cloud. */
+  let noting = Promise.resolve();
+  const note = (after: number): Promise<void> => (noting = noting.then(() => noteNow(after)));
+  const noteNow = async (after: number): Promise<void> => {
     const usage = await cloud.usage();
     usages.push({ after, usage, ms: performance.now() - began });
     if (after % EVERY === 0)
@@ -65,7 +74,6 @@ const runLoad = async (cloud: SagaCloud, { sagas, atOnce }: Load): Promise<[stri
       );
   };
   await note(0);
-  const marks = new Set([FIRST, sagas - FIRST, sagas]);
   const one = async (n: number): Promise<void> => {
     const sagaId = `l${atOnce}-${n}`;
     const started = performance.now();
@@ -82,13 +90,14 @@ const runLoad = async (cloud: SagaCloud, { sagas, atOnce }: Load): Promise<[stri
       new Promise<string>((resolve) => setTimeout(resolve, STALLED_MS, 'stalled').unref()),
     ]);
     seen.push({ sagaId, acceptMs: accepted - started, wholeMs: performance.now() - started, name });
-    if (seen.length % EVERY === 0 || marks.has(seen.length)) await note(seen.length);
+    if (seen.length % FIRST === 0) await note(seen.length);
   };
   const caller = async (): Promise<void> => {
-    while (next < sagas) await one((next += 1));
+    while (next < sagas && performance.now() < lastStart) await one((next += 1));
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, sagas) }, caller));
   const wallMs = performance.now() - began;
+  if (usages.at(-1)?.after !== seen.length) await note(seen.length);
 
   const wrong = seen.filter(({ name }) => name !== 'saga.completed');
   for (const { sagaId, name } of wrong) failures.push(`${sagaId}: ${name}`);
@@ -105,14 +114,15 @@ const runLoad = async (cloud: SagaCloud, { sagas, atOnce }: Load): Promise<[stri
   };
   const accepts = seen.map(({ acceptMs }) => acceptMs);
   const wholes = seen.map(({ wholeMs }) => wholeMs);
-  const [first, last] = [cost(0, FIRST), cost(sagas - FIRST, sagas)];
-  const kept = usages.filter(({ after }) => after % EVERY === 0);
+  const whole = Math.floor(seen.length / FIRST) * FIRST;
+  const [first, last] = [cost(0, FIRST), cost(whole - FIRST, whole)];
+  const kept = usages.filter(({ after }, n) => after % EVERY === 0 || n === usages.length - 1);
   if (failures.length > 0) {
     process.exitCode = 1;
     progress(`  ${failures.length} not as they should be: ${failures.slice(0, 5).join('; ')}`);
   }
   return [
-    ['sagas, at once', `${sagas}, ${atOnce}`],
+    ['sagas, at once', `${seen.length}${seen.length < sagas ? ` of ${sagas}` : ''}, ${atOnce}`],
     ['accepted a second', rate(seen.length, acceptedBy - began)],
     ['finished a second', rate(seen.length, wallMs)],
     ['start: p50, p99, longest', [0.5, 0.99, 1].map((share) => seconds(quantile(accepts, share))).join(', ')],

@@ -1,5 +1,6 @@
 /** Trees of sagas in which something happens at every call of the store and of every tool. */
 import { expect } from 'vitest';
+import type { SagaRewind } from '../../contract/rewind.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Plan } from '../../core/saga/model/plan.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
@@ -133,7 +134,9 @@ const expectUndoOrder = (saga: TreeSaga): void => {
   for (const entries of saga.memory.ledger.values()) {
     let round: number[] = [];
     const isNewRound = ({ direction, status }: LedgerEntry) =>
-      direction === 'operator' || (direction === 'child' && status === 'settled') || status === 'unwinding';
+      direction === 'operator' ||
+      (direction === 'child' && status === 'settled') ||
+      ['unwinding', 'rewind_requested', 'undo_requested', 'unwind_requested'].includes(status);
     for (const entry of entries) {
       if (isNewRound(entry) && entry.direction !== 'child') round = [];
       if (entry.direction === 'child' && entry.status === 'settled') round = [];
@@ -169,7 +172,29 @@ export const callsOf = async (plan: Plan): Promise<number> => {
   return last;
 };
 
-export type Deed = 'dies before' | 'dies after' | 'is cancelled';
+export type Deed = 'dies before' | 'dies after' | 'is cancelled' | 'is rewound';
+
+const rewind = (saga: TreeSaga, to: SagaRewind['to']) =>
+  saga.machine.rewind({ sagaId: ROOT, to, requestId: 'rw', acceptResidue: true, by: 'rita' });
+
+/** What a person does. There may be nothing to do it to any more, or not yet. */
+const act = async (saga: TreeSaga, deed: 'is cancelled' | 'is rewound'): Promise<void> => {
+  if (saga.headOf(ROOT).state.status === 'COMPLETED' && deed === 'is cancelled') return;
+  const asked =
+    deed === 'is cancelled'
+      ? saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' })
+      : rewind(saga, { steps: 1 });
+  await asked.catch((error: unknown) => {
+    if (deed === 'is cancelled') throw error;
+    expect(error).toMatchObject({ name: expect.stringMatching(/^(?:OperationRefused|InvalidInput)$/) });
+  });
+};
+
+/** What a step left is there once, whatever epoch it is of. */
+const expectNoneTwice = (saga: TreeSaga): void => {
+  const steps = [...saga.provider.standing.keys()].map((key) => key.replaceAll(/\.E\d+|@\d+$/g, ''));
+  expect(steps.toSorted()).toEqual([...new Set(steps)].toSorted());
+};
 
 /** The tree is done with whatever happens at this call of the store. */
 export const testAtCall = async (shape: string, plan: Plan, call: number, deed: Deed): Promise<void> => {
@@ -179,11 +204,11 @@ export const testAtCall = async (shape: string, plan: Plan, call: number, deed: 
     storing: (store) =>
       atCall(store, async (now, when) => {
         if (acted || now < call || when !== (deed === 'dies before' ? 'before' : 'after')) return;
-        if (deed === 'is cancelled' && !saga.memory.heads.has(ROOT)) return;
+        const isDeath = deed === 'dies before' || deed === 'dies after';
+        if (!isDeath && !saga.memory.heads.has(ROOT)) return;
         acted = true;
-        if (deed !== 'is cancelled') throw new Crash(`at call ${call}`);
-        const { status } = saga.headOf(ROOT).state;
-        if (status !== 'COMPLETED') await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' });
+        if (isDeath) throw new Crash(`at call ${call}`);
+        await act(saga, deed);
       }),
   });
   await start(saga);
@@ -191,7 +216,8 @@ export const testAtCall = async (shape: string, plan: Plan, call: number, deed: 
   expect(acted, `something happened at call ${call}`).toBe(true);
   const status = expectSettledTree(saga);
   expectUndoOrder(saga);
-  if (deed !== 'is cancelled') {
+  expectNoneTwice(saga);
+  if (deed === 'dies before' || deed === 'dies after') {
     expect(status).toBe(
       shape === 'a grandchild is stuck'
         ? 'COMPENSATION_FAILED'
@@ -202,6 +228,44 @@ export const testAtCall = async (shape: string, plan: Plan, call: number, deed: 
   }
   if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
   if (status === 'COMPENSATION_FAILED') await repair(saga);
+};
+
+export type Way = 'is undone' | 'is rewound';
+
+/** A completed tree is taken back, as a whole or to its first step, and something dies at this call of the store on the way. */
+export const testOnTheWayBack = async (way: Way, call: number): Promise<boolean> => {
+  let last = 0;
+  let from = Number.POSITIVE_INFINITY;
+  let died = false;
+  const saga = await treeSaga({
+    plan: tree(put('last')),
+    storing: (store) =>
+      atCall(store, async (now, when) => {
+        last = Math.max(last, now);
+        if (now !== from + call || (when === 'before') !== (call % 2 === 0)) return;
+        died = true;
+        throw new Crash(`at call ${call}`);
+      }),
+  });
+  await start(saga);
+  await saga.machine.settle();
+  expect(saga.headOf(ROOT).state.status).toBe('COMPLETED');
+  from = last;
+  const ask = () =>
+    way === 'is undone'
+      ? saga.machine.operate({ sagaId: ROOT, action: 'undo', by: 'op' })
+      : rewind(saga, { stepId: 'before' });
+  await ask().catch(async (error: unknown) => {
+    if (!(error instanceof Crash)) throw error;
+    await ask();
+  });
+  await saga.machine.settle();
+  expect(expectSettledTree(saga)).toBe(way === 'is undone' ? 'COMPENSATED' : 'COMPLETED');
+  expectUndoOrder(saga);
+  expectNoneTwice(saga);
+  expect(saga.provider.standing.size).toBe(way === 'is undone' ? 0 : 7);
+  if (way === 'is rewound') expect(saga.headOf(ROOT).state.epoch).toBe(1);
+  return died;
 };
 
 const STEPS = ['before', 'child', 'grandchild', 'left', 'right', 'far'];
@@ -253,7 +317,8 @@ export const runRandomTree = async (
         );
         const [found] = at === -1 ? [] : open.splice(at, 1);
         if (found === undefined) return;
-        if (found.deed !== 'is cancelled') throw new Crash(`at call ${found.call}`);
+        if (found.deed !== 'is cancelled' && found.deed !== 'is rewound')
+          throw new Crash(`at call ${found.call}`);
         const status = saga.memory.heads.get(ROOT)?.state.status;
         if (status === undefined || status === 'COMPLETED') return;
         await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' }).catch((error: unknown) => {

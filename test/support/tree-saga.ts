@@ -186,8 +186,11 @@ export const expectSettledTree = (saga: TreeSaga): string => {
   }
   for (const key of provider.standing.keys()) {
     const owner = saga.headOf(sagaOf(key));
-    const index = Number(key.slice(key.lastIndexOf(':') + 1));
-    const effect = owner.state.effects.find(({ step }) => step === index);
+    const [index, epoch = 0] = key
+      .slice(key.lastIndexOf(':') + 1)
+      .split('@')
+      .map(Number);
+    const effect = owner.state.effects.findLast((one) => one.step === index && one.epoch === epoch);
     if (status === 'COMPLETED') {
       expect(owner.state.status, `what stands belongs to what is done: ${key}`).toBe('COMPLETED');
       continue;

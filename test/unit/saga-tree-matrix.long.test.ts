@@ -1,17 +1,30 @@
 /** Every call of the store of every tree, and every failure at every step of every level. */
 import { describe, expect, test } from 'vitest';
 import { printedSeed, sampled } from '../support/sampling.ts';
-import { callsOf, type Deed, faultCases, SHAPES, testAtCall, testFault } from '../support/tree-matrix.ts';
+import {
+  callsOf,
+  type Deed,
+  faultCases,
+  SHAPES,
+  testAtCall,
+  testFault,
+  testOnTheWayBack,
+} from '../support/tree-matrix.ts';
 
 const seed = printedSeed('saga-tree-matrix');
-const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled'];
+const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled', 'is rewound'];
 
 describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
   test.each(DEEDS)('whenever it %s', { timeout: 300_000 }, async (deed) => {
     const calls = await callsOf(plan);
     const all = Array.from({ length: calls }, (_, at) => at + 1);
     let done = 0;
-    for (const call of sampled(all, { every: 5, whole: 2, offset: seed, minimum: 10 })) {
+    for (const call of sampled(all, {
+      every: 5,
+      whole: deed === 'is rewound' ? 4 : 2,
+      offset: seed,
+      minimum: 10,
+    })) {
       await testAtCall(shape, plan, call, deed);
       done += 1;
     }
@@ -26,3 +39,13 @@ describe('every failure', () => {
     async (one) => testFault(one),
   );
 });
+
+test.each(['is undone', 'is rewound'] as const)(
+  'a completed tree %s, and something dies at any call on the way',
+  { timeout: 300_000 },
+  async (way) => {
+    let died = 0;
+    while (await testOnTheWayBack(way, died + 1)) died += 1;
+    expect(died).toBeGreaterThan(50);
+  },
+);

@@ -1,10 +1,18 @@
 /** A sample of the fault matrix of trees; the whole is in saga-tree-matrix.long.test.ts. */
 import { describe, expect, test } from 'vitest';
 import { printedSeed, sampled } from '../support/sampling.ts';
-import { callsOf, type Deed, faultCases, SHAPES, testAtCall, testFault } from '../support/tree-matrix.ts';
+import {
+  callsOf,
+  type Deed,
+  faultCases,
+  SHAPES,
+  testAtCall,
+  testFault,
+  testOnTheWayBack,
+} from '../support/tree-matrix.ts';
 
 const seed = printedSeed('saga-tree-matrix');
-const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled'];
+const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled', 'is rewound'];
 
 describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
   test.each(DEEDS)('whenever it %s', async (deed) => {
@@ -20,4 +28,12 @@ describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
 test.each(sampled(faultCases, { every: 17, offset: seed, minimum: 15 }))(
   '$operation of $step $name, replayed: $replay',
   async (one) => testFault(one),
+);
+
+test.each(['is undone', 'is rewound'] as const)(
+  'a completed tree %s, and something dies on the way',
+  async (way) => {
+    for (const call of [1 + (seed % 40), 41 + (seed % 60)])
+      expect(await testOnTheWayBack(way, call)).toBe(true);
+  },
 );

@@ -1,0 +1,56 @@
+/** What the model is told of a saga with as many children as one step may have. */
+import { expect, test } from 'vitest';
+import type { Observation } from '../../contract/saga-answers.ts';
+import { createDescribe } from '../../core/saga/people/describe.ts';
+import { put, ROOT, type TreeSaga, treeSaga } from '../support/tree-saga.ts';
+
+const COUNT = 40;
+
+const wide = (step: object) => ({
+  steps: [
+    {
+      id: 'orders',
+      each: `{% [1..${COUNT}] %}`,
+      plan: { steps: [put('work'), { ...put('more'), ...step }] },
+    },
+    put('last', { fail: true }),
+  ],
+});
+
+const told = (saga: TreeSaga): Promise<Observation> =>
+  createDescribe({ store: saga.store, clock: saga.clock })(ROOT);
+
+const kilobytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) / 1024;
+
+test('forty children take a line each, and detail only where something is to be done', async () => {
+  let asked = 0;
+  let waiting: Observation | undefined;
+  const saga = await treeSaga({
+    plan: wide({ approval: { timeoutSeconds: 3600 } }),
+    onAwait: async ({ sagaId, step }) => {
+      asked += 1;
+      // All of them have asked.
+      if (asked === 1) waiting = await told(saga);
+      await saga.machine.answer({ sagaId, stepId: step, decision: 'approve', by: 'ada' });
+      return true;
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  const undone = await told(saga);
+  expect(undone).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
+  expect(undone.children).toHaveLength(COUNT);
+
+  const stuck = await treeSaga({ plan: wide(put('more', { stuck: true })) });
+  await stuck.start();
+  await stuck.machine.settle();
+  const failed = await told(stuck);
+  expect(failed).toMatchObject({ status: 'COMPENSATION_FAILED' });
+  const sizes = { waiting: kilobytes(waiting), undone: kilobytes(undone), failed: kilobytes(failed) };
+  process.stdout.write(`observation of ${COUNT} children, KiB: ${JSON.stringify(sizes)}\n`);
+  expect(waiting?.children).toHaveLength(COUNT);
+  expect(waiting?.awaitingBelow?.length).toBeGreaterThan(0);
+  expect(failed.children).toHaveLength(COUNT);
+  // Of a step: its place and reference, never a result or arguments without a bound.
+  for (const size of Object.values(sizes)) expect(size).toBeLessThan(20);
+});
