@@ -1,7 +1,7 @@
 /** A topic that is gone when a saga escalates, and tables that throttle in the middle of one. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadTemplate, type Template } from '../../local/template.ts';
-import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 interface Definition {
   States: Record<string, { Retry?: { IntervalSeconds?: number }[] }>;
@@ -100,4 +100,45 @@ test('tables that throttle on the way and on the way back: the machine tries aga
     'Throttled',
     'Throttled',
   ]);
+});
+
+/** The same of Step Functions: one more than the SDK tries by itself, with its pauses and their jitter. */
+const SLOWED = {
+  ...THROTTLED,
+  body: JSON.stringify({ __type: 'ThrottlingException', message: 'Rate exceeded' }),
+};
+const slowed = (operation: string) =>
+  Array.from({ length: 4 }, (_, n) => ({ match: { operation }, at: n + 1, action: SLOWED }));
+
+test('Step Functions that throttles: who starts is told to call again, an answer is kept, and nothing starts twice', async () => {
+  const before = sagas.standing();
+  const proxy = await sagas.cloud.interpose('stepfunctions', slowed('StartExecution'));
+  const given = {
+    definition: { name: 'refund-approved' },
+    input: { orderId: 'slow' },
+    requestedBy: 'agent-7',
+  };
+  addOrder(sagas.server, 'slow');
+  const start = () => sagas.cloud.invoke('start-saga', { sagaId: 'slow', ...given });
+  await expect(start()).rejects.toMatchObject({ errorType: 'Throttled' });
+  expect(proxy.count({ operation: 'StartExecution' })).toBe(4);
+  // It is recorded, and the same request starts it.
+  expect(await sagas.observe('slow', 0)).toMatchObject({ status: 'RUNNING' });
+  await start();
+  expect(await sagas.observe('slow')).toMatchObject({ status: 'AWAITING' });
+
+  proxy.setPlan(slowed('SendTaskSuccess'));
+  const answer = () =>
+    sagas.cloud.invoke('answer', { sagaId: 'slow', stepId: 'refund', decision: 'approve', by: 'ada' });
+  await answer().catch((error: unknown) => expect(error).toMatchObject({ errorType: 'Throttled' }));
+  expect(proxy.count({ operation: 'SendTaskSuccess' })).toBeGreaterThanOrEqual(4);
+  await answer();
+  expect(await sagas.observe('slow')).toMatchObject({ status: 'COMPLETED' });
+  expect(sagas.standing()).toEqual({
+    refunds: before.refunds + 1,
+    tickets: before.tickets + 1,
+    booked: before.booked - 2500,
+    mails: before.mails + 1,
+  });
+  expect(await sagas.isSound('slow')).toBe(true);
 });

@@ -20,6 +20,38 @@ const standing = ({ provider }: Awaited<ReturnType<typeof treeSaga>>) =>
   [...provider.standing.values()].map(({ resource }) => resource).sort();
 
 describe('a step that runs a saga', () => {
+  test.each(['before', 'after'] as const)(
+    'completes when its child ends %s the parent is known to wait, without the sweeper',
+    async (when) => {
+      let early = 0;
+      const saga = await treeSaga({
+        plan: { steps: [{ id: 'inner', saga: { plan: { steps: [put('work')] } }, input: {} }] },
+        storing: (store) => ({
+          ...store,
+          putToken: async (token) => {
+            const runChild = async () => {
+              if (token.sagaId !== ROOT || early > 0) return;
+              early += 1;
+              await saga.machine.execute(`${ROOT}.inner`, 1);
+              expect(saga.headOf(`${ROOT}.inner`).state.status).toBe('COMPLETED');
+            };
+            if (when === 'before') await runChild();
+            await store.putToken(token);
+            if (when === 'after') await runChild();
+          },
+        }),
+      });
+      await saga.start();
+      const beganMs = saga.clock.nowMs();
+      await saga.machine.settle();
+      expect(early).toBe(1);
+      expect(expectSettledTree(saga)).toBe('COMPLETED');
+      // A wake-up that was lost is made up for after a minute.
+      const ended = saga.memory.ledger.get(ROOT)?.find(({ status }) => status === 'completed');
+      expect(Date.parse(ended?.at ?? '') - beganMs).toBeLessThan(30_000);
+    },
+  );
+
   test('commits with the output of the child, which later steps use', async () => {
     const { saga, status } = await run({
       input: { order: 7 },
