@@ -150,6 +150,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         summary: 'print what an SDK needs to reach the embedded cloud',
         load: async () => (await import('./commands/env.ts')).defineEnv,
       },
+      {
+        name: 'doctor',
+        summary: 'check what the command needs, and say what to do',
+        load: async () => (await import('./commands/doctor.ts')).defineDoctor,
+      },
     ],
   },
 ];

@@ -13,6 +13,11 @@ export interface ConnectOptions {
   client?: LambdaClient;
   /** The data directory of an embedded cloud on this machine, as `walkback up --data` takes it. */
   dataDir?: string;
+  /**
+   * Starts the embedded cloud of this machine in the background when none runs, by the command of `@walkback/cli`. Default: true,
+   * unless `WALKBACK_DAEMON` is `off`.
+   */
+  start?: boolean;
 }
 
 /** How the embedded cloud makes sandboxes over directories of this machine. */
@@ -58,13 +63,24 @@ export const openNamed = (environment: Environment): Connection | undefined => {
   return { ...open({ endpoint, credentials, region }, environment), isFound: true };
 };
 
-const openLocal = async (dataDir: string): Promise<Connection> => {
+const openLocal = async (
+  dataDir: string,
+  { start, env, cwd }: { start: boolean | undefined; env: Environment; cwd: string },
+): Promise<Connection> => {
   // Loaded only when it is needed: on AWS nobody asks for it.
   const { findRunningCloud } = await import('../local/data-dir.ts');
-  const connection = openNamed((await findRunningCloud(dataDir))?.environment ?? {});
-  if (connection !== undefined) return connection;
+  const find = async () => openNamed((await findRunningCloud(dataDir))?.environment ?? {});
+  const running = await find();
+  if (running !== undefined) return running;
+  const none = `No embedded cloud runs over ${dataDir}`;
+  if (start ?? env['WALKBACK_DAEMON'] !== 'off') {
+    const { startDaemon } = await import('./start-daemon.ts');
+    await startDaemon(dataDir, { env, cwd, none });
+    const started = await find();
+    if (started !== undefined) return started;
+  }
   throw new errors.CloudUnavailable(
-    `No embedded cloud runs over ${dataDir}. Start it with walkback up, or name another data directory with dataDir or WALKBACK_DATA.`,
+    `${none}. Start it with walkback up, or name another data directory with dataDir or WALKBACK_DATA.`,
   );
 };
 
@@ -77,9 +93,10 @@ export const connect = async (
   env: Environment,
   cwd: string,
 ): Promise<Connection> => {
-  const { client, dataDir, region, endpoint, credentials } = options;
+  const { client, dataDir, region, endpoint, credentials, start } = options;
+  const local = { start, env, cwd };
   if (client !== undefined) return { lambda: client, environment: env, close: () => undefined };
-  if (dataDir !== undefined) return openLocal(dataDirFor(dataDir, env, cwd));
+  if (dataDir !== undefined) return openLocal(dataDirFor(dataDir, env, cwd), local);
   const config = {
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
@@ -89,7 +106,7 @@ export const connect = async (
   const target = targetOf(env, cwd);
   switch (target.kind) {
     case 'local':
-      return openLocal(target.dataDir);
+      return openLocal(target.dataDir, local);
     case 'environment':
       return open({ endpoint: target.endpoint, region: env['AWS_REGION'] ?? 'us-east-1' }, env);
     case 'aws':

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { Log } from '../core/shared/surroundings.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { createActivity } from './activity.ts';
 import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
@@ -126,7 +127,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const dataDir = resolve(options.dataDir);
   await using starting = new AsyncDisposableStack();
 
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir, manifest.version);
   starting.defer(() => lock.release());
   const [template, credentials, journal] = await Promise.all([
     options.template ?? loadTemplate(),

@@ -14,6 +14,8 @@ export interface CloudFile {
   /** When the process started, as the kernel counts it: a pid alone may belong to somebody else by now. */
   processStart: string;
   startedAt: string;
+  /** Of the program; absent: an older one wrote it. */
+  version?: string;
   /** Present once the cloud answers: urls by service. */
   endpoints: Record<string, string>;
   /** What to export to talk to it. */
@@ -31,26 +33,46 @@ const parseCloudFile = (text: string): CloudFile => {
     pid,
     processStart,
     startedAt,
+    version,
     endpoints = {},
     environment = {},
   }: Partial<Record<keyof CloudFile, unknown>> = file;
   if (!Number.isInteger(pid) || typeof pid !== 'number') throw new TypeError('no process id');
   if (typeof processStart !== 'string' || typeof startedAt !== 'string') throw new TypeError('no start');
   if (!isTexts(endpoints) || !isTexts(environment)) throw new TypeError('no texts by name');
-  return { pid, processStart, startedAt, endpoints, environment };
+  return {
+    pid,
+    processStart,
+    startedAt,
+    endpoints,
+    environment,
+    ...(typeof version === 'string' ? { version } : {}),
+  };
 };
 
-/** Field 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
-export const startOf = (pid: number): string => {
+interface ProcessFacts {
+  /** One letter, as `ps` shows it. */
+  state: string;
+  start: string;
+}
+
+/** Fields 3 and 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
+const factsOf = (pid: number): ProcessFacts => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0] ?? '', start: fields[19] ?? '' };
   } catch {
-    return '';
+    return { state: '', start: '' };
   }
 };
 
-/** Whether the process that wrote it is still there. */
+export const startOf = (pid: number): string => factsOf(pid).start;
+
+/**
+ * Whether the process that wrote it is still there. One that was killed keeps its entry until its parent has taken note, which in a
+ * container without an init is never.
+ */
 export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean => {
   try {
     process.kill(file.pid, 0);
@@ -58,7 +80,8 @@ export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean 
     // EPERM: it is there, and somebody else's.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  return startOf(file.pid) === file.processStart;
+  const { state, start } = factsOf(file.pid);
+  return start === file.processStart && state !== 'Z' && state !== 'X';
 };
 
 const cloudFilePath = (dataDir: string): string => join(dataDir, 'cloud.json');
@@ -68,6 +91,10 @@ const readCloudFile = (path: string): Promise<CloudFile | undefined> =>
   readFile(path, 'utf8')
     .then(parseCloudFile)
     .catch(() => undefined);
+
+/** What the directory says, also of a process that is no more. */
+export const cloudFileOf = (dataDir: string): Promise<CloudFile | undefined> =>
+  readCloudFile(cloudFilePath(dataDir));
 
 /** Who runs in this directory now, or undefined. */
 export const findRunningCloud = async (dataDir: string): Promise<CloudFile | undefined> => {
@@ -122,13 +149,14 @@ export interface DataDirLock {
 }
 
 /** Makes the directory if needed and owns it. `ConfigurationError` names the live owner, if there is one. */
-export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
+export const lockDataDir = async (dataDir: string, version?: string): Promise<DataDirLock> => {
   await makeDataDir(dataDir);
   const path = cloudFilePath(dataDir);
   const mine = {
     pid: process.pid,
     processStart: startOf(process.pid),
     startedAt: new Date().toISOString(),
+    ...(version === undefined ? {} : { version }),
   };
   const claim = `${path}.${randomUUID()}`;
   await writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Walkback } from '../../client/index.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { openCliScene } from '../support/cli.ts';
 
@@ -21,4 +22,28 @@ test('what it cannot start with is told by its name', async () => {
   ]);
   expect(code).toBe(7);
   expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'ConfigurationError' } });
+});
+
+test('a client that may not start one says what to do', async () => {
+  await using scene = await openCliScene();
+  const walkback = new Walkback({ dataDir: scene.dataDir, start: false });
+  await expect(walkback.sessions.list()).rejects.toMatchObject({
+    name: 'CloudUnavailable',
+    message: expect.stringContaining('walkback up'),
+  });
+});
+
+test('the doctor finds nothing wrong here, starts nothing, and names what is missing', async () => {
+  await using scene = await openCliScene();
+  const { ok, checks } = await scene.json(['doctor']);
+  expect(ok).toBe(true);
+  expect(checks).toHaveLength(10);
+  expect(await findRunningCloud(scene.dataDir)).toBeUndefined();
+  await using poor = await openCliScene({ PATH: scene.work });
+  const { code, stdout, stderr } = await poor.run(['doctor', '--json']);
+  expect(code).toBe(7);
+  const told: { checks: { id: string; ok: boolean; advice: string }[] } = JSON.parse(stdout);
+  expect(told.checks.filter((one) => !one.ok).map(({ id }) => id)).toEqual(['git', 'bash', 'tools']);
+  for (const { ok: isOk, advice } of told.checks) expect(advice === '').toBe(isOk);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'ConfigurationError', exitCode: 7 } });
 });

@@ -1,0 +1,133 @@
+/** What this machine has: the program's own Node, and the tools that a capture runs in a sandbox, which locally is this machine. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findDynamoDb } from '../../local/dynamodb/binary.ts';
+import { IS_PACKAGED } from '../../local/program.ts';
+import { formatBytes } from '../terminal/text.ts';
+import { type Check, check, isAtLeast } from './check.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NODE: readonly [number, number] = IS_PACKAGED ? [20, 0] : [24, 0];
+const WANTED_BYTES = 1024 ** 3;
+/** Used by the program in the sandbox, beside bash and git. */
+const TOOLS = ['find', 'sed', 'grep', 'sort', 'stat', 'flock', 'gzip', 'curl', 'timeout'];
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The first line it says; undefined when it is not there. */
+const said = async (command: string, args: string[], env: Environment): Promise<string | undefined> => {
+  try {
+    const { stdout } = await promisify(execFile)(command, args, { env: { ...env }, timeout: 10_000 });
+    return stdout.split('\n')[0] ?? '';
+  } catch {
+    return undefined;
+  }
+};
+
+const ofVersion = async (
+  id: string,
+  args: string[],
+  least: readonly [number, number],
+  env: Environment,
+): Promise<Check> => {
+  const line = await said(id, args, env);
+  const wanted = least.join('.');
+  return check(
+    id,
+    line !== undefined && isAtLeast(line, least),
+    line ?? 'not found on PATH',
+    `install ${id} ${wanted} or newer, and see that PATH has it first`,
+  );
+};
+
+const tools = async (env: Environment): Promise<Check> => {
+  const missing: string[] = [];
+  for (const tool of TOOLS) if ((await said(tool, ['--version'], env)) === undefined) missing.push(tool);
+  return check(
+    'tools',
+    missing.length === 0,
+    missing.length === 0 ? TOOLS.join(', ') : `missing: ${missing.join(', ')}`,
+    'install GNU coreutils, findutils, sed, grep, util-linux (flock), gzip and curl',
+  );
+};
+
+/** The directory or, while there is none, the one that it would be made in. */
+const existing = async (path: string): Promise<string> =>
+  (await stat(path).catch(() => undefined)) === undefined && dirname(path) !== path
+    ? existing(dirname(path))
+    : path;
+
+const dataDirectory = async (dataDir: string): Promise<Check> => {
+  const place = await existing(dataDir);
+  const advice = `make ${place} writable for you, or choose another with --data or WALKBACK_DATA`;
+  const probe = join(place, `.walkback-${randomUUID()}`);
+  try {
+    await access(place, constants.W_OK | constants.X_OK);
+    await mkdir(probe);
+    await writeFile(join(probe, 'probe'), 'probe');
+    const isPrivate = place !== dataDir || ((await stat(place)).mode & 0o077) === 0;
+    return check(
+      'data-directory',
+      isPrivate,
+      isPrivate ? dataDir + (place === dataDir ? '' : ' (not made yet)') : `${dataDir} is open to others`,
+      `chmod 700 ${dataDir}: it holds keys and your repositories' contents`,
+    );
+  } catch (error) {
+    return check('data-directory', false, reasonOf(error), advice);
+  } finally {
+    await rm(probe, { recursive: true, force: true }).catch(() => undefined);
+  }
+};
+
+const disk = async (dataDir: string): Promise<Check> => {
+  const place = await existing(dataDir);
+  const { bavail, bsize } = await statfs(place);
+  const free = bavail * bsize;
+  return check(
+    'disk',
+    free >= WANTED_BYTES,
+    `${formatBytes(free)} free at ${place}`,
+    `free at least ${formatBytes(WANTED_BYTES)}, or choose another place with --data; walkback clean shows what can go`,
+  );
+};
+
+/** The embedded cloud listens on loopback. */
+const loopback = async (): Promise<Check> => {
+  const server = createServer();
+  try {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return check('port', true, 'ports of 127.0.0.1 can be listened on', '');
+  } catch (error) {
+    return check('port', false, reasonOf(error), 'allow this user to listen on ports of 127.0.0.1');
+  } finally {
+    server.close();
+  }
+};
+
+const database = (env: Environment): Check => {
+  try {
+    const source = findDynamoDb(env);
+    return check('database', true, source.kind === 'binary' ? source.path : source.url, '');
+  } catch (error) {
+    return check('database', false, 'none', reasonOf(error));
+  }
+};
+
+export const checkMachine = async (dataDir: string, env: Environment): Promise<Check[]> => [
+  check('node', isAtLeast(process.version, NODE), process.version, `install Node ${NODE[0]} or newer`),
+  await ofVersion('git', ['--version'], [2, 25], env),
+  await ofVersion('bash', ['--version'], [4, 4], env),
+  await tools(env),
+  await dataDirectory(dataDir),
+  await disk(dataDir),
+  await loopback(),
+  database(env),
+];

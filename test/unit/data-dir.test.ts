@@ -1,0 +1,56 @@
+/** Who owns a data directory, as far as the system tells it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { findRunningCloud, lockDataDir, startOf } from '../../local/data-dir.ts';
+
+const stateOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .slice(0, 1);
+
+test('a process that was killed and that nobody has buried owns nothing', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
+  // The shell becomes a program that never asks after its children.
+  const parent = spawn('bash', ['-c', 'sleep 100 & echo $!; exec sleep 100'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    const [line]: unknown[] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    const file = {
+      pid,
+      processStart: startOf(pid),
+      startedAt: new Date().toISOString(),
+      endpoints: { lambda: 'http://127.0.0.1:1' },
+      environment: { AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:1' },
+    };
+    await writeFile(join(directory.path, 'cloud.json'), JSON.stringify(file));
+    expect(await findRunningCloud(directory.path)).toEqual(file);
+    process.kill(pid, 'SIGKILL');
+    while (stateOf(pid) !== 'Z') await delay(5);
+    expect(await findRunningCloud(directory.path)).toBeUndefined();
+    const lock = await lockDataDir(directory.path, '1.2.3');
+    expect(await findRunningCloud(directory.path)).toMatchObject({ pid: process.pid, version: '1.2.3' });
+    await lock.release();
+  } finally {
+    parent.kill('SIGKILL');
+  }
+});
+
+test.each(['', '{', 'null', '{"pid":1}', '{"pid":"1","processStart":"","startedAt":""}'])(
+  'a file that says %j names nobody, and is taken over',
+  async (text) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
+    const path = join(directory.path, 'cloud.json');
+    await writeFile(path, text);
+    expect(await findRunningCloud(directory.path)).toBeUndefined();
+    await lockDataDir(directory.path);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid });
+  },
+);
