@@ -162,7 +162,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
   });
 
   test('waits for a slow reader, and loses nothing by it', async () => {
-    const total = 100_000_000;
+    const total = 32_000_000;
     const answer = await start({
       cmd: '/bin/bash',
       args: ['-c', `echo $$ > pid; exec head -c ${total} /dev/zero`],

@@ -7,5 +7,5 @@ const IS_ALL = process.env['FAULTS'] === 'all';
 test(
   'a restore of which any one command fails is at the target, or told',
   { timeout: IS_ALL ? 7_200_000 : 1_200_000 },
-  () => restoreFaults(IS_ALL ? Number.POSITIVE_INFINITY : 45),
+  () => restoreFaults(IS_ALL ? Number.POSITIVE_INFINITY : 30),
 );

@@ -13,6 +13,7 @@ const bin = (name: string) => join(PROJECT, 'node_modules/.bin', name);
 const ran = promisify(execFile);
 const COMMAND = 'node_modules/@walkback/cli/bin/walkback.mjs';
 
+const OLDEST = '20';
 /** Of Node 22 and 24. */
 const NEWER =
   /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Object|Map)\.groupBy|(?:Async)?DisposableStack|import\.meta\.(?:main|resolve))\b/;
@@ -56,12 +57,12 @@ describe.skipIf(!isReachable)('the packages', () => {
       expect((await readFile(join(modules, file), 'utf8')).match(NEWER), file).toBeNull();
   });
 
-  for (const node of ['20', '22', '24']) {
+  for (const node of [OLDEST, '22', '24']) {
     describe.concurrent(`on Node ${node}`, () => {
-      test('the command answers, and plays the demo to its end', async () => {
+      test('the command answers, and on the oldest plays the demo to its end', async () => {
         expect(await stage.run(node, ['--version'])).toMatch(new RegExp(`^v${node}\\.`));
         expect(await stage.run(node, [COMMAND, '--version'])).toBe(`${manifest.version}\n`);
-        expect(await stage.run(node, [COMMAND, 'demo'])).toMatch(/all \d+ equal/);
+        if (node === OLDEST) expect(await stage.run(node, [COMMAND, 'demo'])).toMatch(/all \d+ equal/);
       });
 
       test('the example captures, rolls back, and finds what was there', async () => {

@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { takeManyAtOnce } from '../support/many-checkpoints.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
+
+/** Half of them, others each time; all of them in `npm run test:long`. */
+const test = sampledTest('checkpoint concurrency', 2);
 
 const PATHS = ['api', 'web'];
 /** Where one repository shows as much. */

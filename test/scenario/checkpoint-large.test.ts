@@ -3,10 +3,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { recordE2b } from '../support/e2b-recorder.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { fingerprint, openWorld, type Recorded, rootOf } from '../support/world.ts';
+
+const test = inTurn('checkpoint-large');
 
 let cloud: TestCloud;
 beforeAll(async () => {

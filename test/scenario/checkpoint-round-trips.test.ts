@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { isDataPlane, recordE2b, sequentialTrips } from '../support/e2b-recorder.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { edit, fingerprint, openWorld, rootOf, type World } from '../support/world.ts';
+
+const test = inTurn('checkpoint-round-trips');
 
 const loseShadows = async (world: World): Promise<void> => {
   for (const path of world.paths)

@@ -1,8 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { visibleLength } from '../../cli/terminal/columns.ts';
 import { openCliScene } from '../support/cli.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('cli-demo');
 
 const leftovers = async (): Promise<string[]> =>
   (await readdir(tmpdir())).filter((name) => name.startsWith('walkback-demo-'));

@@ -1,9 +1,12 @@
 /** A tool author's first saga: a tool of one's own in a directory, `walkback up --functions`, and no cloud account. */
 import { mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { PROJECT } from '../../local/template.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('cli-own-functions');
 
 /** A shelf that books are taken from, kept in a file beside the module: what took effect is there to be looked at. */
 const tool = (addition = '') => `
@@ -15,7 +18,6 @@ import { defineTool } from '${PROJECT}/kit/define-tool.ts';
 import { toolHandler } from '${PROJECT}/kit/handler.ts';
 import { manifestOf } from '${PROJECT}/kit/manifest.ts';
 import { ToolRejected } from '${PROJECT}/kit/outcomes.ts';
-
 const note = (text: string) => appendFile(join(import.meta.dirname, 'shelf.txt'), text + '\\n');
 
 const take = defineTool({

@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, test as always, beforeAll, expect } from 'vitest';
 import { type CheckpointWarning, errors, isWalkbackError, WalkbackError } from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
 import type { FaultAction } from '../support/fault-actions.ts';
 import type { Fault } from '../support/fault-proxy.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** A third of them, others each time; all of them in `npm run test:long`. */
+const test = sampledTest('client session', 3);
 
 let world: ClientWorld;
 beforeAll(async () => {
@@ -16,7 +20,7 @@ const begin = () => world.walkback.sessions.start({ root: world.root });
 const EDIT = { name: 'Edit', input: { file_path: 'api/file.txt' } };
 const INVOCATION = { method: 'POST', path: '/functions/walkback-checkpoint/' };
 
-test('an agent turn is taken back: plan, apply, undo', async () => {
+always('an agent turn is taken back: plan, apply, undo', async () => {
   const session = await begin();
   world.write('api/file.txt', 'of the person\n');
   const run = session.run({ message: { id: 'msg-1' } });
@@ -116,9 +120,8 @@ const LOST: Record<string, FaultAction> = {
   },
 };
 
-test.each(Object.entries(LOST))(
-  'a call that %s is made again with the same id, and nothing is doubled',
-  async (_, action) => {
+for (const [what, action] of Object.entries(LOST))
+  test(`a call that ${what} is made again with the same id, and nothing is doubled`, async () => {
     const session = await begin();
     const { walkback, proxy } = await world.through([{ match: INVOCATION, at: 1, action }]);
     const run = (await walkback.sessions.get(session.sessionId)).run({ message: { id: 'm' } });
@@ -128,8 +131,7 @@ test.each(Object.entries(LOST))(
     expect(checkpoints.map(({ checkpointId }) => checkpointId)).toContain(answer?.checkpointId);
     expect(checkpoints).toHaveLength(2);
     await session.end();
-  },
-);
+  });
 
 test('an abort ends the waiting, and the same call goes on where it was', async () => {
   const session = await begin();

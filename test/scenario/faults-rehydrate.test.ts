@@ -51,7 +51,7 @@ describe.each(MODES)('whatever fails at whatever call of a rehydrate', ({ mode, 
     const rehydrate = (requestId: string) => cloud.invoke('rehydrate', { sessionId: 's1', requestId, mode });
     const counts = await line.count(() => rehydrate(`${mode}-clean`));
     let metCount = 0;
-    const cases = faultCases(`rehydrate ${mode}`, counts, { every: 100, whole: 13, minimum: 1 });
+    const cases = faultCases(`rehydrate ${mode}`, counts, { every: 100, whole: 17, minimum: 1 });
     for (const [index, fault] of cases.entries()) {
       const name = describeCase(fault);
       const { epoch } = (await world.timeline()).session;

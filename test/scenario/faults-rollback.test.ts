@@ -47,7 +47,7 @@ test('whatever fails at whatever call of a rollback, the same call again finishe
   expect(world.fingerprint()).toEqual(target(0).looks);
 
   let metCount = 0;
-  const cases = faultCases('rollback', counts, { every: 180, whole: 12, minimum: 2 });
+  const cases = faultCases('rollback', counts, { every: 180, whole: 16, minimum: 2 });
   for (const [index, fault] of cases.entries()) {
     const name = describeCase(fault);
     const { checkpointId, looks } = target(index);

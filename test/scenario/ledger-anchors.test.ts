@@ -9,7 +9,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { createAnchorStore } from '../../adapters/aws/sagas/anchor-store.ts';
 import { createLedgerSigner } from '../../adapters/aws/sagas/ledger-signer.ts';
 import { createReadOutcomes } from '../../adapters/aws/sagas/saga-audit.ts';
@@ -23,7 +23,10 @@ import { createAnchorLedger } from '../../core/saga/ledger/write-anchors.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { commandOn, deleteLocked, openTables, type StoredItem, s3Of } from '../support/tampering.ts';
+
+const test = inTurn('ledger-anchors');
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

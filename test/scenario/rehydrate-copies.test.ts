@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { edit, fingerprint, ignoredFiles, openWorld, rootOf } from '../support/world.ts';
+
+const test = inTurn('rehydrate-copies');
 
 test('reviewers move their own copies, while the session goes on and is resumed elsewhere', async () => {
   await using cloud = await startTestCloud();

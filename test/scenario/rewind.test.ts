@@ -1,9 +1,12 @@
 /** A session with a real sandbox and a real machine is rewound: effects, then files, then the conversation (L6, L7). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { RewindSessionAnswer } from '../../contract/rewind.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { edit, openWorld } from '../support/world.ts';
+
+const test = inTurn('rewind');
 
 let sagas: SagaCloud;
 beforeAll(async () => {

@@ -1,10 +1,13 @@
 /** A process that writes while a rollback is at work: what it wrote is a checkpoint that the answer names. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { startWriter } from '../support/racing-writer.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, rootOf } from '../support/world.ts';
+
+const test = inTurn('rollback-late');
 
 interface Answer {
   lateWrites?: { checkpointId: string; files: string[] };

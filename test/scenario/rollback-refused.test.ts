@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FunctionFailure, startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 import { edit, openWorld, type Recorded, sandboxIds, sdkOf, type World } from '../support/world.ts';
 
 const PATHS = ['api', 'web'];
@@ -109,36 +111,41 @@ const TRICKS = [
   'é',
 ];
 
-test.each(TRICKS)('an id like %j is refused wherever an id stands', async (id) => {
-  const events: [string, Record<string, unknown>][] = [
-    ['checkpoint', { ...tool, sessionId: id }],
-    ['checkpoint', { ...tool, sessionId: 's1', messageId: id }],
-    ['checkpoint', { ...tool, sessionId: 's1', toolExecutionId: id }],
-    ['rollback', { sessionId: 's1', messageId: 'msg-1', requestId: id }],
-    ['rollback', { sessionId: 's1', messageId: id, requestId: 'r' }],
-    ['rollback', { sessionId: 's1', checkpointId: id, requestId: 'r' }],
-    ['rollback', { sessionId: 's1', messageId: 'msg-1', requestId: 'r', sandboxId: id }],
-    ['rehydrate', { sessionId: 's1', requestId: id }],
-    ['rehydrate', { sessionId: 's1', template: id }],
-    ['start-session', { sessionId: id, sandboxId: world.sandboxId, projectsRoot: '/home/user/work' }],
-    ['start-session', { sandboxId: id, projectsRoot: '/home/user/work' }],
-    ['start-session', { sandboxId: world.sandboxId, projectsRoot: `/home/user/../${id}` }],
-    ['timeline', { sessionId: id }],
-  ];
-  const refusesAll = async () => {
-    for (const [name, event] of events) {
-      // These two are ids of E2B, which may be longer, and a template may have a namespace.
-      if (id.length === 65 && (event['sandboxId'] === id || event['template'] === id)) continue;
-      if (id === 'a/b' && event['template'] === id) continue;
-      const { errorType, message } = await failureOf(name, event);
-      expect([errorType, message], `${name} ${JSON.stringify(event)}`).toEqual([
-        'InvalidInput',
-        expect.stringMatching(/The input is not valid\. \w+: /),
-      ]);
-    }
-  };
-  await changesNothing(refusesAll);
-});
+/** Some of them, others each time; all of them in `npm run test:long`. Of what takes long, a third. */
+const sampledLong = sampledTest('refused', 3);
+test.each(sampled(TRICKS, { every: 4, offset: printedSeed('tricks') }))(
+  'an id like %j is refused wherever an id stands',
+  async (id) => {
+    const events: [string, Record<string, unknown>][] = [
+      ['checkpoint', { ...tool, sessionId: id }],
+      ['checkpoint', { ...tool, sessionId: 's1', messageId: id }],
+      ['checkpoint', { ...tool, sessionId: 's1', toolExecutionId: id }],
+      ['rollback', { sessionId: 's1', messageId: 'msg-1', requestId: id }],
+      ['rollback', { sessionId: 's1', messageId: id, requestId: 'r' }],
+      ['rollback', { sessionId: 's1', checkpointId: id, requestId: 'r' }],
+      ['rollback', { sessionId: 's1', messageId: 'msg-1', requestId: 'r', sandboxId: id }],
+      ['rehydrate', { sessionId: 's1', requestId: id }],
+      ['rehydrate', { sessionId: 's1', template: id }],
+      ['start-session', { sessionId: id, sandboxId: world.sandboxId, projectsRoot: '/home/user/work' }],
+      ['start-session', { sandboxId: id, projectsRoot: '/home/user/work' }],
+      ['start-session', { sandboxId: world.sandboxId, projectsRoot: `/home/user/../${id}` }],
+      ['timeline', { sessionId: id }],
+    ];
+    const refusesAll = async () => {
+      for (const [name, event] of events) {
+        // These two are ids of E2B, which may be longer, and a template may have a namespace.
+        if (id.length === 65 && (event['sandboxId'] === id || event['template'] === id)) continue;
+        if (id === 'a/b' && event['template'] === id) continue;
+        const { errorType, message } = await failureOf(name, event);
+        expect([errorType, message], `${name} ${JSON.stringify(event)}`).toEqual([
+          'InvalidInput',
+          expect.stringMatching(/The input is not valid\. \w+: /),
+        ]);
+      }
+    };
+    await changesNothing(refusesAll);
+  },
+);
 
 test.each([
   ['checkpoint', { ...tool, sessionId: 's1' }],
@@ -219,7 +226,7 @@ const refusesBundles = async (round: string, errorType: string): Promise<void> =
   expect(await state(world)).toEqual(before);
 };
 
-test('a bundle whose bytes have changed in the bucket', async () => {
+sampledLong('a bundle whose bytes have changed in the bucket', async () => {
   const [bundle] = await bundles('bases/session/s1/');
   if (bundle === undefined) throw new Error('no bundle');
   const bytes = await readFile(bundle.file);
@@ -235,7 +242,7 @@ test('a bundle whose bytes have changed in the bucket', async () => {
   await world.rollback('mended-undo', String(back['undoCheckpointId']));
 });
 
-test('a large bundle of another sandbox, whose bytes have changed in the bucket', async () => {
+sampledLong('a large bundle of another sandbox, whose bytes have changed in the bucket', async () => {
   const moved = await openWorld(cloud, { sessionId: 's-moved', paths: ['api', 'web'] });
   await writeFile(join(moved.root, 'web/large'), randomBytes(300_000));
   const there = await moved.checkpoint('there', 'msg-1');
@@ -264,7 +271,7 @@ test('a large bundle of another sandbox, whose bytes have changed in the bucket'
   expect(moved.fingerprint()).toEqual(there.looks);
 });
 
-test('an incomplete checkpoint is no target, unless what it holds is enough', async () => {
+sampledLong('an incomplete checkpoint is no target, unless what it holds is enough', async () => {
   known = undefined;
   const looks = world.fingerprint();
   // The repository's shadow cannot be made where a file of the agent stands.
@@ -299,14 +306,14 @@ test('an incomplete checkpoint is no target, unless what it holds is enough', as
   expect(world.fingerprint()).toEqual(looks);
 });
 
-test('a bundle that is gone from the bucket', async () => {
+sampledLong('a bundle that is gone from the bucket', async () => {
   const Bucket = cloud.environment['WALKBACK_BUCKET'];
   const [bundle] = await bundles('bases/session/s1/');
   await new S3Client().send(new DeleteObjectCommand({ Bucket, Key: bundle?.key }));
   await refusesBundles('missing', 'BundleMissing');
 });
 
-test('a projects root that is gone, until it is made again', async () => {
+sampledLong('a projects root that is gone, until it is made again', async () => {
   const gone = await openWorld(cloud, { sessionId: 's-root', paths: ['api'] });
   const kept = await gone.checkpoint('kept', 'msg-1');
   const { root } = gone;

@@ -1,8 +1,11 @@
 /** Trees of sagas on the embedded cloud: the real machine, tables and functions. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { commandOn } from '../support/tampering.ts';
+
+const test = inTurn('saga-children');
 
 let sagas: SagaCloud;
 let command: ReturnType<typeof commandOn>;

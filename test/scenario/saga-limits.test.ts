@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import * as z from 'zod';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
@@ -19,6 +19,9 @@ import { planCloud } from '../../local/plan.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { serveHttpTools } from '../support/http-tools.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('saga-limits');
 
 const HASH = 'a'.repeat(64);
 const KIB = 1024;

@@ -75,7 +75,7 @@ export const testRewindDeaths = (): void => {
   test('a rewind whose function dies is finished by the same request', patience, async () => {
     const deaths = await all();
     expect(deaths.length).toBeGreaterThanOrEqual(120);
-    for (const death of sampled(deaths, { every: 7, offset: seed % 7, minimum: 15 })) {
+    for (const death of sampled(deaths, { every: 13, offset: seed % 13, minimum: 8 })) {
       await testRewindDeath(death);
     }
   });

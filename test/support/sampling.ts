@@ -19,6 +19,12 @@ const TURNS = [
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-low-memory'],
   // Much at once: checkpoint-concurrency.test.ts, git-random-session.test.ts.
   ['rollback-concurrency', 'properties-session', 'git-size'],
+  // Whole stories of a session: grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
+  ['checkpoint-large', 'checkpoint-round-trips', 'rehydrate-copies', 'rollback-late', 'rewind'],
+  // The command on its own: cli-session.test.ts, cli-up.test.ts.
+  ['cli-demo', 'cli-alone', 'cli-own-functions'],
+  // Sagas at length: saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
+  ['saga-limits', 'saga-children', 'ledger-anchors'],
 ] as const;
 export type TakesTurns = (typeof TURNS)[number][number];
 

@@ -2,5 +2,5 @@ import { interactiveCases, testInteractive } from '../support/interactive-matrix
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 testInteractive(
-  sampled(interactiveCases, { every: 25, minimum: 20, offset: printedSeed('interactive sagas') }),
+  sampled(interactiveCases, { every: 49, minimum: 10, offset: printedSeed('interactive sagas') }),
 );

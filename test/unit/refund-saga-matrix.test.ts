@@ -1,4 +1,4 @@
-/** Every failure point, at half of the operations, fresh or replayed; another half with another seed. All of it in refund-saga-matrix.long.test.ts. */
+/** Every failure point, at a quarter of the operations, fresh or replayed; others with another seed. All of it in refund-saga-matrix.long.test.ts. */
 import { expect, test } from 'vitest';
 import { refundCases, testRefundSaga } from '../support/refund-matrix.ts';
 import { printedSeed } from '../support/sampling.ts';
@@ -10,9 +10,9 @@ const SEED = printedSeed('refund matrix');
 const POINTS = [...new Set(refundCases.map(({ point }) => point))];
 const NAMES = [...new Set(refundCases.map(({ name }) => name))];
 
-/** As on a chess board, so that every point and every failure is there. */
+/** As on a board of four colours, so that every point and every failure is there. */
 const cases = refundCases
-  .filter(({ point, name }) => (POINTS.indexOf(point) + NAMES.indexOf(name) + SEED) % 2 === 0)
+  .filter(({ point, name }) => (POINTS.indexOf(point) + NAMES.indexOf(name) + SEED) % 4 === 0)
   .filter(({ replay }, index) => replay === ((Math.floor(index / 2) + (SEED >> 1)) % 2 === 0))
   .filter(
     ({ point, name }) =>
@@ -20,7 +20,7 @@ const cases = refundCases
   );
 
 test('the sample has every failure point, and every operation of every step', () => {
-  expect(cases.length).toBeGreaterThanOrEqual(120);
+  expect(cases.length).toBeGreaterThanOrEqual(60);
   expect(new Set(cases.map(({ point }) => point)).size).toBe(POINTS.length);
   expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThanOrEqual(35);
 });

@@ -10,8 +10,8 @@ test('the matrix has every action at every moment and failure point', () => {
 testRewinds(
   sampled(rewindCases, {
     every: 211,
-    // One in eight takes a minute and a half; the seed gives others each time.
-    whole: 8,
+    // One in twelve takes a minute; the seed gives others each time.
+    whole: 12,
     offset: printedSeed('saga-rewind-matrix'),
     minimum: 25,
   }),

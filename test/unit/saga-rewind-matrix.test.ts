@@ -3,5 +3,5 @@ import { rewindCases, testRewinds } from '../support/rewind-matrix.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 testRewinds(
-  sampled(rewindCases, { every: 211, offset: printedSeed('saga-rewind-matrix') % 211, minimum: 25 }),
+  sampled(rewindCases, { every: 421, offset: printedSeed('saga-rewind-matrix') % 421, minimum: 12 }),
 );

@@ -33,7 +33,7 @@ describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
 });
 
 describe('every failure', () => {
-  test.each(sampled(faultCases, { every: 3, whole: 1, offset: seed, minimum: 100 }))(
+  test.each(sampled(faultCases, { every: 3, whole: 2, offset: seed, minimum: 100 }))(
     '$operation of $step $name, replayed: $replay',
     { timeout: 60_000 },
     async (one) => testFault(one),

@@ -25,7 +25,7 @@ describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
   });
 });
 
-test.each(sampled(faultCases, { every: 17, offset: seed, minimum: 15 }))(
+test.each(sampled(faultCases, { every: 41, offset: seed, minimum: 5 }))(
   '$operation of $step $name, replayed: $replay',
   async (one) => testFault(one),
 );
