@@ -133,6 +133,16 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
     ],
   },
   {
+    heading: 'For agents:',
+    commands: [
+      {
+        name: 'mcp',
+        summary: 'serve MCP, or stand before an MCP server and checkpoint each of its tools',
+        load: async () => (await import('./commands/mcp.ts')).defineMcp,
+      },
+    ],
+  },
+  {
     heading: 'The embedded cloud of this machine:',
     commands: [
       {

@@ -1,0 +1,101 @@
+/**
+ * Stands between an MCP client and a server of tools: holds each `tools/call` until its checkpoint is there, and passes everything
+ * else on as it is, whatever version of the protocol the two speak. The protocol cannot stop a client's loop: when somebody
+ * rolled the session back, every later call is refused until the client connects again.
+ */
+import * as z from 'zod';
+import type { Guard } from './guard.ts';
+
+const callSchema = z.object({
+  id: z.union([z.string(), z.number()]),
+  method: z.literal('tools/call'),
+  params: z.looseObject({
+    name: z.string(),
+    arguments: z.unknown().optional(),
+    _meta: z.looseObject({ 'claudecode/toolUseId': z.string().optional() }).optional(),
+  }),
+});
+/** Anything that a server might take for a call. */
+const asCallSchema = z.looseObject({ method: z.literal('tools/call') });
+const idSchema = z.object({ id: z.union([z.string(), z.number()]) });
+const cancelSchema = z.object({
+  method: z.literal('notifications/cancelled'),
+  params: z.object({ requestId: z.union([z.string(), z.number()]) }),
+});
+
+export interface ProxyOptions {
+  guard: Guard;
+  /** Of this connection: the client's ids of requests begin at 1 in each. */
+  connectionId: string;
+  /** Names of tools that change nothing. What a server says of its own tools is not trusted. */
+  reads: ReadonlySet<string>;
+  toServer: (line: string) => void;
+  toClient: (line: string) => void;
+}
+
+const refusalOf = (name: string, error: unknown): string => {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return `${name} did not run, because there is no checkpoint before it. ${reason}`;
+};
+
+/** Takes the lines of the client. */
+export const createProxy = (options: ProxyOptions): ((line: string) => void) => {
+  const { guard, connectionId, reads, toServer, toClient } = options;
+  /** Waiting for their checkpoints. */
+  const held = new Set<string | number>();
+
+  const hold = async (line: string, { id, params }: z.infer<typeof callSchema>): Promise<void> => {
+    const { name, arguments: input, _meta } = params;
+    held.add(id);
+    let refused: string | undefined;
+    try {
+      const callId = _meta?.['claudecode/toolUseId'] ?? `${connectionId}-${id}`;
+      await guard.before({ id: callId, name, input, readOnly: reads.has(name) });
+    } catch (error) {
+      refused = refusalOf(name, error);
+    }
+    // The client took it back meanwhile, and waits for no answer.
+    if (!held.delete(id)) return;
+    if (refused === undefined) toServer(line);
+    else {
+      const result = { isError: true, content: [{ type: 'text', text: refused }] };
+      toClient(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    }
+  };
+
+  const fail = (id: string | number | null, code: number, message: string): void =>
+    toClient(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+
+  const take = (line: string, message: unknown): void => {
+    const call = callSchema.safeParse(message);
+    if (call.success) {
+      void hold(line, call.data);
+      return;
+    }
+    if (asCallSchema.safeParse(message).success) {
+      fail(
+        idSchema.safeParse(message).data?.id ?? null,
+        -32_602,
+        'This is no call of a tool that walkback mcp can read.',
+      );
+      return;
+    }
+    const cancel = cancelSchema.safeParse(message);
+    if (cancel.success && held.delete(cancel.data.params.requestId)) return;
+    toServer(line);
+  };
+
+  return (line) => {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      // Not passed on: some servers read more than JSON (NaN in Python), and this may be a call.
+      fail(null, -32_700, 'walkback mcp passes on JSON only.');
+      return;
+    }
+    // Versions of 2025 send several messages in one line.
+    if (Array.isArray(message)) for (const one of message) take(JSON.stringify(one), one);
+    else take(line, message);
+  };
+};

@@ -1,0 +1,51 @@
+/** Which session an MCP connection is about, found anew with each call: the cloud ends when nobody uses it. */
+import type { Session } from '../../client/index.ts';
+import { Walkback } from '../../client/index.ts';
+import { realDirectory } from '../../client/local-sandbox.ts';
+import type { App } from '../app.ts';
+import { CliError } from '../failure.ts';
+import { selectTarget, type TargetFlags } from '../target/select.ts';
+
+export interface McpPlace {
+  session?: string;
+  root?: string;
+}
+
+/** The session that is named, else the newest one on the directory, else a new one there. */
+export const createSessionOpener = (
+  app: App,
+  flags: TargetFlags,
+  { session: named = app.terminal.env['WALKBACK_SESSION'] ?? '', root = app.terminal.cwd }: McpPlace,
+): { open: () => Promise<Session>; close: () => Promise<void> } => {
+  const target = selectTarget(flags, app.terminal.env, app.terminal.cwd);
+  const walkback = new Walkback(target.kind === 'local' ? { dataDir: target.dataDir } : {});
+
+  const find = async (): Promise<Session> => {
+    if (named !== '') return walkback.sessions.get(named);
+    if (target.kind === 'aws') throw new CliError('InvalidInput', 'On AWS name the session with --session.');
+    const directory = await realDirectory(root);
+    const sessions = await walkback.sessions.list();
+    const there = sessions.find(
+      ({ status, projectsRoot }) => status === 'active' && projectsRoot === directory,
+    );
+    return there === undefined
+      ? walkback.sessions.start({ root: directory })
+      : walkback.sessions.get(there.sessionId);
+  };
+
+  let opening: Promise<Session> | undefined;
+  return {
+    open: async () => {
+      if (target.kind === 'local') {
+        const { ensureDaemon, idleMinutesOf } = await import('../target/daemon.ts');
+        const idleMinutes = idleMinutesOf(app.terminal.env);
+        await ensureDaemon(target.dataDir, { idleMinutes, signal: app.signal });
+      }
+      const opened = opening ?? find();
+      opening = opened;
+      opened.catch(() => (opening = undefined));
+      return opened;
+    },
+    close: () => walkback.close(),
+  };
+};
