@@ -200,7 +200,18 @@ const headState = () =>
 export const hostChange = () =>
   z.object({
     head: z
-      .object({ from: headState(), to: headState() })
+      .object({
+        from: headState(),
+        to: headState(),
+        commitsMade: count
+          .nullable()
+          .optional()
+          .describe('commits that HEAD comes to and nothing held before; absent: it stays at its commit'),
+        commitsLeft: count
+          .nullable()
+          .optional()
+          .describe('of a detached HEAD: commits that nothing holds after it'),
+      })
       .optional()
       .describe('HEAD is at another branch or commit'),
     branches: z

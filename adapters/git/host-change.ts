@@ -18,6 +18,16 @@ const headOf = (text: string): Head => {
 const numberOrNull = (text: string | undefined): number | null =>
   text === undefined || text === '' ? null : Number(text);
 
+const headChange = (record: readonly Pair[], from: string, to: string): NonNullable<HostChange['head']> => {
+  const [made, left] = [value(record, 'host-head-made'), value(record, 'host-head-left')];
+  return {
+    from: headOf(from),
+    to: headOf(to),
+    ...(made !== undefined && { commitsMade: numberOrNull(made) }),
+    ...(left !== undefined && { commitsLeft: numberOrNull(left) }),
+  };
+};
+
 /** Undefined where nothing of it differs. */
 export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
   const [from, to] = [value(record, 'host-head-from'), value(record, 'host-head-to')];
@@ -30,7 +40,7 @@ export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
   const [index] = all(record, 'host-index');
   const [before, after] = [value(record, 'host-operation-from'), value(record, 'host-operation-to')];
   const change: HostChange = {
-    ...(from !== undefined && to !== undefined && { head: { from: headOf(from), to: headOf(to) } }),
+    ...(from !== undefined && to !== undefined && { head: headChange(record, from, to) }),
     branches: branches.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ...(index !== undefined && { index: { entries: numberOrNull(index) } }),
     ...(before !== undefined && { operation: { from: before || null, to: after || null } }),

@@ -39,6 +39,7 @@ const RESTORE = [
   'restore/move-files',
   'restore/move-index',
   'restore/move-host',
+  'restore/exposed',
   'restore/restore-check',
   'restore/leave',
   'restore/restore-move',

@@ -13,6 +13,14 @@ const short = (commit: string | null): string => commit?.slice(0, 9) ?? 'no comm
 const headText = ({ kind, branch, commit }: Head): string =>
   kind === 'detached' ? `detached at ${short(commit)}` : `${printableLine(branch ?? '?')} (${short(commit)})`;
 
+const countText = (count: number | null | undefined, what: string): string => {
+  if (count === undefined || count === 0) return '';
+  return count === null ? `; commits ${what}` : `; ${plural(count, 'commit')} ${what}`;
+};
+
+const headLine = ({ from, to, commitsMade, commitsLeft }: NonNullable<HostChange['head']>): string =>
+  `HEAD: ${headText(from)} to ${headText(to)}${countText(commitsMade, 'come with it')}${countText(commitsLeft, 'left behind')}`;
+
 const leftText = ({ commitsLeft }: Branch): string => {
   if (commitsLeft === 0) return '';
   return commitsLeft === null
@@ -34,7 +42,7 @@ export const hostLines = (host: HostChange | undefined): string[] => {
   const { head, branches, index, operation } = host;
   const more = branches.length - MOST_BRANCHES;
   return [
-    ...(head === undefined ? [] : [`HEAD: ${headText(head.from)} to ${headText(head.to)}`]),
+    ...(head === undefined ? [] : [headLine(head)]),
     ...branches.slice(0, MOST_BRANCHES).map((branch) => branchText(branch)),
     ...(more > 0 ? [`and ${plural(more, 'more branch', 'more branches')}`] : []),
     ...(index === undefined

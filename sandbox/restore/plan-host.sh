@@ -34,6 +34,7 @@ plan_host() {
   [[ $kind != none && $kind != unreadable && $T_KIND != none && $T_KIND != unreadable ]] || return 0
   if [ "$kind $ref $commit" != "$T_KIND $T_REF $T_COMMIT" ]; then
     emit host-head-from "$kind $commit $ref" && emit host-head-to "$T_KIND $T_COMMIT $T_REF"
+    plan_head "$kind" "$commit"
   fi
   for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || plan_branch "$name" || return; done
   for name in "${!want[@]}"; do [ -n "${have[$name]-}" ] || plan_branch "$name" || return; done
@@ -44,6 +45,20 @@ plan_host() {
   [ -z "$entries" ] || plan_index "$from" "$to" || return
   operation_of "$from" && name=$TEXT && operation_of "$to" || return
   [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
+}
+
+# plan_head KIND COMMIT: the commits that HEAD comes to beside what was there, and those that it leaves
+# where no branch held them.
+plan_head() {
+  local count
+  [ "$2" != "$T_COMMIT" ] || return 0
+  if [ -n "$T_COMMIT" ]; then
+    count=$(git rev-list --count "$T_COMMIT" --not "${have[@]}" ${2:+"$2"} 2>>"$OUT.err") || count=''
+    emit host-head-made "$count"
+  fi
+  [ "$1" = detached ] && [ -n "$2" ] || return 0
+  count=$(git rev-list --count "$2" --not "${want[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || count=''
+  emit host-head-left "$count"
 }
 
 # plan_branch REF: one branch that appears, vanishes or moves, and how many of its commits nothing

@@ -325,6 +325,7 @@ plan_paths() {
     return
   fi
   : >"$OUT.kept"
+  [ "$2" = "$EMPTY" ] || tell_exposed "$2" || return
   if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
   { emit written "$WRITTEN" && emit deleted $((REMOVED - ${#stays[@]})); } >>"$OUT.plan" || return

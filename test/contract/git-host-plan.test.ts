@@ -19,6 +19,7 @@ test('a rollback that leaves a branch and commits behind says so, before and aft
     head: {
       from: { kind: 'branch', branch: 'topic', commit: tip },
       to: { kind: 'branch', branch: 'main', commit: one },
+      commitsMade: 0,
     },
     branches: [
       { name: 'main', from: before, to: one, commitsLeft: 2 },
@@ -88,4 +89,48 @@ test('where only the host state differs, it is a change; where nothing does, non
   const again = await harness.rollback(first);
   expect(again.report.repositories[0]?.action).toBe('unchanged');
   expect(again.report.repositories[0]?.host).toBeUndefined();
+});
+
+test('a detached HEAD: the commits that come with it, and those that nothing holds after it', async () => {
+  await using harness = await createHarness();
+  harness.sh('mkdir app; cd app; git init -q -b main .; echo 1 > a; git add a; git commit -qm one');
+  const first = await harness.capture();
+  harness.sh(
+    'git switch -q --detach; git commit -q --allow-empty -m two; git commit -q --allow-empty -m three',
+    'app',
+  );
+  const { report, undo } = await harness.rollback(first);
+  expect(report.repositories[0]?.host?.head).toMatchObject({ commitsMade: 0, commitsLeft: 2 });
+  const back = await harness.rollback(undo, { dryRun: true });
+  expect(back.report.repositories[0]?.host?.head).toMatchObject({ commitsMade: 2 });
+  expect(back.report.repositories[0]?.host?.head?.commitsLeft).toBeUndefined();
+});
+
+test('a plan names what a returning .gitignore would no longer ignore, and nothing else', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    "mkdir app; cd app; git init -q -b main .; printf '*.o\\nkept/\\n' > .gitignore; git add .; git commit -qm one; mkdir kept; echo k > kept/k; echo o > a.o",
+  );
+  const first = await harness.capture();
+  harness.sh(
+    "printf '.env\\nbuild/\\n*.log\\n' >> .gitignore; echo secret > .env; mkdir -p build/deep logs 'odd name'; echo b > build/deep/b; echo l > logs/one.log; echo l > logs/two.log; echo o > logs/x.o; echo l > 'odd name/three.log'",
+    'app',
+  );
+  const second = await harness.capture();
+  const planned = await harness.rollback(first, { dryRun: true });
+  const exposed = planned.report.warnings
+    .filter((text) => text.includes('is ignored now'))
+    .map((text) => /^app: (.*) is ignored now/.exec(text)?.[1]);
+  expect(exposed.toSorted()).toEqual([
+    '.env',
+    'build/',
+    'logs/one.log',
+    'logs/two.log',
+    'odd name/three.log',
+  ]);
+  // Where the rules come that ignore more, nothing is exposed; and where none differ, nothing is said.
+  expect((await harness.rollback(first)).report.outcome).toBe('applied');
+  const forward = await harness.rollback(second, { dryRun: true });
+  expect(forward.report.warnings.filter((text) => text.includes('is ignored now'))).toEqual([]);
+  expect(harness.sh('cat .env', 'app')).toBe('secret\n');
 });

@@ -1,0 +1,35 @@
+# Tells which files a returning .gitignore would no longer ignore. For plans.
+# shellcheck shell=bash
+
+# tell_exposed TREE: warns of files that the present rules ignore and those of a tree do not. They stay
+# where they are, but git shows them then, and the next checkpoint captures them.
+tell_exposed() {
+  local path count=0 probe=.walkback-probe
+  local -a hidden=() closed=() open=()
+  local -A whole=() still=()
+  [ "$RULES_DIFFER" = 1 ] || return 0
+  git ls-files -z -o -i --exclude-standard --directory >"$OUT.hidden.all" 2>>"$OUT.err" && mapfile -d '' -t hidden <"$OUT.hidden.all" || return
+  # A directory is one entry when a rule names it, and also when all files in it are ignored.
+  for path in "${hidden[@]}"; do
+    [ "$path" = .agent-shadow/ ] || { [[ $path != */ ]] && printf '%s\0' "$path"; } || closed+=("$path")
+  done >"$OUT.hidden" || return
+  if [ ${#closed[@]} -gt 0 ]; then
+    printf "%s$probe\0" "${closed[@]}" >"$OUT.closed" && check_ignore "$OUT.closed" "$OUT.closed.whole" || return
+    while IFS= read -r -d '' path; do whole[$path]=1; done <"$OUT.closed.whole"
+    for path in "${closed[@]}"; do
+      if [ -n "${whole[$path$probe]-}" ]; then printf '%s\0' "$path$probe" >>"$OUT.hidden"; else open+=("$path"); fi
+    done
+    [ ${#open[@]} -eq 0 ] || git --literal-pathspecs ls-files -z -o -i --exclude-standard -- "${open[@]}" >>"$OUT.hidden" 2>>"$OUT.err" || return
+  fi
+  [ -s "$OUT.hidden" ] || return 0
+  ignored_by "$1" "$OUT.hidden" "$OUT.hidden.still" || return
+  while IFS= read -r -d '' path; do still[$path]=1; done <"$OUT.hidden.still"
+  while IFS= read -r -d '' path; do
+    # Some releases of git list such a directory and its files too.
+    [ -z "${still[$path]-}" ] || continue
+    still[$path]=1
+    count=$((count + 1))
+    [ $count -gt 20 ] || printf '%s is ignored now, and would not be by the rules that come back: git would show it, and the next checkpoint would capture it\n' "${path%"$probe"}"
+  done <"$OUT.hidden" >>"$OUT.warn"
+  [ $count -le 20 ] || printf '... and %s more files would no longer be ignored\n' $((count - 20)) >>"$OUT.warn"
+}
