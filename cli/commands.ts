@@ -41,6 +41,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/diff.ts')).defineDiff,
       },
       {
+        name: 'changes',
+        summary: 'show what a message or checkpoint changed',
+        load: async () => (await import('./commands/changes.ts')).defineChanges,
+      },
+      {
         name: 'rollback',
         summary: 'put all repositories back to a message',
         load: async () => (await import('./commands/rollback.ts')).defineRollback,

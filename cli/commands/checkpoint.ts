@@ -6,12 +6,25 @@ import { resolveSession } from '../session.ts';
 import { takenCheckpoint } from '../view/checkpoint-view.ts';
 
 interface Options {
+  title?: string;
+  text?: string;
   session?: string;
   message: string;
   tool?: string;
   reason: string;
   epoch?: number;
 }
+
+const said = ({ title, text }: Options) =>
+  title === undefined && text === undefined
+    ? {}
+    : {
+        message: {
+          role: 'user',
+          ...(title === undefined ? {} : { title }),
+          ...(text === undefined ? {} : { text }),
+        },
+      };
 
 const EXAMPLES = `
 Examples:
@@ -29,6 +42,8 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .requiredOption('-m, --message <id>', 'last message whose work is there', parseId)
     .option('--tool <id>', 'execution id of the tool call that comes next (default: a fresh one)', parseId)
+    .option('--title <text>', 'what the message is about, to be read later; redact it')
+    .option('--text <text>', 'what the message says, to be read later; redact it')
     .option('--reason <text>', 'why it is taken', 'manual')
     .option('--epoch <n>', 'refuse if the session was rolled back since this epoch', parseWholeNumber(1, 1e9))
     .addHelpText('after', EXAMPLES)
@@ -42,6 +57,7 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
             toolExecutionId: options.tool ?? freshId('cli'),
             reason: options.reason,
             ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
+            ...said(options),
           }),
         );
         return { value: answer, text: () => takenCheckpoint(answer, options.message, run.paint) };

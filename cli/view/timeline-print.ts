@@ -69,6 +69,7 @@ export const timelineLines = (view: TimelineView, paint: Paint, width: number): 
   const lines = view.rows.flatMap((row) => {
     const beside = padEnd(drawCells(paint, row.below, row.standing), graphWidth + layout.idWidth);
     const details = [
+      ...(row.title === '' ? [] : [truncate(`“${row.title}”`, detailRoom)]),
       paint.dim(truncate(row.changes, detailRoom)),
       ...row.warnings.map((warning) => paint.yellow(truncate(warning, detailRoom))),
     ];

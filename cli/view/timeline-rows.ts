@@ -20,6 +20,8 @@ export interface TimelineRow {
   checkpointId: string;
   message: string;
   discarded: boolean;
+  /** Of the message, at its last checkpoint. */
+  title: string;
   why: string;
   time: string;
   /** What it holds beside the checkpoint before it, in one line. */
@@ -36,7 +38,9 @@ export interface TimelineView {
 export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
 
 /** Why the checkpoint was taken, in words. It precedes the tool it is named after. */
-export const whyTaken = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId'>): string => {
+export const whyTaken = (
+  checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId' | 'tool'>,
+): string => {
   switch (checkpoint.reason) {
     case 'baseline':
       return 'session start';
@@ -45,13 +49,24 @@ export const whyTaken = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolEx
     case 'manual':
       return 'by hand';
     case 'before-tool':
-      return `before ${checkpoint.toolExecutionId}`;
+      return `before ${checkpoint.tool?.name ?? checkpoint.toolExecutionId}`;
     default:
       return checkpoint.reason;
   }
 };
 
-/** `api 1.2 KiB · web 310 B`, or what can be said instead. */
+/** Lines where they were counted, else bytes. */
+const whatHappened = ({
+  state,
+  changes,
+  bundleBytes,
+}: TimelineCheckpoint['repositories'][number]): string => {
+  if (state === 'absent') return 'removed';
+  const { added = null, deleted = null } = changes ?? {};
+  return added === null || deleted === null ? formatBytes(bundleBytes) : `+${added} -${deleted}`;
+};
+
+/** `api +3 -1 · web 310 B`, or what can be said instead. */
 export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repositories'>): string => {
   const changed = checkpoint.repositories.filter((repository) => repository.changed);
   if (checkpoint.reason === 'baseline') {
@@ -60,11 +75,7 @@ export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repos
     return `${plural(names.length, 'repository', 'repositories')}: ${listSome(names, 6)} · ${formatBytes(bytes)}`;
   }
   if (changed.length === 0) return 'nothing changed';
-  const parts = changed.map((repository) =>
-    repository.state === 'absent'
-      ? `${printableLine(repository.path)} removed`
-      : `${printableLine(repository.path)} ${formatBytes(repository.bundleBytes)}`,
-  );
+  const parts = changed.map((repository) => `${printableLine(repository.path)} ${whatHappened(repository)}`);
   return parts.length > 6 ? `${parts.slice(0, 6).join(' · ')} · ${parts.length - 6} more` : parts.join(' · ');
 };
 
@@ -89,7 +100,8 @@ export const buildTimeline = (
   timeline: {
     session: Pick<SessionAnswer, 'headSeq'>;
     checkpoints: TimelineCheckpoint[];
-    messages: Pick<TimelineMessage, 'messageId' | 'discarded'>[];
+    messages: (Pick<TimelineMessage, 'messageId' | 'discarded' | 'title'> &
+      Partial<Pick<TimelineMessage, 'checkpointId'>>)[];
   },
   now: Date,
 ): TimelineView => {
@@ -99,6 +111,7 @@ export const buildTimeline = (
   const discarded = new Set(
     timeline.messages.flatMap((message) => (message.discarded ? [message.messageId] : [])),
   );
+  const titles = new Map(timeline.messages.map(({ checkpointId, title }) => [checkpointId, title]));
   const rows = graph.rows.flatMap((row): TimelineRow[] => {
     const checkpoint = bySeq.get(row.seq);
     if (checkpoint === undefined) return [];
@@ -112,6 +125,7 @@ export const buildTimeline = (
         checkpointId: checkpoint.checkpointId,
         message: checkpoint.messageId ?? '',
         discarded: checkpoint.messageId !== null && discarded.has(checkpoint.messageId),
+        title: printableLine(titles.get(checkpoint.checkpointId) ?? ''),
         why: printableLine(whyTaken(checkpoint)),
         time: formatTime(checkpoint.createdAt, now),
         changes: changesOf(checkpoint),

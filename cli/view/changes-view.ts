@@ -1,0 +1,95 @@
+/** `walkback changes`. All of it came from a sandbox or a model, so it is made printable first. */
+import type { ChangesAnswer, CheckpointChanges, FileChange } from '../../contract/checkpoint-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { padEnd, plural, printable, printableLine, truncate, widest } from '../terminal/text.ts';
+import { paintDiff } from './diff-view.ts';
+import { hostLines } from './host-lines.ts';
+
+type Repository = CheckpointChanges['repositories'][number];
+
+const MOST_FILES = 200;
+const LETTERS: Readonly<Record<FileChange['change'], string>> = {
+  added: 'A',
+  deleted: 'D',
+  modified: 'M',
+  renamed: 'R',
+  retyped: 'T',
+};
+
+/** `+3 -1`, or what can be said instead. */
+export const numbersText = (
+  counts: { added: number | null; deleted: number | null },
+  paint: Paint,
+): string => {
+  const { added, deleted } = counts;
+  if (added === null || deleted === null) return paint.dim('not counted');
+  return `${paint.green(`+${added}`)} ${paint.red(`-${deleted}`)}`;
+};
+
+const fileLine = (file: FileChange, width: number, paint: Paint): string => {
+  const name = printableLine(file.path);
+  const from = file.from === undefined ? '' : paint.dim(` (was ${printableLine(file.from)})`);
+  const mode = file.mode === undefined ? '' : paint.dim(` mode ${file.mode.from} to ${file.mode.to}`);
+  const numbers = file.binary ? paint.dim('binary') : numbersText(file, paint);
+  return `    ${LETTERS[file.change]} ${padEnd(name, width)}  ${numbers}${mode}${from}`;
+};
+
+const repositoryLines = (repository: Repository, paint: Paint, statOnly: boolean): string[] => {
+  const { path, change, counts, files, host, patch, truncated, note } = repository;
+  const shown = files.slice(0, MOST_FILES);
+  const width = Math.min(60, widest(shown.map((file) => printableLine(file.path))));
+  const more = files.length - shown.length;
+  const what = change === 'changed' ? '' : ` ${change}`;
+  const numbers =
+    counts === null
+      ? ''
+      : `  ${counts.files === null ? 'files' : plural(counts.files, 'file')} ${numbersText(counts, paint)}`;
+  return [
+    `  ${paint.bold(printableLine(path))}${what}${numbers}`,
+    ...hostLines(host).map((line) => `    ${paint.yellow(line)}`),
+    ...shown.map((file) => fileLine(file, width, paint)),
+    ...(more > 0 ? [paint.dim(`    and ${plural(more, 'more file')}`)] : []),
+    ...(note === undefined ? [] : [paint.yellow(`    ! ${printableLine(note)}`)]),
+    ...(statOnly || patch === '' ? [] : ['', ...paintDiff(patch.replace(/\n$/, ''), paint)]),
+    ...(truncated ? [paint.yellow('    … cut here: not all of it was kept, or fits an answer')] : []),
+  ];
+};
+
+const MOST_SAID_LINES = 12;
+
+const saidLines = ({ message, tool }: CheckpointChanges, paint: Paint, statOnly: boolean): string[] => {
+  const lines = printable(message?.text ?? message?.title ?? '')
+    .trimEnd()
+    .split('\n');
+  const shown = lines.slice(0, statOnly ? 1 : MOST_SAID_LINES);
+  const isCut = shown.length < lines.length || message?.truncated === true;
+  return [
+    ...(message === undefined
+      ? []
+      : shown.map(
+          (line, at) => `  ${at === 0 ? paint.cyan(`${printableLine(message.role)}: `) : '  '}${line}`,
+        )),
+    ...(message !== undefined && isCut ? [paint.dim('    …')] : []),
+    ...(tool === undefined
+      ? []
+      : [
+          `  before ${paint.bold(printableLine(tool.name))} ${paint.dim(truncate(printableLine(tool.input ?? ''), 200))}`,
+        ]),
+  ];
+};
+
+const checkpointLines = (checkpoint: CheckpointChanges, paint: Paint, statOnly: boolean): string[] => {
+  const { seq, checkpointId, messageId, repositories, warnings } = checkpoint;
+  const of = messageId === null ? '' : ` of ${paint.yellow(printableLine(messageId))}`;
+  return [
+    `${paint.bold(`cp-${seq}`)} ${paint.dim(checkpointId)}${of}`,
+    ...saidLines(checkpoint, paint, statOnly),
+    ...warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`)),
+    ...(repositories.length === 0 ? [paint.dim('  nothing changed')] : []),
+    ...repositories.flatMap((repository) => repositoryLines(repository, paint, statOnly)),
+    '',
+  ];
+};
+
+export const changesText = ({ checkpoints }: ChangesAnswer, paint: Paint, statOnly: boolean): string =>
+  `${checkpoints.flatMap((checkpoint) => checkpointLines(checkpoint, paint, statOnly)).join('\n')}`;
