@@ -17,6 +17,8 @@ export interface Connection {
   sandboxes?: LocalSandboxes;
   /** Where people sign in; absent when nobody says it. */
   issuer?: Issuer;
+  /** Who is signed in there. */
+  person?: string;
   close(): Promise<void>;
 }
 
@@ -97,7 +99,7 @@ const signedIn = async (
   const login = await openLogins(terminal, data).find(issuer);
   if (login === undefined) return connection;
   const { proving } = await import('./identity/proving.ts');
-  return { ...connection, invoke: proving(invoke, login) };
+  return { ...connection, invoke: proving(invoke, login), person: login.name };
 };
 
 /**

@@ -106,6 +106,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
     heading: 'People, so that approvals carry a proof:',
     commands: [
       {
+        name: 'console',
+        summary: 'pages to review, approve and look things up',
+        load: async () => (await import('./commands/console.ts')).defineConsole,
+      },
+      {
         name: 'login',
         summary: 'sign in at the issuer of tokens',
         load: async () => (await import('./commands/login.ts')).defineLogin,

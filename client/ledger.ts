@@ -1,5 +1,7 @@
 /** Reads and checks the ledger of sagas. */
+
 import type { LedgerRow } from '../contract/saga-answers.ts';
+import { isWalkbackError } from './errors.ts';
 import type { Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
 
@@ -46,6 +48,10 @@ export const createLedger = (invoke: Invoke): Ledger => ({
   verify: async (sagaId) => {
     // Loaded only when it is needed: it brings the reducer.
     const { verifyLedger } = await import('./verify-ledger.ts');
-    return verifyLedger(invoke, sagaId);
+    return verifyLedger(
+      (request) => invoke('query-ledger', request),
+      sagaId,
+      (error) => isWalkbackError(error, 'SagaNotFound'),
+    );
   },
 });

@@ -61,6 +61,14 @@ const listen = async (listener: RequestListener, port = 0, activity?: Activity):
   };
 };
 
+/** For pages, which decide themselves whom they answer. */
+export const listenPages = (app: Hono, port = 0): Promise<Endpoint> => {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return listen((incoming, response) => {
+    Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
+  }, port);
+};
+
 /** The same for a Hono app. Web pages and strange hosts are refused before the app sees them. */
 export const listenApp = (app: Hono, port = 0, activity?: Activity): Promise<Endpoint> => {
   // The server must not replace the process's own Request and Response: functions use those.

@@ -9,7 +9,7 @@ const MAX_BYTES = 256 * 1024;
 const isTrustworthy = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
 
-export const requireTrustworthy = (url: string): string => {
+const requireTrustworthy = (url: string): string => {
   if (URL.canParse(url) && isTrustworthy(new URL(url))) return url;
   throw new WalkbackError(
     'ConfigurationError',

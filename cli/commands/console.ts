@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { Option } from 'commander';
+import { withConnection } from '../app.ts';
+import type { Define } from '../commands.ts';
+import { describeFailure } from '../failure.ts';
+import { parseWholeNumber } from '../options.ts';
+import { operatorOf } from '../saga-operator.ts';
+
+const EXAMPLES = `
+Examples:
+  walkback console                             prints a link; open it in a browser
+  walkback console --port 4500
+  walkback login --as rita@example.com && walkback console
+
+The pages show sessions with their messages and plans, what waits for a person, sagas,
+the ledger and the catalog. The link works once and only on this machine. What you
+approve carries the proof of who is signed in (walkback login), else the name of --by.`;
+
+interface Options {
+  port?: number;
+  by?: string;
+}
+
+export const defineConsole: Define = (command, app) => {
+  command
+    .description('Serve the console on this machine, until it is interrupted.')
+    .addOption(
+      new Option('--port <port>', 'where to listen (default: any free port)').argParser(
+        parseWholeNumber(0, 65_535),
+      ),
+    )
+    .option('--by <who>', 'who acts, when nobody is signed in (default: you)')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options, own) =>
+      withConnection(app, own, async (run) => {
+        const { createConsole } = await import('../../console/app.ts');
+        const { listenPages } = await import('../../local/listen.ts');
+        const token = randomBytes(32).toString('base64url');
+        const name = run.person ?? operatorOf(run.terminal, options.by);
+        let origin = '';
+        const pages = createConsole({
+          ask: (called, input) => run.invoke(`walkback-${called}`, input),
+          failureOf: describeFailure,
+          viewer: { name, isVerified: run.person !== undefined },
+          by: name,
+          token,
+          origin: () => origin,
+        });
+        const endpoint = await listenPages(pages, options.port);
+        origin = endpoint.url;
+        const url = `${origin}/enter?token=${token}`;
+        run.terminal.stdout.write(
+          run.json
+            ? `${JSON.stringify({ url })}\n`
+            : `Open ${url}\nThe link works once. Ctrl-C ends the console.\n`,
+        );
+        try {
+          if (!app.signal.aborted) await once(app.signal, 'abort');
+        } finally {
+          await endpoint.close();
+        }
+        return { value: { url, ended: true }, text: () => 'The console ended.\n' };
+      }),
+    );
+};

@@ -1,0 +1,34 @@
+/** What every page is given. Pages hold no logic: they show what the functions answer. */
+import type { AnswerOf, CallableName } from '../contract/functions.ts';
+import type { RequestOf } from '../contract/invoke.ts';
+import type { Page, Viewer } from './parts/page.ts';
+
+/** Calls a function as the person who looks at the page. */
+export type Ask = <Name extends CallableName>(name: Name, input: RequestOf<Name>) => Promise<AnswerOf<Name>>;
+
+export interface Visit {
+  ask: Ask;
+  viewer: Viewer;
+  /** Who acts, for requests that people answer for; a proof takes its place where there is one. */
+  by: string;
+  /** Goes into every form. */
+  formToken: string;
+  now: () => Date;
+  /** Of an error of `ask`: there is no such thing. */
+  isNotFound: (error: unknown) => boolean;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+}
+
+/** A form that was sent, with its fields. */
+interface Sent extends Visit {
+  fields: Readonly<Record<string, string>>;
+}
+
+/** Where to go when it is done. */
+export interface Elsewhere {
+  location: string;
+}
+
+export type Show = (visit: Visit) => Promise<Page>;
+export type Act = (sent: Sent) => Promise<Page | Elsewhere>;

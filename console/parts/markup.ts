@@ -1,0 +1,94 @@
+/** Markup that every page uses. All text from outside goes through `shown`, and `html` escapes it. */
+import { html } from 'hono/html';
+import { printable, printableLine } from '../../cli/terminal/text.ts';
+
+export type Markup = ReturnType<typeof html>;
+
+export const NOTHING: Markup = html``;
+
+/** One line of text from a sandbox, a model or a tool: no control character works, and no direction leaks out of it. */
+export const shown = (text: string | null | undefined): Markup =>
+  html`<bdi>${printableLine(text ?? '')}</bdi>`;
+
+/** Several lines. */
+const block = (text: string): Markup => html`<pre dir="ltr">${printable(text)}</pre>`;
+
+export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
+
+/** A moment, in UTC as the ledger has it; a machine can read it too. */
+export const time = (iso: string | undefined): Markup => {
+  if (iso === undefined) return NOTHING;
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return shown(iso);
+  return html`<time datetime="${iso}">${at.toISOString().slice(0, 16).replace('T', ' ')}</time>`;
+};
+
+export const link = (href: string, text: string): Markup => html`<a href="${href}">${shown(text)}</a>`;
+
+/** Path segments are encoded, so no id can leave its place. */
+export const path = (...segments: readonly string[]): string =>
+  `/${segments.map((segment) => encodeURIComponent(segment)).join('/')}`;
+
+export const query = (values: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, value] as const],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`;
+};
+
+export interface Column<Row> {
+  title: string;
+  cell: (row: Row) => Markup | string | number;
+  isNumber?: true;
+}
+
+/** `caption` names it for who does not see it. */
+export const table = <Row>(
+  caption: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  empty: string,
+): Markup =>
+  rows.length === 0
+    ? html`<p class="empty">${empty}</p>`
+    : html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+        <caption class="unseen">${caption}</caption>
+        <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${title}</th>`)}</tr></thead>
+        <tbody>${rows.map(
+          (row) =>
+            html`<tr>${columns.map(({ cell, isNumber }) => html`<td${isNumber ? html` class="number"` : ''}>${cell(row)}</td>`)}</tr>`,
+        )}</tbody>
+      </table></div>`;
+
+const TONES: Readonly<Record<string, string>> = {
+  COMPLETED: 'good',
+  APPLIED: 'good',
+  active: 'good',
+  COMPENSATED: 'calm',
+  AWAITING: 'ask',
+  PARKED: 'ask',
+  COMPENSATION_FAILED: 'bad',
+};
+
+/** A status in words; the colour says nothing that the word does not. */
+export const badge = (status: string, tone = TONES[status] ?? 'plain'): Markup =>
+  html`<span class="badge ${tone}">${status.toLowerCase().replaceAll('_', ' ')}</span>`;
+
+export const facts = (entries: readonly (readonly [string, Markup | string])[]): Markup =>
+  html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+export const list = (lines: readonly (Markup | string)[]): Markup =>
+  lines.length === 0 ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+
+/** A form that changes something. `token` ties it to who is signed in. */
+export const form = (
+  action: string,
+  token: string,
+  hidden: Readonly<Record<string, string | undefined>>,
+  body: Markup,
+): Markup =>
+  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${token}" />${Object.entries(
+    hidden,
+  ).map(([name, value]) =>
+    value === undefined ? NOTHING : html`<input type="hidden" name="${name}" value="${value}" />`,
+  )}${body}</form>`;

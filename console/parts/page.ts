@@ -1,0 +1,52 @@
+/** The frame of every page. */
+import { html } from 'hono/html';
+import type { Markup } from './markup.ts';
+import { NOTHING, shown } from './markup.ts';
+
+export interface Page {
+  title: string;
+  body: Markup;
+  /** What the page shows, as the functions answered it: its JSON twin. */
+  data: unknown;
+  /** Reads itself again while something moves. */
+  refreshSeconds?: number;
+}
+
+export interface Viewer {
+  name: string;
+  isVerified: boolean;
+}
+
+const PLACES = [
+  ['/', 'Sessions'],
+  ['/queue', 'Queue'],
+  ['/sagas', 'Sagas'],
+  ['/ledger', 'Ledger'],
+  ['/catalog', 'Catalog'],
+] as const;
+
+const isHere = (place: string, at: string): boolean =>
+  place === '/' ? at === '/' || at.startsWith('/sessions') : at.startsWith(place);
+
+export const frame = ({ title, body, refreshSeconds }: Page, at: string, viewer: Viewer): Markup =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+${refreshSeconds === undefined ? NOTHING : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`}
+<meta name="color-scheme" content="light dark" />
+<title>${title} · Walkback</title>
+<link rel="stylesheet" href="/style.css" />
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><nav aria-label="Main"><a class="brand" href="/">Walkback</a>${PLACES.map(
+    ([place, name]) =>
+      html`<a href="${place}"${isHere(place, at) ? html` aria-current="page"` : ''}>${name}</a>`,
+  )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p></header>
+<main id="main" tabindex="-1"><h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>`;

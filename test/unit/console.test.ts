@@ -1,0 +1,260 @@
+/** The console in process: who gets in, what text becomes, and that a page does what it showed. */
+import { describe, expect, test } from 'vitest';
+import { describeFailure } from '../../cli/failure.ts';
+import { createConsole } from '../../console/app.ts';
+import type { Ask } from '../../console/context.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+
+const ORIGIN = 'http://127.0.0.1:4500';
+const NASTY = '<img src=x onerror=alert(1)>"\'\u202egnp.exe\u0007';
+
+const session = (sessionId: string) => ({
+  sessionId,
+  status: 'active' as const,
+  epoch: 1,
+  headSeq: 1,
+  headCheckpointId: 'cp-00000001-0123abcd',
+  seq: 1,
+  sandboxId: 'sb',
+  projectsRoot: `/root/${NASTY}`,
+  template: null,
+  include: [],
+  exclude: [],
+  maxFileBytes: 1,
+  retentionDays: 30,
+  metadata: { agent: NASTY },
+  tenant: null,
+  busy: null,
+  createdAt: '2026-01-02T10:00:00.000Z',
+  updatedAt: '2026-01-02T10:00:00.000Z',
+  expiresAt: 1_800_000_000,
+});
+
+const rollback = (more: object = {}) => ({
+  status: 'PLANNED' as const,
+  checkpointId: 'cp-00000001-0123abcd',
+  epoch: 1,
+  undoCheckpointId: null,
+  repositories: [
+    {
+      path: NASTY,
+      written: 1,
+      deleted: 0,
+      action: 'restored' as const,
+      paths: [{ path: NASTY, change: 'write' as const }],
+    },
+  ],
+  discardedMessageIds: [NASTY],
+  trimAfterMessageId: null,
+  warnings: [NASTY],
+  ...more,
+});
+
+interface Call {
+  name: string;
+  input: unknown;
+}
+
+/** Answers by name; what is not there is a fault. */
+const made = (answers: Readonly<Record<string, (input: never) => unknown>>) => {
+  const calls: Call[] = [];
+  const ask = (async (name: string, input: never) => {
+    calls.push({ name, input });
+    const answer = answers[name];
+    if (answer === undefined) throw new WalkbackError('InternalError', `nobody answers ${name}`);
+    return answer(input);
+  }) as Ask;
+  const app = createConsole({
+    ask,
+    failureOf: describeFailure,
+    viewer: { name: NASTY, isVerified: false },
+    by: 'rita',
+    token: 'the-link',
+    origin: () => ORIGIN,
+  });
+  const fetchPage = (
+    path: string,
+    init: { headers?: Record<string, string>; form?: Record<string, string> } = {},
+  ) =>
+    app.request(`${ORIGIN}${path}`, {
+      headers: { host: '127.0.0.1:4500', ...init.headers },
+      ...(init.form === undefined ? {} : { method: 'POST', body: new URLSearchParams(init.form) }),
+    });
+  const enter = async () => {
+    const entered = await fetchPage('/enter?token=the-link');
+    const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
+    return { cookie };
+  };
+  return { calls, fetchPage, enter };
+};
+
+const tokenIn = (text: string): string => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+const digestIn = (text: string): string => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
+
+describe('who gets in', () => {
+  test('the link works once, and gives a cookie that only this site and no script has', async () => {
+    const { fetchPage } = made({});
+    const first = await fetchPage('/enter?token=the-link');
+    expect(first.status).toBe(302);
+    expect(first.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict$/);
+    expect((await fetchPage('/enter?token=the-link')).status).toBe(401);
+  });
+
+  test.each(['/enter', '/enter?token=', '/enter?token=guess'])('%s is refused', async (path) => {
+    const { fetchPage } = made({});
+    expect((await fetchPage(path)).status).toBe(401);
+    expect((await fetchPage('/enter?token=the-link')).status).toBe(302);
+  });
+
+  test.each(['/', '/sessions/s', '/queue', '/sagas', '/ledger', '/ledger.csv', '/catalog', '/nowhere'])(
+    '%s without the cookie asks nobody',
+    async (path) => {
+      const { fetchPage, calls } = made({});
+      expect((await fetchPage(path)).status).toBe(401);
+      expect((await fetchPage(path, { headers: { cookie: 'walkback_console=guess' } })).status).toBe(401);
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test.each([
+    { host: 'rebound.example:4500' } as Record<string, string>,
+    { host: '127.0.0.1:4501' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1:4501' },
+  ])('%j is refused, also with the cookie', async (headers) => {
+    const { fetchPage, enter, calls } = made({ 'list-catalog': () => ({ tools: [], definitions: [] }) });
+    const { cookie } = await enter();
+    expect((await fetchPage('/catalog', { headers: { cookie, ...headers } })).status).toBe(403);
+    expect(calls).toEqual([]);
+    expect((await fetchPage('/catalog', { headers: { cookie, origin: ORIGIN } })).status).toBe(200);
+  });
+
+  test('a form without the token of this console does nothing', async () => {
+    const { fetchPage, enter, calls } = made({});
+    const { cookie } = await enter();
+    for (const form_token of ['', 'guess']) {
+      const sent = { headers: { cookie, origin: ORIGIN }, form: { form_token, saga: 's', step: 't' } };
+      for (const path of ['/queue/answer', '/queue/operate', '/sessions/s/rollback']) {
+        expect((await fetchPage(path, sent)).status).toBe(403);
+      }
+    }
+    expect(calls).toEqual([]);
+  });
+
+  test('every answer forbids script, frames and foreign loads, and is not kept', async () => {
+    const { fetchPage, enter } = made({ 'list-catalog': () => ({ tools: [], definitions: [] }) });
+    const { cookie } = await enter();
+    const { headers } = await fetchPage('/catalog', { headers: { cookie } });
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    // With `no-referrer` a browser sends our own forms with the origin `null`.
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('text from outside', () => {
+  test('is text on every page, and cannot turn its direction', async () => {
+    const { fetchPage, enter } = made({
+      'list-sessions': () => ({ sessions: [session(NASTY)] }),
+      rollback: () => rollback(),
+      'list-sagas': () => ({
+        sagas: [
+          {
+            sagaId: NASTY,
+            status: 'COMPLETED',
+            definition: NASTY,
+            started: 1,
+            steps: 1,
+            failure: NASTY,
+            requestedBy: NASTY,
+            createdAt: NASTY,
+            updatedAt: NASTY,
+          },
+        ],
+      }),
+    });
+    const { cookie } = await enter();
+    for (const path of ['/', '/sessions/s/plan?message=m', '/sagas']) {
+      const text = await (await fetchPage(path, { headers: { cookie } })).text();
+      expect(text, path).not.toContain('<img');
+      expect(text, path).not.toContain('\u202e');
+      expect(text, path).not.toContain('\u0007');
+      expect(text, path).toContain('&lt;img src=x onerror=alert(1)&gt;');
+    }
+  });
+
+  test('in an address stays in its place', async () => {
+    const { fetchPage, enter } = made({ 'list-sessions': () => ({ sessions: [session('../queue?x="y')] }) });
+    const { cookie } = await enter();
+    const text = await (await fetchPage('/', { headers: { cookie } })).text();
+    expect(text).toContain('href="/sessions/..%2Fqueue%3Fx%3D%22y"');
+  });
+});
+
+describe('a rollback', () => {
+  test('does exactly what was shown, under one request', async () => {
+    const { fetchPage, enter, calls } = made({
+      rollback: ({ dryRun }: { dryRun?: boolean }) =>
+        rollback(dryRun === true ? {} : { status: 'APPLIED', undoCheckpointId: 'cp-00000009-0123abcd' }),
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1' };
+    const done = await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
+    expect(await done.text()).toContain('/sessions/s/plan?checkpoint=cp-00000009-0123abcd');
+    expect(calls.at(-1)).toEqual({
+      name: 'rollback',
+      input: { sessionId: 's', checkpointId: 'cp-00000001-0123abcd', requestId: 'r-1' },
+    });
+  });
+
+  test('that would do something else by now shows the new plan, and does nothing', async () => {
+    let epoch = 1;
+    const { fetchPage, enter, calls } = made({ rollback: () => rollback({ epoch }) });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    epoch = 2;
+    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1' };
+    const again = await (
+      await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form })
+    ).text();
+    expect(again).toContain('Something changed since you looked');
+    expect(digestIn(again)).not.toBe(digestIn(plan));
+    expect(calls.every(({ input }) => (input as { dryRun?: boolean }).dryRun === true)).toBe(true);
+  });
+});
+
+describe('errors and twins', () => {
+  test.each([
+    ['SagaNotFound', 404],
+    ['AnswerConflict', 409],
+    ['InvalidInput', 400],
+    ['StorageUnavailable', 502],
+  ] as const)('%s is status %i, with its name and advice', async (name, status) => {
+    const { fetchPage, enter } = made({
+      'describe-saga': () => {
+        throw new WalkbackError(name, NASTY);
+      },
+    });
+    const { cookie } = await enter();
+    const answer = await fetchPage('/sagas/s', { headers: { cookie } });
+    expect(answer.status).toBe(status);
+    const text = await answer.text();
+    expect(text).toContain(name);
+    expect(text).not.toContain('<img');
+  });
+
+  test('every page has a JSON twin of what the functions answered', async () => {
+    const sessions = { sessions: [session('s')] };
+    const { fetchPage, enter } = made({ 'list-sessions': () => sessions });
+    const { cookie } = await enter();
+    expect(await (await fetchPage('/?format=json', { headers: { cookie } })).json()).toEqual(sessions);
+    const accept = { cookie, accept: 'application/json' };
+    expect(await (await fetchPage('/', { headers: accept })).json()).toEqual(sessions);
+    expect((await fetchPage('/nowhere', { headers: accept })).status).toBe(404);
+  });
+});
