@@ -33,11 +33,12 @@ const others = (): { cpuMs: number; residentBytes: number } => {
 const usage = (): Usage => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
-  const { heapUsed, rss } = process.memoryUsage();
+  const { heapUsed, external, rss } = process.memoryUsage();
   const beside = others();
   return {
     cpuMs: (user + system) / 1000,
     heapBytes: heapUsed,
+    externalBytes: external,
     residentBytes: rss,
     databaseCpuMs: beside.cpuMs,
     databaseResidentBytes: beside.residentBytes,

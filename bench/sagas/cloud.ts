@@ -13,6 +13,8 @@ export interface Usage {
   cpuMs: number;
   /** After a collection of garbage. */
   heapBytes: number;
+  /** Buffers, outside of the heap. */
+  externalBytes: number;
   residentBytes: number;
   databaseCpuMs: number;
   databaseResidentBytes: number;

@@ -1,6 +1,7 @@
 /** Thousands of sagas on the embedded cloud: what it accepts and finishes in a second, how long a step takes, what it keeps. */
 import Table from 'cli-table3';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Place } from '../place.ts';
 import { type SagaCloud, startSagaCloud, type Usage } from './cloud.ts';
 import { megabytes, quantile, rate, seconds } from './numbers.ts';
@@ -15,7 +16,8 @@ export interface Load {
 
 const STEPS = 3;
 /** Ledgers that are read to see how long steps took. */
-const SAMPLE = 200;
+const SAMPLE = 100;
+const READS_AT_ONCE = 8;
 const EVERY = 1_000;
 const FIRST = 100;
 /** Without any end for so long something hangs, and the run says so. */
@@ -47,8 +49,8 @@ const stepTimes = (rows: readonly LedgerRow[]): number[] => {
 
 const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const memory = ({ heapBytes, residentBytes, databaseResidentBytes }: Usage): string =>
-  `heap ${megabytes(heapBytes)}, resident ${megabytes(residentBytes)}, database ${megabytes(databaseResidentBytes)}`;
+const memory = ({ heapBytes, externalBytes, residentBytes, databaseResidentBytes }: Usage): string =>
+  `heap ${megabytes(heapBytes)}, buffers ${megabytes(externalBytes)}, resident ${megabytes(residentBytes)}, database ${megabytes(databaseResidentBytes)}`;
 
 /** Answers rows for the table. `Error` when a saga is lost, ends in another way than it should, or is refused. */
 const runLoad = async (
@@ -102,9 +104,10 @@ const runLoad = async (
   const wrong = seen.filter(({ name }) => name !== 'saga.completed');
   for (const { sagaId, name } of wrong) failures.push(`${sagaId}: ${name}`);
   const every = Math.max(1, Math.floor(seen.length / SAMPLE));
-  const times: number[] = [];
-  for (const { sagaId } of seen.filter((_, n) => n % every === 0))
-    times.push(...stepTimes(await cloud.rows(sagaId)));
+  const sample = seen.filter((_, n) => n % every === 0);
+  const times = (
+    await mapAtOnce(sample, READS_AT_ONCE, async ({ sagaId }) => stepTimes(await cloud.rows(sagaId)))
+  ).flat();
   const usageAt = (after: number) => usages.find((one) => one.after === after);
   const cost = (from: number, to: number): number => {
     const [first, last] = [usageAt(from), usageAt(to)];

@@ -7,7 +7,7 @@ import { type Instant, killInFunctions } from '../support/inline-deaths.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
 /** Six calls side by side make more than these. */
-const REQUESTS = 40;
+const REQUESTS = 30;
 const ROUNDS = WHOLE ? 8 : 1;
 const seed = printedSeed('saga inline kill');
 
