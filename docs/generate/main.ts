@@ -5,7 +5,7 @@ import { fill } from './markdown.ts';
 import { PARTS } from './parts.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const PAGES = ['README.md', 'docs/functions.md', 'docs/cli.md'];
+const PAGES = ['README.md', 'docs/functions.md', 'docs/cli.md', 'docs/api.md'];
 
 let stale = 0;
 for (const page of PAGES) {

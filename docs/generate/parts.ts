@@ -2,6 +2,7 @@
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
 import { EXIT_CODES } from '../../contract/exit-codes.ts';
 import { FUNCTION_ROWS, type NamedRow } from '../../contract/functions.ts';
+import { clientReference, errorReference } from './api.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { code, table } from './markdown.ts';
 
@@ -88,4 +89,6 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'internal-functions': internalFunctions,
   errors: errorTable,
   'exit-codes': exitCodeTable,
+  'client-reference': clientReference,
+  'error-reference': errorReference,
 };
