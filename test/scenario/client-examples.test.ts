@@ -1,5 +1,6 @@
 /** The samples of the README and the turns of examples/client, on the embedded cloud; the model is a script. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -35,6 +36,18 @@ test('the first undo of the README: the file is as the first message left it', a
   const env = { PATH, HOME, WALKBACK_DATA: world.cloud.dataDir };
   await promisify(execFile)(process.execPath, [sample], { cwd: join(world.root, 'api'), env });
   expect(world.read('api/notes.txt')).toBe('written by msg-1\n');
+});
+
+test('an agent is rolled back and refunded, as the README has it', async () => {
+  const sample = join(PROJECT, 'examples/client/rolled-back.ts');
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, WALKBACK_DATA: world.cloud.dataDir };
+  const { stdout } = await promisify(execFile)(process.execPath, [sample], {
+    cwd: join(world.root, 'web'),
+    env,
+  });
+  expect(stdout).toBe('refunded, and order.txt is gone\n');
+  expect(existsSync(join(world.root, 'web/order.txt'))).toBe(false);
 });
 
 test('a turn with checkpoints goes back to how it began', async () => {
