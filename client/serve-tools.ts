@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import type { Json } from '../contract/json.ts';
 import { endpointKey } from '../core/saga/tools/http-signature.ts';
 import type { Tool } from '../kit/define-tool.ts';
@@ -27,6 +28,11 @@ export interface ServeOptions {
   directory?: string;
   /** Default: any free one, and the same one again the next time. */
   port?: number;
+  /**
+   * Is told why a call ended without an answer. Default: stderr. The caller, and the model behind it, hear only that it failed:
+   * the reason may hold what is yours.
+   */
+  onError?: (error: unknown) => void;
   /** Deployed: the URL as the catalog has it, with its key. Then the catalog is the operator's. */
   deployed?: { url: string; key: string };
 }
@@ -37,6 +43,10 @@ export interface ServedTools {
   catalog: { tools: ReturnType<typeof manifestOf>[]; definitions: readonly Json[] };
   close(): Promise<void>;
 }
+
+const tellStderr = (error: unknown): void => {
+  process.stderr.write(`serveTools: a call failed, and it is not known how far it came: ${inspect(error)}\n`);
+};
 
 const listen = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -79,7 +89,7 @@ export const serveTools = async (
   tools: readonly Tool[],
   options: ServeOptions = {},
 ): Promise<ServedTools> => {
-  const { deployed, definitions = [], walkback = new Walkback() } = options;
+  const { deployed, definitions = [], walkback = new Walkback(), onError = tellStderr } = options;
   const names = tools.map(({ definition }) => definition.name).toSorted();
   const dataDir = dataDirFor(undefined, process.env, process.cwd());
   const directory = options.directory ?? join(dataDir, 'tools', names.join('+').slice(0, 200));
@@ -97,7 +107,10 @@ export const serveTools = async (
   };
   const server = createServer((request, response) => {
     // A 500 says that it is not known how far the call came: the saga asks the probe.
-    answer(request, response).catch(() => response.writeHead(500).end());
+    answer(request, response).catch((error: unknown) => {
+      response.writeHead(500).end();
+      onError(error);
+    });
   });
   const close = (): Promise<void> =>
     new Promise((resolve) => {

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../../client/claude-hooks.ts';
+import { hostSession } from '../../client/host-session.ts';
 import type { CheckpointWarning, Session } from '../../client/index.ts';
-import { isWalkbackError, Walkback } from '../../client/index.ts';
+import { Walkback } from '../../client/index.ts';
 import { startOf } from '../../local/data-dir.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
 import { listenApp } from '../../local/listen.ts';
@@ -17,7 +18,6 @@ import { PRIVATE_FILE } from '../../local/private-file.ts';
 
 /** A checkpoint may take 15 minutes; the hook's own time-out is longer. */
 const MAX_SECONDS = 910;
-const MOST_ENDED = 100;
 
 const hookInput = z.looseObject({
   session_id: z.string().min(1),
@@ -53,18 +53,10 @@ const parseAsked = (body: string) => {
   return askedSchema.safeParse({ root, sessionId, mode, input: input.join('\0') });
 };
 
-/** The session of this run of Claude Code: the one of its id, and the next one when that is over or somewhere else. */
-const sessionFor = async (walkback: Walkback, { root, sessionId, input }: Asked): Promise<Session> => {
-  if (sessionId !== '') return walkback.sessions.get(sessionId);
-  const base = `claude-${input.session_id}`;
-  for (let turn = 1; ; turn += 1) {
-    try {
-      return await walkback.sessions.start({ root, sessionId: turn === 1 ? base : `${base}-${turn}` });
-    } catch (error) {
-      if (turn === MOST_ENDED || !isWalkbackError(error, 'SessionConflict')) throw error;
-    }
-  }
-};
+const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Promise<Session> =>
+  sessionId === ''
+    ? hostSession(walkback, root, `claude-${input.session_id}`)
+    : walkback.sessions.get(sessionId);
 
 const told = ({ call, error }: CheckpointWarning): string =>
   `Walkback: ${call.name} runs without a checkpoint before it. ${String(error)}`;

@@ -14,7 +14,7 @@ interface ActServer extends AsyncDisposable {
   url: string;
 }
 
-const serveAct = async (act: Act): Promise<ActServer> => {
+export const serveAct = async (act: Act): Promise<ActServer> => {
   const server = createServer((request, response) => {
     const gone = new AbortController();
     response.on('close', () => {

@@ -1,0 +1,3 @@
+import { walkbackPlugin } from '../../client/integrations/opencode.ts';
+
+export const Undo = walkbackPlugin();
