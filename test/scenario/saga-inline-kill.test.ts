@@ -24,5 +24,7 @@ test('kill -9 in the functions that drive sagas: the same calls again end them, 
   expect(calls).toBeGreaterThanOrEqual(ROUNDS);
   // Of many rounds, each function died in some.
   if (ROUNDS > 1)
-    expect(Object.keys(lost).sort()).toEqual(['call', 'complete', 'inline', 'submit', 'unwind']);
+    expect(Object.keys(lost).sort()).toEqual(
+      expect.arrayContaining(['call', 'complete', 'inline', 'submit', 'unwind']),
+    );
 }, 1_500_000);
