@@ -1,6 +1,7 @@
 /** One session: its checkpoints, its runs, and the ways back. */
 import type { CheckpointAnswer, RollbackAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
 import { fitId, freshId } from './ids.ts';
 import type { Invoke } from './invoke.ts';
@@ -59,7 +60,10 @@ export interface Session {
   rewind(options: RewindOptions): Promise<Answer<'rewind-session'>>;
   /** Builds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
   rehydrate(options?: RehydrateOptions): Promise<Answer<'rehydrate'>>;
-  /** Compares two points: messages, checkpoints, `head` or `now`. */
+  /**
+   * Compares two points: messages, checkpoints, `head` or `now`. Where the session's sandbox does not hold both, it is done in
+   * a review copy, and the answer's warnings say so.
+   */
   diff(options: Omit<Request<'diff'>, 'sessionId'>): Promise<Answer<'diff'>>;
   /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. */
   changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
@@ -155,7 +159,16 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       if (options.mode === 'resume') await refresh();
       return answer;
     },
-    diff: (options) => invoke('diff', { ...options, sessionId }),
+    diff: (options) =>
+      diffAnywhere(
+        {
+          diff: (request) => invoke('diff', request),
+          rehydrate: (request) => invoke('rehydrate', request),
+          rollback: (request) => invoke('rollback', request),
+          freshId,
+        },
+        { ...options, sessionId },
+      ),
     changes: (options) => invoke('changes', { ...options, sessionId }),
     timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
     context: () => invoke('context', { sessionId }),

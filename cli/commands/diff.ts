@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { App } from '../app.ts';
+import { type DiffCalls, diffAnywhere } from '../../client/diff-copy.ts';
+import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { parseId } from '../options.ts';
+import { freshId, parseId } from '../options.ts';
 import { resolveDiffSide } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { diffText } from '../view/diff-view.ts';
@@ -20,11 +21,18 @@ Examples:
   walkback diff cp-3 cp-7 --stat   how much changed between two checkpoints
   walkback diff msg-2 msg-3 --repository api`;
 
+const callsOf = ({ invoke }: Pick<Run, 'invoke'>): DiffCalls => ({
+  diff: (request) => invoke('walkback-diff', request),
+  rehydrate: (request) => invoke('walkback-rehydrate', request),
+  rollback: (request) => invoke('walkback-rollback', request),
+  freshId,
+});
+
 export const defineDiff = (diff: Command, app: App): void => {
   diff
     .description(
       'Compare two points of the timeline, across all repositories. A point is a message id, a checkpoint id ' +
-        '(cp-7 will do), head, or now.',
+        '(cp-7 will do), head, or now. Where the sandbox does not hold both, they are compared in a review copy.',
     )
     .argument('[a]', 'from', 'head')
     .argument('[b]', 'to', 'now')
@@ -37,7 +45,7 @@ export const defineDiff = (diff: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);
         const answer = await run.progress('Comparing', async () =>
-          run.invoke('walkback-diff', {
+          diffAnywhere(callsOf(run), {
             sessionId,
             from: await resolveDiffSide(run.invoke, sessionId, a),
             to: await resolveDiffSide(run.invoke, sessionId, b),

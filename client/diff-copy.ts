@@ -1,0 +1,65 @@
+/**
+ * Compares two points of a session where its sandbox is gone, or no longer holds both: in a review copy of one of them, which
+ * is rolled back to the other when its bundles do not hold that one too. The copy ends by itself.
+ */
+import type { DiffAnswer, RehydrateAnswer } from '../contract/checkpoint-answers.ts';
+import type { RequestOf } from '../contract/invoke.ts';
+import { targetOfPoint } from './point.ts';
+import type { Request } from './requests.ts';
+
+/** The functions that it takes, as the caller reaches them. */
+export interface DiffCalls {
+  diff(request: RequestOf<'diff'>): Promise<DiffAnswer>;
+  rehydrate(request: Request<'rehydrate'>): Promise<RehydrateAnswer>;
+  rollback(request: Request<'rollback'>): Promise<unknown>;
+  freshId(prefix: string): string;
+}
+
+const COPY_MS = 600_000;
+
+const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.includes(error.name);
+
+/** A copy holds no `now`, and who names a sandbox means that one. */
+const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
+  from !== 'now' && to !== 'now' && sandboxId === undefined;
+
+const inCopy = async (calls: DiffCalls, request: RequestOf<'diff'>): Promise<DiffAnswer> => {
+  const { sessionId, from, to } = request;
+  // A rollback goes to a message or a checkpoint, a copy is of the head by default.
+  const [built, other] = from === 'head' ? [from, to] : [to, from];
+  const point = built === 'head' ? {} : targetOfPoint(built);
+  const requestId = calls.freshId('diff');
+  const copy = await calls.rehydrate({ sessionId, ...point, requestId, mode: 'review', timeoutMs: COPY_MS });
+  const { sandboxId, checkpointId } = copy;
+  // In the copy, the head is where the copy stands.
+  const points = {
+    from: from === 'head' ? checkpointId : from,
+    to: to === 'head' ? checkpointId : to,
+  };
+  const compare = () => calls.diff({ ...request, ...points, sandboxId });
+  const told = (answer: DiffAnswer): DiffAnswer => ({
+    ...answer,
+    warnings: [
+      `compared in the review copy ${sandboxId}, because the sandbox of the session does not hold both points; it ends by itself after 10 minutes`,
+      ...answer.warnings,
+    ],
+  });
+  try {
+    return told(await compare());
+  } catch (error) {
+    if (!isNamed(error, 'BundleMissing') || other === 'head') throw error;
+    const target = targetOfPoint(other);
+    await calls.rollback({ sessionId, sandboxId, ...target, requestId, allowPartial: true });
+    return told(await compare());
+  }
+};
+
+export const diffAnywhere = async (calls: DiffCalls, request: RequestOf<'diff'>): Promise<DiffAnswer> => {
+  try {
+    return await calls.diff(request);
+  } catch (error) {
+    if (!mayCopy(request) || !isNamed(error, 'SandboxNotFound', 'BundleMissing')) throw error;
+    return inCopy(calls, request);
+  }
+};

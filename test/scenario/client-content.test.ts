@@ -1,0 +1,95 @@
+/** What the client says of messages and tools, and comparisons where the sandbox cannot make them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Walkback } from '../../client/index.ts';
+import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import { sdkOf } from '../support/world.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await openClientWorld();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const call = (id: string, input: unknown) => ({ id, name: 'Edit', input });
+
+test('a run says its message once and each tool, as they are redacted, and no input keeps a tool from running', async () => {
+  await using redacting = new AsyncDisposableStack();
+  const walkback = new Walkback({
+    dataDir: world.cloud.dataDir,
+    redact: (text) => {
+      if (text.includes('unspeakable')) throw new Error('cannot be redacted');
+      return text.replaceAll('hunter2', '***');
+    },
+  });
+  redacting.defer(() => walkback.close());
+  const session = await walkback.sessions.start({ root: world.root });
+  const first = session.run({ message: { id: 'msg-1', text: 'Use hunter2\nto log in' } });
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  await first.guard(call('c1', { password: 'hunter2' }), () => world.write('api/file.txt', 'one\n'));
+  await first.guard(call('c2', circular), () => world.write('api/file.txt', 'two\n'));
+  await first.guard(call('c3', 'unspeakable'), () => world.write('api/file.txt', 'three\n'));
+  await first.finish();
+  const second = session.run({
+    message: { id: 'msg-2', role: 'assistant', title: 'Next', text: 'y'.repeat(50_000) },
+  });
+  await second.guard(call('c4', { n: 1n }), () => world.write('web/new.txt', 'new\n'));
+  await second.finish();
+
+  const { messages } = await session.timeline();
+  expect(messages).toMatchObject([
+    { messageId: 'msg-1', role: 'user', title: 'Use ***' },
+    { messageId: 'msg-2', role: 'assistant', title: 'Next' },
+  ]);
+  const { checkpoints } = await session.changes({ messageId: 'msg-1' });
+  expect(checkpoints.map(({ message }) => message?.text)).toEqual([
+    'Use ***\nto log in',
+    ...Array.from({ length: checkpoints.length - 1 }, () => undefined),
+  ]);
+  expect(checkpoints.flatMap(({ tool }) => tool ?? [])).toEqual([
+    { name: 'Edit', input: '{"password":"***"}', truncated: false },
+    { name: 'Edit', truncated: false },
+    { name: 'Edit', truncated: false },
+    { name: 'Edit', truncated: false },
+  ]);
+  const last = (await session.changes({ messageId: 'msg-2' })).checkpoints.at(-1);
+  expect(last?.message).toMatchObject({ truncated: true });
+  expect(last?.message?.text).toHaveLength(16 * 1024);
+  expect(last?.repositories).toMatchObject([{ path: 'web', files: [{ path: 'new.txt', change: 'added' }] }]);
+  await session.end();
+}, 120_000);
+
+test('two points are compared when the sandbox is gone, on one branch and across two, and it is said', async () => {
+  const session = await world.walkback.sessions.start({ root: world.root });
+  const take = async (messageId: string, text: string) => {
+    world.write('api/file.txt', text);
+    return session.checkpoint({ messageId });
+  };
+  await take('a', 'a\n');
+  const b = await take('b', 'a\nb\n');
+  await session.rollback({ to: 'a' });
+  await take('c', 'a\nc\n');
+  const compare = async () => {
+    const [along, across] = [
+      await session.diff({ from: 'a', to: 'c' }),
+      await session.diff({ from: 'b', to: 'c' }),
+    ];
+    return { along, across };
+  };
+  const there = await compare();
+  expect(there.across.warnings).toEqual([]);
+  const { sandboxId } = (await session.timeline({ limit: 1 })).session;
+  await sdkOf(world.cloud).kill(sandboxId);
+  const gone = await compare();
+  for (const way of ['along', 'across'] as const) {
+    expect(gone[way].repositories).toEqual(there[way].repositories);
+    expect(gone[way].warnings[0]).toContain('compared in the review copy');
+  }
+  expect(gone.across.repositories[0]?.diff).toContain('-b\n+c');
+  // What only the sandbox knows cannot be compared, and the error says so.
+  await expect(session.diff({ from: b.checkpointId, to: 'now' })).rejects.toMatchObject({
+    name: 'SandboxNotFound',
+  });
+}, 180_000);
