@@ -92,4 +92,4 @@ const checkpointLines = (checkpoint: CheckpointChanges, paint: Paint, statOnly: 
 };
 
 export const changesText = ({ checkpoints }: ChangesAnswer, paint: Paint, statOnly: boolean): string =>
-  `${checkpoints.flatMap((checkpoint) => checkpointLines(checkpoint, paint, statOnly)).join('\n')}`;
+  checkpoints.flatMap((checkpoint) => checkpointLines(checkpoint, paint, statOnly)).join('\n');

@@ -89,7 +89,7 @@ announce_changes() {
     fi
     left=$((left - size)) total=$((total + size))
     emit size "$size"
-    [ -n "$1" ] && [ $total -le "$CARRY_TOTAL" ] || carry=file
+    [ -n "$1" ] && [ $total -le "$CARRY_TOTAL" ] || carry='file'
     emit carry $carry
     if [ $carry = file ]; then FILED+=("$TEXT"); else RECORDS+=("$TEXT"); fi
   done

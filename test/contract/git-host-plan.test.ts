@@ -120,8 +120,8 @@ test('a plan names what a returning .gitignore would no longer ignore, and nothi
   const planned = await harness.rollback(first, { dryRun: true });
   const exposed = planned.report.warnings
     .filter((text) => text.includes('is ignored now'))
-    .map((text) => /^app: (.*) is ignored now/.exec(text)?.[1]);
-  expect(exposed.toSorted()).toEqual([
+    .map((text) => /^app: (.*) is ignored now/.exec(text)?.[1] ?? '');
+  expect(exposed.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
     '.env',
     'build/',
     'logs/one.log',
