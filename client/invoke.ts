@@ -34,7 +34,7 @@ export interface InvokeDeps {
   /** How often a call that names itself is made. Default: 6. */
   attempts?: number;
   /** How long one try may take. Default: longer than the function may run. */
-  patienceMs?(name: ClientFunction): number;
+  patienceMs?: (name: ClientFunction) => number;
 }
 
 const ATTEMPTS = 6;

@@ -3,10 +3,10 @@ import type { Connection } from './connect.ts';
 
 export interface KeptConnection {
   /** Opens it with the first call. */
-  connection(): Promise<Connection>;
+  connection: () => Promise<Connection>;
   /** The next call looks for it anew, where it may be somewhere else by now. */
-  reconnect(): Promise<void>;
-  close(): Promise<void>;
+  reconnect: () => Promise<void>;
+  close: () => Promise<void>;
 }
 
 export const keepConnection = (open: () => Promise<Connection>): KeptConnection => {

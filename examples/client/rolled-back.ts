@@ -29,5 +29,5 @@ await run.guard({ id: 'call-1', name: 'write' }, () => writeFile('order.txt', 'o
 await sagaTools([pay], saga, { run })['pay']?.execute({ cents: 4200 }, { toolCallId: 'call-2' });
 await run.finish();
 await session.rewind({ to: 'msg-1', by: 'ada', waitSeconds: 60 }); // the money first, then the files
-console.log(payments.size === 0 ? 'refunded, and order.txt is gone' : 'still paid');
+process.stdout.write(payments.size === 0 ? 'refunded, and order.txt is gone\n' : 'still paid\n');
 await served.close();

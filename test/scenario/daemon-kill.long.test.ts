@@ -8,7 +8,7 @@ import { Walkback } from '../../client/index.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { openCliScene } from '../support/cli.ts';
 import { createWork } from '../support/cli-work.ts';
-import { chosenSeed } from '../support/sampling.ts';
+import { printedSeed } from '../support/sampling.ts';
 
 const ROUNDS = 6;
 /** A checkpoint of this size takes a few hundred milliseconds; so some kills come before it, some after. */
@@ -18,8 +18,7 @@ test('kill -9 of the daemon at any instant of a checkpoint loses nothing that wa
   await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', WALKBACK_IDLE_MINUTES: '5' });
   const { work, dataDir, json } = scene;
   await createWork(work);
-  const seed = chosenSeed();
-  console.log(`seed ${seed}`);
+  const seed = printedSeed('daemon-kill');
   const delays = fc.sample(fc.nat({ max: LATEST_KILL_MS }), { numRuns: ROUNDS, seed });
   // No cloud runs: the client starts it.
   const walkback = new Walkback({ dataDir });
