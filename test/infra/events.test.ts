@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { eventSchema } from '../../cdk/event-schemas.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
 import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';

@@ -39,14 +39,18 @@ const everything = (stack: Stack): WalkbackProps => ({
   tracing: false,
   toolFunctions: ['payments-refund'],
   runbookUrl: 'https://wiki.example.com/walkback',
+  identity: { issuer: 'https://login.example.com', audience: 'walkback' },
 });
 
 test('every finding of AwsSolutions is fixed or justified, as it is deployed and with everything an embedder may choose', () => {
   // With the feature flags it is deployed with; everything an embedder may choose is without any. `cdk synth` validates this one.
   const { stack } = synthesise(readSettings, manifest.context, { findings: true });
   expect(findings(stack)).toEqual([]);
-  // Without a place for runbooks an alarm names a file of this repository.
-  expect(warnings(stack)).toEqual([expect.stringContaining('Set runbookUrl to where your operators')]);
+  // Without a place for runbooks an alarm names a file of this repository; without one to sign in anybody may claim to be anybody.
+  expect(warnings(stack).toSorted()).toEqual([
+    expect.stringContaining('Set runbookUrl to where your operators'),
+    expect.stringContaining('Set identity (oidcIssuer, oidcAudience)'),
+  ]);
 });
 
 /** Whether CloudFormation would take that template, and its findings, take longer than all the rest: nag.long.test.ts. */

@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { visibleLength } from '../../cli/terminal/columns.ts';
 import { openCliScene } from '../support/cli.ts';
@@ -7,13 +8,10 @@ import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('cli-demo');
 
-const leftovers = async (): Promise<string[]> =>
-  (await readdir(tmpdir())).filter((name) => name.startsWith('walkback-demo-'));
-
 describe('walkback demo', () => {
   test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
-    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
-    const before = await leftovers();
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-beside-'));
+    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', TMPDIR: directory.path });
     const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);
     expect(code, story).toBe(0);
     expect(story).toContain('all 16 equal');
@@ -28,6 +26,6 @@ describe('walkback demo', () => {
       standing: { refunds: { 'order-mug': 1, 'order-lamp': 1, 'order-chair': 1 }, mails: 1, repeated: 0 },
       ledgers: { sagas: 7, findings: [] },
     });
-    expect(await leftovers()).toEqual(before);
+    expect(await readdir(directory.path)).toEqual([]);
   });
 });
