@@ -32,13 +32,15 @@ const withValues = (pairs: Pairs, values: Record<string, string>): Pairs => {
 /** A capture of one repository whose link stands on a commit that the sandbox need not have. */
 export const standingOn = (base: string, commit: string): Lie =>
   rewriting(({ pairs, rest }) => {
-    const link = Buffer.from(rest)
+    // What the checkpoint says of its files may follow.
+    const sizeBytes = Number(pairs.find(([key]) => key === 'size')?.[1]);
+    const link = Buffer.from(rest.subarray(0, sizeBytes))
       .toString('latin1')
       .replace('# v2 git bundle\n', `# v2 git bundle\n-${commit}\n`);
     const bytes = Buffer.from(link, 'latin1');
     const bundle = { size: String(bytes.length), sha256: sha256Hex(bytes) };
     return {
       pairs: withValues(pairs, { chain: 'rebase', base, 'base-commit': commit, ...bundle }),
-      rest: bytes,
+      rest: Buffer.concat([bytes, rest.subarray(sizeBytes)]),
     };
   });
