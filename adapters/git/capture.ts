@@ -20,8 +20,9 @@ import {
   runDirectory,
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
-import { cutShort, findOutput, readOutput, requireOutput, value } from './output.ts';
+import { cutShort, findOutput, type Pair, readOutput, requireOutput, value } from './output.ts';
 import { readChanges } from './read-changes.ts';
+import type { Script } from './script.ts';
 
 /** Uploads that are prepared at the same time. */
 const PARALLEL = 16;
@@ -112,23 +113,37 @@ export const lateStored: Repositories['lateStored'] = async (sandbox, request) =
   requireOutput(result, mark);
 };
 
-/**
- * Captures every repository below the projects root. One round trip when the bundles fit into the output, two otherwise;
- * one more when what it is told does not fit into a command.
- * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
- */
-export const createCapture =
+/** A command that answers a capture, as it is about to be run. */
+interface CaptureCall {
+  request: Pick<CaptureRequest, 'projectsRoot' | 'sessionId' | 'timeoutMs' | 'maxInlineBytes' | 'changes'>;
+  call: string;
+  mark: string;
+  /** What is to lie in the sandbox before it runs may be bytes as well. */
+  script: Pick<Script, 'command'> & { files: { path: string; data: Uint8Array | string }[] };
+}
+
+/** The answer of such a command with its bundles, and the pairs it was read from. */
+interface CaptureAnswered {
+  pairs: readonly Pair[];
+  report: CaptureReport;
+}
+
+export const newCaptureCall = (): { call: string; mark: string } => ({
+  call: newCall(),
+  mark: `walkback-${newCall()}`,
+});
+
+/** Runs it and brings its bundles out. One round trip when they fit into the output, two otherwise; one more for files. */
+export const createCaptureRun =
   (outputBytes: number) =>
   async (
     sandbox: ExecutionAdapter,
-    request: CaptureRequest,
+    { request, call, mark, script }: CaptureCall,
     upload: UploadTarget,
     beside?: (outline: CaptureOutline) => Promise<void>,
-  ): Promise<CaptureReport> => {
-    const mark = `walkback-${newCall()}`;
-    const call = newCall();
+  ): Promise<CaptureAnswered> => {
     const directory = runDirectory(request.projectsRoot, request.sessionId, call);
-    const { command, files } = captureScript(request, call, mark, outputBytes);
+    const { command, files } = script;
     if (files.length > 0) await sandbox.writeFiles(files);
     const lines: string[] = [];
     let marks = 0;
@@ -166,10 +181,27 @@ export const createCapture =
       readChanges(sandbox, directory, announced, first.rest.subarray(behind)),
       isFiled ? beside?.(output.report) : undefined,
     ]);
+    const roundTrips = 1 + Number(isFiled || told !== undefined) + Number(files.length > 0);
     return {
-      ...output.report,
-      bundles,
-      ...(request.changes === true && { changes }),
-      roundTrips: 1 + Number(isFiled || told !== undefined) + Number(files.length > 0),
+      pairs: first.pairs,
+      report: {
+        ...output.report,
+        bundles,
+        ...(request.changes === true && { changes }),
+        roundTrips,
+      },
     };
   };
+
+/**
+ * Captures every repository below the projects root.
+ * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
+ */
+export const createCapture = (outputBytes: number): Repositories['capture'] => {
+  const run = createCaptureRun(outputBytes);
+  return async (sandbox, request, upload, beside) => {
+    const { call, mark } = newCaptureCall();
+    const script = captureScript(request, call, mark, outputBytes);
+    return (await run(sandbox, { request, call, mark, script }, upload, beside)).report;
+  };
+};

@@ -27,6 +27,8 @@ const NAMES = new Set([
   'fail-path',
   'skip-path',
   'late-path',
+  'conflict-path',
+  'unknown-path',
   'plan-path',
   'directory',
   'entry',

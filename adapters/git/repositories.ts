@@ -5,6 +5,7 @@
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { createCapture, lateStored } from './capture.ts';
 import { OUTPUT_BYTES } from './capture-command.ts';
+import { createCompose } from './compose.ts';
 import { diff, directories, survey } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
 import { createRestore } from './restore.ts';
@@ -21,6 +22,7 @@ export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories
   survey,
   capture: createCapture(limits.outputBytes),
   lateStored,
+  compose: createCompose(limits.outputBytes, limits.links),
   ...createRestore(limits.links),
   directories,
   diff,

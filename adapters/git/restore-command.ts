@@ -21,8 +21,8 @@ export type IncomingRequest = Omit<RestoreRequest, 'repositories'> & {
   repositories: readonly IncomingRepository[];
 };
 
-const bundleNames = (repository: IncomingRepository): string =>
-  repository.bundles
+export const bundleNames = (bundles: readonly IncomingBundle[]): string =>
+  bundles
     .map(({ how, sha256, cuts }) => [how, sha256, ...(cuts === undefined ? [] : [cuts.sha256])].join(':'))
     .join(' ');
 
@@ -53,7 +53,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       R_NOW_META: repositories.map((one) => one.now?.meta ?? ''),
       R_UNDO_TREE: repositories.map((one) => one.undo?.tree ?? ''),
       R_UNDO_META: repositories.map((one) => one.undo?.meta ?? ''),
-      R_BUNDLES: repositories.map((one) => bundleNames(one)),
+      R_BUNDLES: repositories.map((one) => bundleNames(one.bundles)),
       R_SKIPPED: repositories.flatMap((one, index) => (one.skipped ?? []).map((path) => `${index}:${path}`)),
     },
     {

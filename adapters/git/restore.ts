@@ -9,13 +9,13 @@ import { requireOutput } from './output.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
 /** Where bundles are put for a call, as the sandbox's files API sees it. */
-const incomingDirectory = (
+export const incomingDirectory = (
   request: Pick<RestoreRequest, 'projectsRoot' | 'sessionId'>,
   call: string,
 ): string => `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
 
 /** One file per bundle that travels through the function; one list of addresses for all others. */
-const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) => {
+export const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) => {
   const unique = [...new Map(bundles.map((bundle) => [bundle.sha256, bundle])).values()];
   const carried = unique.flatMap(({ bytes, sha256, cuts }) => [
     ...(bytes === undefined ? [] : [{ path: `${directory}/${sha256}.bundle`, data: bytes }]),

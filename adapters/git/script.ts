@@ -29,6 +29,7 @@ const CAPTURE = [
 
 const RESTORE = [
   ...CAPTURE,
+  'shared/incoming',
   'restore/captured-state',
   'restore/plan-host',
   'restore/parking',
@@ -61,6 +62,7 @@ export const COMMANDS = {
   late: [
     ...HOST,
     'shared/discovery',
+    'shared/scratch',
     'capture/shadow',
     'restore/asides',
     'restore/captured-state',
@@ -68,6 +70,19 @@ export const COMMANDS = {
     'capture/changes',
     'capture/bundles',
     'restore/late',
+  ],
+  compose: [
+    ...HOST,
+    'shared/incoming',
+    'shared/scratch',
+    'capture/shadow',
+    'restore/captured-state',
+    'restore/plan-host',
+    'capture/changes',
+    'capture/bundles',
+    'merge/three-way',
+    'merge/side-lists',
+    'merge/compose',
   ],
   survey: [...HOST, 'shared/discovery', 'read/survey'],
   directories: [...HOST, 'read/directories'],

@@ -13,31 +13,6 @@ places_of() {
   done
 }
 
-# scratch PATH: a git directory of this call, which reads the objects of the repository wherever the
-# restore left them: in place, or parked.
-scratch() {
-  local from path=$1 version=0
-  export GIT_DIR=$RUN/$INDEX.git
-  mkdir -p -- "$GIT_DIR/objects/info" "$GIT_DIR/refs" "$GIT_DIR/info" || return
-  printf 'ref: refs/heads/none\n' >"$GIT_DIR/HEAD" && printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$GIT_DIR/info/attributes" || return
-  [ "$FORMAT" = sha1 ] || version=1
-  {
-    printf '[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tfilemode = true\n\tprotectNTFS = false\n\tprotectHFS = false\n[pack]\n\tthreads = 1\n' $version
-    [ "$FORMAT" = sha1 ] || printf '[extensions]\n\tobjectformat = sha256\n'
-  } >"$GIT_DIR/config" || return
-  # What is new goes to the shadow, where it can be compared with other captures.
-  from=$ROOT/$path/.agent-shadow/session-$SESSION
-  [ ! -d "$from/objects" ] || export GIT_OBJECT_DIRECTORY=$from/objects
-  export GIT_ALTERNATE_OBJECT_DIRECTORIES=''
-  parking_place "$path" || return
-  for from in "$from" "$PARKING"/*/shadow; do
-    [ ! -s "$from/shallow" ] || cp -- "$from/shallow" "$GIT_DIR/shallow" || return
-  done
-  for from in "$PARKING"/*/shadow/objects "$PARKING"/*/git/objects; do
-    alternate "$from" && GIT_ALTERNATE_OBJECT_DIRECTORIES+=:$TEXT
-  done
-}
-
 # storable PLACE: lists in $OUT.take the late files of a place that a checkpoint can hold.
 storable() {
   local place=$1 path

@@ -4,6 +4,7 @@
  */
 import type { DirectoryListing, HostChange } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
+import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { ExecutionAdapter } from './sandbox.ts';
 import type { SurveyReport } from './survey.ts';
@@ -55,6 +56,11 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { sessionId: string; projectsRoot: string; toolExecutionId: string; timeoutMs: number },
   ): Promise<void>;
+  /**
+   * Makes captures from captures: one side's changes merged into a state, or taken out of it. Only the
+   * shadow is written.
+   */
+  compose(sandbox: ExecutionAdapter, request: ComposeRequest, upload: UploadTarget): Promise<ComposeReport>;
   /**
    * Brings in the bundles for a later restore in one round trip. `chains` lists them for each repository as
    * that restore's request will. The answer is that request's `carried`.

@@ -350,6 +350,9 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         });
       },
       lateStored: async () => undefined,
+      compose: async () => {
+        throw new Error('the sandboxes of this world merge nothing: tests of merges use real git');
+      },
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
         const sandbox = need(sandboxId);

@@ -1,0 +1,105 @@
+/** The compose command: its input values, and the meaning of its output beside that of a capture. Pure. */
+import {
+  CONFLICT_KINDS,
+  type ComposeReport,
+  type ComposeRepository,
+  type ComposeRequest,
+} from '../../core/checkpoint/ports/compose.ts';
+import { records, refName } from './capture-command.ts';
+import type { IncomingBundle } from './join-links.ts';
+import { all, type Pair, value } from './output.ts';
+import { bundleNames } from './restore-command.ts';
+import { buildScript, type Script, spillFor } from './script.ts';
+import { lockWaitSeconds } from './script-deadline.ts';
+
+/** A request with its bundles as they lie in the sandbox. */
+export type IncomingCompose = Omit<ComposeRequest, 'repositories'> & {
+  repositories: readonly (Omit<ComposeRepository, 'bundles'> & { bundles: readonly IncomingBundle[] })[];
+};
+
+/** Seconds the command waits to be told where large bundles go. */
+const UPLOAD_WAIT_SECONDS = 60;
+
+export const composeScript = (
+  request: IncomingCompose,
+  call: string,
+  mark: string,
+  outputBytes: number,
+): Script => {
+  const { repositories } = request;
+  const known = repositories.map((one) => one.known);
+  const steps = repositories.flatMap((one, index) => one.steps.map((step) => ({ index, ...step })));
+  return buildScript(
+    'compose',
+    {
+      SESSION: request.sessionId,
+      CALL: call,
+      TAG: refName(request.toolExecutionId),
+      MESSAGE: request.messageId ?? '-',
+      REASON: request.reason,
+      LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
+      CARRY_TOTAL: outputBytes,
+      CARRY_MOST: request.maxInlineBytes,
+      UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
+      // What changed is recorded by captures alone.
+      CHANGES: '',
+      EXPORT: request.isExported ? 1 : 0,
+      MARKERS: request.markers ? 1 : 0,
+      LABEL_OURS: refName(request.labels.ours),
+      LABEL_THEIRS: refName(request.labels.theirs),
+      KNOWN_PATH: known.map((one) => one.path),
+      KNOWN_COMMIT: known.map((one) => one.commit),
+      KNOWN_TREE: known.map((one) => one.tree),
+      KNOWN_META: known.map((one) => one.meta),
+      KNOWN_BASE: known.map((one) => one.base ?? ''),
+      KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
+      KNOWN_NEXT: known.map((one) => one.next),
+      KNOWN_BASES: request.knownBases,
+      C_FORMAT: repositories.map((one) => one.objectFormat),
+      C_PARTIAL: repositories.map((one) => (one.partial === true ? '1' : '')),
+      C_NEW: repositories.map((one) => (one.isNew === true ? '1' : '')),
+      C_BUNDLES: repositories.map((one) => bundleNames(one.bundles)),
+      C_PATHS: repositories.flatMap((one, index) => (one.paths ?? []).map((path) => `${index}:${path}`)),
+      S_REPO: steps.map((one) => String(one.index)),
+      S_BASE_TREE: steps.map((one) => one.base.tree),
+      S_BASE_META: steps.map((one) => one.base.meta),
+      S_THEIRS_TREE: steps.map((one) => one.theirs.tree),
+      S_THEIRS_META: steps.map((one) => one.theirs.meta),
+    },
+    {
+      mark,
+      timeoutMs: request.timeoutMs,
+      spill: spillFor(request.projectsRoot, request.sessionId, call),
+    },
+  );
+};
+
+const below = (repository: string, path: string): string =>
+  repository === '.' ? path : `${repository}/${path}`;
+
+/** Repositories with this mark. */
+const marked = (repositories: readonly (readonly Pair[])[], key: string): string[] =>
+  repositories.flatMap((record) => (value(record, key) === '1' ? (value(record, 'repo') ?? '.') : []));
+
+/** Reads what a composition says that a capture does not. */
+export const composeFindings = (
+  pairs: readonly Pair[],
+): Pick<ComposeReport, 'conflicts' | 'unknownPaths' | 'missing' | 'unsupported' | 'hostKept'> => {
+  const repositories = records(pairs, 'repo');
+  return {
+    conflicts: repositories.flatMap((record) =>
+      records(record, 'conflict-path').map((entry) => ({
+        repository: value(record, 'repo') ?? '.',
+        path: value(entry, 'conflict-path') ?? '',
+        kind: CONFLICT_KINDS.find((kind) => kind === value(entry, 'conflict-kind')) ?? 'content',
+        message: (value(entry, 'conflict-message') ?? '').trim(),
+      })),
+    ),
+    unknownPaths: repositories.flatMap((record) =>
+      all(record, 'unknown-path').map((path) => below(value(record, 'repo') ?? '.', path)),
+    ),
+    missing: marked(repositories, 'missing-target'),
+    unsupported: marked(repositories, 'unsupported'),
+    hostKept: marked(repositories, 'host-kept'),
+  };
+};

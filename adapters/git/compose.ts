@@ -1,0 +1,27 @@
+/** Carries the other side's bundles into the sandbox, runs the compose command and brings its bundles out. */
+import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
+import { createCaptureRun, newCaptureCall } from './capture.ts';
+import { composeFindings, composeScript } from './compose-command.ts';
+import { joinLinks, type LinkLimits } from './join-links.ts';
+import { incomingDirectory, incomingFiles } from './restore.ts';
+
+/**
+ * One round trip, one more when bundles are brought in and one when large ones come out.
+ * Throws as a capture does.
+ */
+export const createCompose = (outputBytes: number, limits: LinkLimits): Repositories['compose'] => {
+  const run = createCaptureRun(outputBytes);
+  return async (sandbox, asked, upload) => {
+    const request = {
+      ...asked,
+      repositories: asked.repositories.map((one) => ({ ...one, bundles: joinLinks(one.bundles, limits) })),
+    };
+    const { call, mark } = newCaptureCall();
+    const built = composeScript(request, call, mark, outputBytes);
+    const bundles = request.repositories.flatMap((one) => one.bundles);
+    const incoming = incomingFiles(incomingDirectory(request, call), bundles);
+    const script = { ...built, files: [...incoming, ...built.files] };
+    const { pairs, report } = await run(sandbox, { request, call, mark, script }, upload);
+    return { ...report, ...composeFindings(pairs) };
+  };
+};

@@ -1,0 +1,150 @@
+# Merges the sidecar, three ways for each path: modes that git's trees do not hold, and empty
+# directories. The result is what a look at the merged files will find, or the merge is refused.
+# shellcheck shell=bash
+
+# modes_in META FILE ARRAY: a capture's modes by path, each as its letter and number. The line of
+# the umask has the empty path.
+modes_in() {
+  local line
+  local -n into=$3
+  part "$1" modes "$2" || return
+  while IFS= read -r -d '' line; do into[./${line#*/}]=${line%%/*}; done <"$2"
+}
+
+# empties_in META FILE ARRAY: its empty directories.
+empties_in() {
+  local line
+  local -n into_empty=$3
+  part "$1" empty "$2" || return
+  while IFS= read -r -d '' line; do into_empty[./$line]=1; done <"$2"
+}
+
+# chosen PATH: whether a path is one of ONLY or below one, or all are asked for.
+chosen() {
+  local only
+  [ ${#ONLY[@]} -gt 0 ] || return 0
+  for only in "${ONLY[@]}"; do [ "$1" != "./$only" ] && [[ $1 != "./$only"/* ]] || return 0; done
+  return 1
+}
+
+# merge_map BASE OURS THEIRS INTO: three ways for each key; with ONLY, other keys stay as they are.
+# A key that all three have differently is recorded as a conflict. An empty value is none.
+merge_map() {
+  local key base ours theirs
+  local -n of_base=$1 of_ours=$2 of_theirs=$3 into_map=$4
+  for key in "${!of_ours[@]}"; do into_map[$key]=${of_ours[$key]}; done
+  for key in "${!of_base[@]}" "${!of_theirs[@]}"; do
+    chosen "$key" || continue
+    base=${of_base[$key]-} ours=${of_ours[$key]-} theirs=${of_theirs[$key]-}
+    if [ "$theirs" = "$base" ] || [ "$theirs" = "$ours" ]; then continue; fi
+    if [ "$ours" != "$base" ]; then
+      [ -n "${CLASHED[$key]-}" ] || conflict "${key#./}" mode "the mode was changed on both sides: ${ours:-the usual} and ${theirs:-the usual}" || return
+      CLASHED[$key]=1
+      continue
+    fi
+    into_map[$key]=$theirs
+  done
+}
+
+# entries_of TREE ARRAY PATH...: what a tree has at these paths: mode and type, nothing where it has
+# none.
+entries_of() {
+  local line tree=$1
+  local -n of_entries=$2
+  shift 2
+  [ $# -gt 0 ] || return 0
+  printf '%s\0' "$@" | xargs -0 git --literal-pathspecs ls-tree -z "$tree" -- >"$OUT.entries" 2>>"$OUT.err" || return
+  while IFS= read -r -d '' line; do of_entries[./${line#*$'\t'}]=${line%% *}; done <"$OUT.entries"
+}
+
+# merge_lists BASE_META OURS_META THEIRS_META OURS_TREE: MODES_ID and EMPTY_ID are the blobs of the
+# merged lists, for files in the tree RESULT.
+merge_lists() {
+  local name same=1 one
+  for name in modes empty; do
+    part_id "$2" $name && one=$ID || return
+    [ $name = empty ] || MODES_ID=$one
+    [ $name = modes ] || EMPTY_ID=$one
+    [ "$one" = "$EMPTY_BLOB" ] || same=''
+    part_id "$3" $name || return
+    [ "$ID" = "$one" ] || same=''
+  done
+  # Neither side has anything in them.
+  [ -z "$same" ] || return 0
+  local -A base_modes=() ours_modes=() theirs_modes=() modes=() base_empty=() ours_empty=() theirs_empty=() empty=() CLASHED=()
+  modes_in "$1" "$OUT.list" base_modes && modes_in "$2" "$OUT.list" ours_modes && modes_in "$3" "$OUT.list" theirs_modes || return
+  empties_in "$1" "$OUT.list" base_empty && empties_in "$2" "$OUT.list" ours_empty && empties_in "$3" "$OUT.list" theirs_empty || return
+  merge_map base_modes ours_modes theirs_modes modes && merge_map base_empty ours_empty theirs_empty empty || return
+  fit_lists "$4" && write_lists
+}
+
+# fit_lists OURS_TREE: takes out what the merged files leave no room for.
+fit_lists() {
+  local path parent
+  local -a paths=()
+  local -A wanted=() here=() before=()
+  for path in "${!modes[@]}" "${!empty[@]}"; do
+    parent=${path#./}
+    while [ -n "$parent" ] && [ -z "${wanted[$parent]-}" ]; do
+      wanted[$parent]=1
+      [[ $parent == */* ]] || break
+      parent=${parent%/*}
+    done
+  done
+  paths=("${!wanted[@]}")
+  entries_of "$RESULT" here "${paths[@]}" && entries_of "$1" before "${paths[@]}" || return
+  for path in "${!empty[@]}"; do
+    [ -n "${empty[$path]}" ] || continue
+    if [ -n "${here[$path]-}" ]; then empty[$path]='' && continue; fi
+    parent=$path
+    while [ "${parent%/*}" != . ]; do
+      parent=${parent%/*}
+      # Something below it is empty as well, so it is not; or a file is in its way.
+      [ -z "${empty[$parent]-}" ] || empty[$parent]=''
+      if [ -n "${here[$parent]-}" ] && [ "${here[$parent]}" != 040000 ]; then empty[$path]='' && break; fi
+    done
+  done
+  for path in "${!modes[@]}"; do
+    [ "$path" != ./ ] && [ -n "${modes[$path]}" ] || continue
+    fit_mode "$path" || return
+  done
+}
+
+# fit_mode PATH: the same for one line of the modes.
+fit_mode() {
+  local other mode=${modes[$1]} entry=${here[$1]-}
+  if [[ $mode == F* ]]; then
+    case $entry in
+      100755) [ $((8#${mode#F} & 0100)) != 0 ] || clash "$1" ;;
+      100644) [ $((8#${mode#F} & 0100)) = 0 ] || clash "$1" ;;
+      *) modes[$1]='' ;;
+    esac
+    return
+  fi
+  if [ "$entry" = 040000 ]; then return 0; fi
+  if [ -z "$entry" ]; then
+    for other in "${!empty[@]}"; do
+      [ -n "${empty[$other]}" ] && { [ "$other" = "$1" ] || [[ $other == "$1"/* ]]; } && return 0
+    done
+    # A directory that holds only what no capture has.
+    [ -z "${before[$1]-}${ours_empty[$1]-}" ] && [ -n "${ours_modes[$1]-}" ] && return 0
+  fi
+  modes[$1]=''
+}
+
+clash() {
+  if [ -z "${CLASHED[$1]-}" ]; then conflict "${1#./}" mode "one side made it executable or not, the other changed its mode to ${modes[$1]#F}" || return; fi
+  modes[$1]=''
+}
+
+# write_lists: stores the lists in the order in which a look at the files writes them.
+write_lists() {
+  local path
+  : >"$OUT.list"
+  for path in "${!modes[@]}"; do [ "$path" = ./ ] || [ -z "${modes[$path]}" ] || printf '%s/%s\0' "${modes[$path]}" "${path#./}"; done >"$OUT.unsorted"
+  sort -z "$OUT.unsorted" >"$OUT.list" || return
+  [ -z "${modes[./]-}" ] || printf '%s/\0' "${modes[./]}" >>"$OUT.list" || return
+  MODES_ID=$(exec git hash-object -w --no-filters -- "$OUT.list") || return
+  for path in "${!empty[@]}"; do [ -z "${empty[$path]}" ] || printf '%s\0' "${path#./}"; done >"$OUT.unsorted"
+  sort -z "$OUT.unsorted" >"$OUT.list" && EMPTY_ID=$(exec git hash-object -w --no-filters -- "$OUT.list")
+}

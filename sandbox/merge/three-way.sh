@@ -1,0 +1,110 @@
+# Merges trees of working files, three ways, in a bare git directory of ours. With a working tree in
+# reach, a .gitattributes with `merge=union` would make git merge what is in conflict without a word.
+# shellcheck shell=bash
+
+# conflict PATH KIND MESSAGE: records a path that both sides changed.
+conflict() {
+  CONFLICTS=$((CONFLICTS + 1))
+  emit conflict-path "$1" && emit conflict-kind "$2" && emit conflict-message "$3"
+}
+
+# git_merges: whether this git has `merge-tree --write-tree`, which came with 2.38.
+git_merges() {
+  local version
+  [ -z "${MERGES-}" ] || return 0
+  version=$(git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
+  [ $((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2])) -ge 2038 ] || return 1
+  MERGES=1
+}
+
+# side NAME TREE [PARENT]: a branch with this tree, for git to merge. The same trees give the same
+# commits.
+side() {
+  local id
+  id=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nside\n' "$2" "${3:+parent $3$'\n'}" "$ZERO_TIME" "$ZERO_TIME" \
+    | git hash-object -t commit -w --stdin) && mkdir -p -- "$GIT_DIR/refs/heads" && printf '%s\n' "$id" >"$GIT_DIR/refs/heads/$1" || return
+  SIDE=$id
+}
+
+# merge_trees BASE OURS THEIRS: RESULT is the merged tree. Conflicts are recorded; the tree then has
+# markers, and only a caller that asked for them uses it.
+merge_trees() {
+  local status=0 parent
+  RESULT=$2
+  if [ "$3" = "$1" ] || [ "$3" = "$2" ]; then return 0; fi
+  if [ "$1" = "$2" ]; then
+    RESULT=$3
+    return 0
+  fi
+  git_merges || {
+    status=$?
+    [ $status = 1 ] || return $status
+    UNSUPPORTED=1
+    return 1
+  }
+  side base "$1" && parent=$SIDE && side "$LABEL_OURS" "$2" "$parent" && side "$LABEL_THEIRS" "$3" "$parent" || return
+  git merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
+  [ $status -le 1 ] || return $status
+  local -a fields=()
+  mapfile -d '' -t fields <"$OUT.merged" || return
+  [[ ${fields[0]-} =~ ^[0-9a-f]{40,64}$ ]] || return 2
+  RESULT=${fields[0]}
+  [ $status = 1 ] || return 0
+  read_conflicts
+}
+
+# read_conflicts: records what git said, from the array `fields`: the paths with their stages, an
+# empty field, then messages: a count, that many paths, the type, the text.
+read_conflicts() {
+  local i count path type
+  local -A stages=() modes=() types=() texts=()
+  local -a order=()
+  for ((i = 1; i < ${#fields[@]} && ${#fields[i]} > 0; i++)); do
+    path=${fields[i]#*$'\t'}
+    set -- ${fields[i]%%$'\t'*}
+    [ -n "${stages[$path]-}" ] || order+=("$path")
+    stages[$path]+=$3 modes[$path]+=" $1"
+  done
+  for ((i = i + 1; i < ${#fields[@]}; i += count + 3)); do
+    count=${fields[i]}
+    [[ $count =~ ^[1-9][0-9]*$ ]] || return 2
+    path=${fields[i + 1]} type=${fields[i + count + 1]}
+    [[ $type == CONFLICT* ]] || continue
+    # A message about a path that has no stages of its own, for example the old name of a rename.
+    [ -n "${stages[$path]-}${types[$path]-}" ] || order+=("$path")
+    types[$path]+=$type
+    texts[$path]=${fields[i + count + 2]%$'\n'}
+  done
+  [ ${#order[@]} -gt 0 ] || return 2
+  for path in "${order[@]}"; do
+    kind_of "${types[$path]-}" "${modes[$path]-}" "${stages[$path]-}"
+    conflict "$path" "$KIND" "${texts[$path]:-both sides changed it}" || return
+  done
+}
+
+# kind_of TYPES MODES STAGES: KIND of one conflict, as the caller names it.
+kind_of() {
+  KIND=content
+  if [[ $1 == *rename* || $1 == *location* ]]; then
+    KIND='rename'
+  elif [[ $1 == *'file/directory'* ]]; then
+    KIND='file/directory'
+  elif [[ $2 == *120000* ]]; then
+    KIND=symlink
+  elif [[ $1 == *modes* ]]; then
+    KIND='mode'
+  elif [[ $1 == *binary* ]]; then
+    KIND=binary
+  elif [[ $1 == *delete* ]] || { [ -z "$1" ] && { [ "$3" = 12 ] || [ "$3" = 13 ]; }; }; then
+    KIND='modify/delete'
+  fi
+}
+
+# only_paths INTO FROM: RESULT is the tree INTO with the paths in the array ONLY as they are in FROM.
+only_paths() {
+  local path
+  local -x GIT_INDEX_FILE=$OUT.only GIT_WORK_TREE=$RUN/nothing
+  mkdir -p -- "$GIT_WORK_TREE" && rm -f -- "$GIT_INDEX_FILE" && git read-tree "$1" || return
+  git --literal-pathspecs ls-files -z -- "${ONLY[@]}" >"$OUT.only.old" && git --literal-pathspecs ls-tree -r -z "$2" -- "${ONLY[@]}" >"$OUT.only.new" || return
+  git update-index --force-remove -z --stdin <"$OUT.only.old" && git update-index --replace -z --index-info <"$OUT.only.new" && RESULT=$(exec git write-tree)
+}

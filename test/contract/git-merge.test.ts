@@ -1,0 +1,210 @@
+/** Merging captures in a sandbox: real git, one session whose timeline has two branches. */
+import { expect, test } from 'vitest';
+import type { ConflictKind } from '../../core/checkpoint/ports/compose.ts';
+import { files, gitState } from '../support/fingerprint.ts';
+import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+
+const BEGIN = `
+git init -q -b main r; cd r
+seq 1 20 > text; printf 'a\\0b' > data.bin; printf 'one\\r\\n' > crlf; ln -s text link; mkdir -p d; echo x > d/f; seq 30 60 > moved
+printf '* merge=union\\n' > .gitattributes; printf '*.ignored\\n' > .gitignore
+git add -A; git commit -qm first
+echo secret > private; chmod 600 private; mkdir -p empty/inside`;
+
+interface Sides {
+  harness: Harness;
+  base: Snapshot;
+  ours: Snapshot;
+  theirs: Snapshot;
+}
+
+/** The state of the first script, and what the two others make of it. The sandbox is left at ours. */
+const sides = async (begin: string, ours: string, theirs: string): Promise<Sides & AsyncDisposable> => {
+  const harness = await createHarness();
+  harness.sh(begin);
+  const base = await harness.capture();
+  harness.sh(`cd r; ${theirs}`);
+  const other = await harness.capture();
+  expect((await harness.rollback(base)).report.problems).toEqual([]);
+  harness.sh(`cd r; ${ours}`);
+  const now = await harness.capture();
+  return {
+    harness,
+    base,
+    ours: now,
+    theirs: other,
+    [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
+  };
+};
+
+const merged = async ({ harness, base, theirs }: Sides): Promise<void> => {
+  const { report, merged: goal } = await harness.compose([{ base, theirs }]);
+  expect({ conflicts: report.conflicts, failures: report.failures }).toEqual({ conflicts: [], failures: [] });
+  const { report: restored } = await harness.rollback(goal);
+  expect(restored.problems).toEqual([]);
+  expect(restored.outcome).toBe('applied');
+};
+
+const outside = (harness: Harness): string[] => [
+  ...files(harness.root),
+  ...gitState(`${harness.root}/r`).map((line) => `r: ${line}`),
+];
+
+test('both sides are there after a merge, byte for byte, with modes and empty directories', async () => {
+  await using at = await sides(
+    BEGIN,
+    `sed -i 1s/.*/ours/ text; echo mine > own; chmod 640 own; mkdir -p empty/ours`,
+    `sed -i 20s/.*/theirs/ text; printf 'x\\r\\n' > crlf; rm -r d; echo new > 'odd "name'; chmod 755 crlf; chmod 400 private; mkdir -p left/empty; printf 'c\\0d' > data.bin`,
+  );
+  await merged(at);
+  const { harness } = at;
+  expect(
+    harness.sh(
+      'cd r; sed -n "1p;20p" text; cat own "odd \\"name"; stat -c "%a" own crlf private; od -c data.bin | head -1; ls -d d empty/* left/* 2>&1 || true',
+    ),
+  ).toBe(
+    `ours\ntheirs\nmine\nnew\n640\n755\n400\n0000000   c  \\0   d\nls: cannot access 'd': No such file or directory\nempty/inside\nempty/ours\nleft/empty\n`,
+  );
+});
+
+test('into a state that did not change, the other side comes as it is, commits and index included', async () => {
+  await using at = await sides(
+    BEGIN,
+    'true',
+    `echo c > text; git add -A; git commit -qm second; git switch -qc topic; echo staged > s; git add s; echo more >> s; chmod 600 crlf`,
+  );
+  const { harness, base, theirs } = at;
+  await harness.rollback(theirs);
+  const wanted = outside(harness);
+  await harness.rollback(base);
+  await harness.capture();
+  await merged(at);
+  expect(outside(harness)).toEqual(wanted);
+});
+
+test('HEAD, branches and index stay where both sides changed them, and the files still come', async () => {
+  await using at = await sides(
+    BEGIN,
+    `echo o > o; git add o; git commit -qm ours`,
+    `echo t > t; git add t; git commit -qm theirs`,
+  );
+  const { harness, base, theirs } = at;
+  const { report, merged: goal } = await harness.compose([{ base, theirs }]);
+  expect(report.hostKept).toEqual(['r']);
+  expect((await harness.rollback(goal)).report.outcome).toBe('applied');
+  expect(harness.sh('cd r; git log --format=%s; cat o t; git status --porcelain t')).toBe(
+    'ours\nfirst\no\nt\n?? t\n',
+  );
+});
+
+const CONFLICTS: Record<string, { ours: string; theirs: string; path: string; kind: ConflictKind }> = {
+  'content, whatever .gitattributes says': {
+    ours: 'echo o > text',
+    theirs: 'echo t > text',
+    path: 'text',
+    kind: 'content',
+  },
+  'added on both sides': { ours: 'echo o > new', theirs: 'echo t > new', path: 'new', kind: 'content' },
+  'changed here, deleted there': {
+    ours: 'echo o >> d/f',
+    theirs: 'rm -r d',
+    path: 'd/f',
+    kind: 'modify/delete',
+  },
+  binary: {
+    ours: "printf 'o\\0' > data.bin",
+    theirs: "printf 't\\0' > data.bin",
+    path: 'data.bin',
+    kind: 'binary',
+  },
+  mode: { ours: 'chmod 640 private', theirs: 'chmod 400 private', path: 'private', kind: 'mode' },
+  'mode and the bit in the tree': {
+    ours: 'chmod 640 crlf',
+    theirs: 'chmod 755 crlf',
+    path: 'crlf',
+    kind: 'mode',
+  },
+  symlink: { ours: 'ln -sfn d/f link', theirs: 'ln -sfn crlf link', path: 'link', kind: 'symlink' },
+  'file and directory': {
+    ours: 'mkdir place; echo o > place/x',
+    theirs: 'echo t > place',
+    path: 'place',
+    kind: 'file/directory',
+  },
+  'renamed twice': { ours: 'git mv moved here', theirs: 'git mv moved there', path: 'moved', kind: 'rename' },
+};
+
+test('conflicts are named by path and kind, and nothing is made', async () => {
+  const all = Object.values(CONFLICTS);
+  await using at = await sides(
+    BEGIN,
+    all.map(({ ours }) => ours).join('\n'),
+    all.map(({ theirs }) => theirs).join('\n'),
+  );
+  const { harness, base } = at;
+  const before = outside(harness);
+  const { report } = await harness.compose([{ base, theirs: at.theirs }]);
+  const found = report.conflicts.map(({ path, kind }) => ({ path: path.replace(/~.*/, ''), kind }));
+  for (const { path, kind } of all) expect(found).toContainEqual({ path, kind });
+  expect(new Set(report.conflicts.map(({ path }) => path)).size).toBe(report.conflicts.length);
+  expect(report.conflicts.every(({ repository, message }) => repository === 'r' && message !== '')).toBe(
+    true,
+  );
+  expect(report.bundles).toEqual([]);
+  expect(outside(harness)).toEqual(before);
+});
+
+test('with markers, a conflict is a state like any other', async () => {
+  await using at = await sides(BEGIN, 'sed -i 3s/.*/ours/ text', 'sed -i 3s/.*/theirs/ text; echo n > n');
+  const { harness, base, theirs } = at;
+  const { report, merged: goal } = await harness.compose([{ base, theirs }], { markers: true });
+  expect(report.conflicts.map(({ path }) => path)).toEqual(['text']);
+  expect((await harness.rollback(goal)).report.outcome).toBe('applied');
+  expect(harness.sh('cd r; sed -n 3,7p text; cat n')).toBe(
+    '<<<<<<< target\nours\n=======\ntheirs\n>>>>>>> fork\nn\n',
+  );
+});
+
+test('one change in the middle is taken out, and later ones stay', async () => {
+  await using harness = await createHarness();
+  harness.sh(BEGIN);
+  const before = await harness.capture();
+  harness.sh('cd r; sed -i 1s/.*/bad/ text; echo bad > bad; chmod 644 private');
+  const after = await harness.capture();
+  harness.sh('cd r; sed -i 20s/.*/good/ text; echo good > good');
+  await harness.capture();
+  const { merged: goal } = await harness.compose([{ base: after, theirs: before }]);
+  await harness.rollback(goal);
+  expect(harness.sh('cd r; sed -n "1p;20p" text; ls; stat -c %a private')).toBe(
+    '1\ngood\ncrlf\nd\ndata.bin\nempty\ngood\nlink\nmoved\nprivate\ntext\n600\n',
+  );
+});
+
+test('only some paths come back, and a path that is nowhere is named', async () => {
+  await using harness = await createHarness();
+  harness.sh(BEGIN);
+  const then = await harness.capture();
+  harness.sh(
+    'cd r; echo 2 > text; chmod 644 private; rm -r d; echo new > new; git add -A; git commit -qm second',
+  );
+  const now = await harness.capture();
+  const paths = { r: ['d', 'private', 'new', 'nowhere'] };
+  const { report, merged: goal } = await harness.compose([{ base: now, theirs: then }], { paths });
+  expect(report.unknownPaths).toEqual(['r/nowhere']);
+  await harness.rollback(goal);
+  expect(
+    harness.sh('cd r; cat text d/f; stat -c %a private; ls new 2>/dev/null || true; git log -1 --format=%s'),
+  ).toBe('2\nx\n600\nsecond\n');
+});
+
+test('objects that the sandbox lost are asked for, and brought', async () => {
+  await using at = await sides(BEGIN, 'echo o > o', 'echo t > t');
+  const { harness, base, theirs } = at;
+  harness.sh('rm -rf r/.agent-shadow');
+  await harness.capture();
+  const { report } = await harness.compose([{ base, theirs }]);
+  expect(report.missing).toEqual(['r']);
+  const { merged: goal } = await harness.compose([{ base, theirs }], { bring: true });
+  await harness.rollback(goal);
+  expect(harness.sh('cd r; cat o t')).toBe('o\nt\n');
+});
