@@ -61,6 +61,21 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/undo.ts')).defineRedo,
       },
       {
+        name: 'revert',
+        summary: 'take back one message, keep later ones',
+        load: async () => (await import('./commands/revert.ts')).defineRevert,
+      },
+      {
+        name: 'fork',
+        summary: 'begin a session of its own at a checkpoint',
+        load: async () => (await import('./commands/fork.ts')).defineFork,
+      },
+      {
+        name: 'merge',
+        summary: "bring a fork's work into its source",
+        load: async () => (await import('./commands/merge.ts')).defineMerge,
+      },
+      {
         name: 'rehydrate',
         summary: 'rebuild a session in a fresh sandbox',
         load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,

@@ -18,6 +18,8 @@ export interface RollbackOptions {
   dryRun?: boolean;
   filesOnly?: boolean;
   allowPartial?: boolean;
+  /** Only these. */
+  path?: string[];
   yes?: boolean;
 }
 
@@ -46,6 +48,7 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
     rollbackCommand(run, input, to),
     ...(input.filesOnly === true ? ['--files-only'] : []),
     ...(input.allowPartial === true ? ['--allow-partial'] : []),
+    ...(input.paths ?? []).map((path) => `--path ${shellWord(path)}`),
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
@@ -66,6 +69,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     ...(options.sandbox === undefined ? {} : { sandboxId: options.sandbox }),
     ...(options.filesOnly === true ? { filesOnly: true } : {}),
     ...(options.allowPartial === true ? { allowPartial: true } : {}),
+    ...(options.path === undefined ? {} : { paths: options.path }),
   };
   if (options.dryRun === true || options.yes !== true) {
     const plan = await planRollback(run, input);
@@ -77,7 +81,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     const standing = plan.effects?.length ?? 0;
     const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
     const question = async () =>
-      `Roll back all repositories in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
+      `Roll back ${options.path === undefined ? 'all repositories' : plural(options.path.length, 'path')} in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
     if (!(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }

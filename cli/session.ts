@@ -31,8 +31,9 @@ const contains = (root: string, directory: string): boolean => {
 /** The newest running session whose projects root holds `directory`, else the only one that runs. */
 const sessionFor = (sessions: readonly ListedSession[], directory: string): ListedSession | undefined => {
   const running = sessions.filter(({ status }) => status === 'active');
+  // A fork has the root of its source, but its files are elsewhere.
   const around = running
-    .filter(({ projectsRoot }) => contains(projectsRoot, directory))
+    .filter(({ projectsRoot, forkedFrom }) => forkedFrom === undefined && contains(projectsRoot, directory))
     .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
   return around[0] ?? (running.length === 1 ? running[0] : undefined);
 };

@@ -13,6 +13,8 @@ export interface RollbackOptions {
   filesOnly?: boolean;
   /** Takes a target that is not complete. */
   allowPartial?: boolean;
+  /** Only these: files, directories or whole repositories, relative to the projects root. All else stays. */
+  paths?: string[];
   /** Of a review copy, to roll that back. */
   sandboxId?: string;
 }
@@ -36,17 +38,18 @@ export interface PlanDeps {
   invoke: Invoke;
   sessionId: string;
   /** After a rollback that was made. */
-  moved(answer: RollbackAnswer): void;
+  moved(answer: Pick<RollbackAnswer, 'epoch' | 'undoCheckpointId' | 'trimAfterMessageId'>): void;
 }
 
 const requestFor = (sessionId: string, options: RollbackOptions) => {
-  const { to, requestId = freshId('rollback'), filesOnly, allowPartial, sandboxId } = options;
+  const { to, requestId = freshId('rollback'), filesOnly, allowPartial, paths, sandboxId } = options;
   return {
     ...targetOfPoint(to),
     sessionId,
     requestId,
     ...(filesOnly === undefined ? {} : { filesOnly }),
     ...(allowPartial === undefined ? {} : { allowPartial }),
+    ...(paths === undefined ? {} : { paths }),
     ...(sandboxId === undefined ? {} : { sandboxId }),
   };
 };

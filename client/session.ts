@@ -35,6 +35,18 @@ export type RewindOptions = Omit<
     requestId?: string;
   };
 
+/** A request to this session; without an id it is a new one. */
+type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'sessionId' | 'requestId'> & {
+  requestId?: string;
+};
+
+export type MergeOptions = Omit<Request<'merge'>, 'from' | 'into' | 'requestId'> & { requestId?: string };
+
+/** A fork, and the session to work with it. */
+export interface Fork extends Answer<'fork-session'> {
+  session: Session;
+}
+
 export interface RehydrateOptions
   extends Pick<RequestOf<'rehydrate'>, 'mode' | 'requestId' | 'template' | 'timeoutMs'> {
   /** Default: the head. */
@@ -56,6 +68,12 @@ export interface Session {
   rollback(options: RollbackOptions): Promise<RollbackAnswer>;
   /** Takes back the last rollback. Twice: makes it again. */
   undo(): Promise<RollbackAnswer>;
+  /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
+  revert(options: Composed<'revert'>): Promise<RollbackAnswer>;
+  /** A session of its own at a checkpoint of this one, in a fresh sandbox. */
+  fork(options?: Composed<'fork-session'>): Promise<Fork>;
+  /** Brings the work of a fork of this session in: all repositories, or none with `ChangesetConflict`. */
+  merge(from: { sessionId: string }, options?: MergeOptions): Promise<Answer<'merge'>>;
   /** Takes back effects of sagas, then files, then says where to cut the conversation. */
   rewind(options: RewindOptions): Promise<Answer<'rewind-session'>>;
   /** Builds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
@@ -72,7 +90,8 @@ export interface Session {
   context(): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */
   refresh(): Promise<void>;
-  end(): Promise<Answer<'end-session'>>;
+  /** `discard`, of a fork: kills its sandbox too. */
+  end(options?: { discard?: boolean }): Promise<Answer<'end-session'>>;
 }
 
 export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning' | 'redact'> {
@@ -147,6 +166,21 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       }
       return makeRollback(rollbacks, { to: { checkpointId } });
     },
+    revert: async ({ requestId = freshId('revert'), ...options }) => {
+      const answer = await invoke('revert', { ...options, sessionId, requestId });
+      if (answer.status === 'APPLIED') rollbacks.moved(answer);
+      return answer;
+    },
+    fork: async ({ requestId = freshId('fork'), ...options } = {}) => {
+      const answer = await invoke('fork-session', { ...options, sessionId, requestId });
+      const begun: Place = { epoch: answer.epoch, seq: 1, messageId: undefined };
+      return { session: createSession(deps, answer.sessionId, begun), ...answer };
+    },
+    merge: async (from, { requestId = freshId('merge'), ...options } = {}) => {
+      const answer = await invoke('merge', { ...options, from: from.sessionId, into: sessionId, requestId });
+      if (answer.status === 'APPLIED') rollbacks.moved(answer);
+      return answer;
+    },
     rewind: async ({ to, requestId = freshId('rewind'), ...options }) => {
       const target = targetOfPoint(to);
       const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target });
@@ -173,6 +207,6 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
     context: () => invoke('context', { sessionId }),
     refresh,
-    end: () => invoke('end-session', { sessionId }),
+    end: (options = {}) => invoke('end-session', { ...options, sessionId }),
   };
 };

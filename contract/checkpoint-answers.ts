@@ -7,6 +7,9 @@ import * as z from 'zod';
 const count = z.int().min(0);
 const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
+/** A checkpoint of a session. */
+const pointOf = () => z.object({ sessionId: z.string(), checkpointId: z.string() });
+
 /** Something a checkpoint does not hold, and why. */
 const uncaptured = () =>
   z.object({
@@ -146,6 +149,7 @@ const sessionAnswer = () =>
     retentionDays: z.int(),
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
+    forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
     busy: busy().nullable(),
     settledRollback: settledRollback().optional().describe('the last rollback that another call settled'),
     createdAt: z.string(),
@@ -337,6 +341,25 @@ const standingEffect = () =>
   });
 export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;
 
+/** A path that both sides changed in ways that do not go together. */
+const conflict = () =>
+  z.object({
+    repository: z.string(),
+    path: z.string().describe('in the repository; "." for the repository itself'),
+    kind: z.enum([
+      'content',
+      'modify/delete',
+      'binary',
+      'mode',
+      'symlink',
+      'file/directory',
+      'rename',
+      'repository',
+    ]),
+    message: z.string(),
+  });
+export type Conflict = z.infer<ReturnType<typeof conflict>>;
+
 export const rollbackAnswer = () =>
   z.object({
     status: z.enum(['APPLIED', 'PLANNED']),
@@ -362,6 +385,12 @@ export const rollbackAnswer = () =>
       .array(standingEffect())
       .optional()
       .describe('effects of sagas that came after the target, and stand: files go back, effects do not'),
+    conflicts: z
+      .array(conflict())
+      .optional()
+      .describe(
+        'what both sides changed; in a plan: nothing would be written; done: between markers in the files',
+      ),
     warnings: z.array(z.string()),
     lateWrites: lateWrites()
       .optional()
@@ -371,6 +400,36 @@ export const rollbackAnswer = () =>
     settledRollback: settledHere(),
   });
 export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
+
+export const mergeAnswer = () =>
+  z.object({
+    ...rollbackAnswer().shape,
+    status: z.enum(['APPLIED', 'PLANNED', 'NOTHING']).describe('NOTHING: its work is there already'),
+    from: pointOf().describe('the checkpoint whose work came'),
+    base: pointOf().describe('the last checkpoint that both sides have'),
+  });
+export type MergeAnswer = z.infer<ReturnType<typeof mergeAnswer>>;
+
+export const forkSessionAnswer = () =>
+  z.object({
+    sessionId: z.string().describe('the fork'),
+    sandboxId: z.string(),
+    checkpointId: z.string().describe('its first'),
+    epoch: z.int(),
+    projectsRoot: z.string(),
+    prompt: z.string().describe('for the system prompt of the agent that works there'),
+    forkedFrom: pointOf(),
+    repositories: z.array(
+      z.object({
+        path: z.string(),
+        commit: z.string().nullable(),
+        branch: z.string().nullable(),
+        head: z.string().nullable(),
+      }),
+    ),
+    warnings: z.array(z.string()),
+  });
+export type ForkSessionAnswer = z.infer<ReturnType<typeof forkSessionAnswer>>;
 
 export const rehydrateAnswer = () =>
   z.object({

@@ -11,6 +11,7 @@ import {
   line,
   metadata,
   patterns,
+  repositoryPaths,
   sandboxId,
   template,
 } from './fields.ts';
@@ -77,12 +78,101 @@ export const rollbackInput = () =>
       dryRun: z.boolean().optional().describe('answers the plan and writes nothing'),
       filesOnly: z.boolean().optional().describe('leaves HEAD, branches and index as they are'),
       allowPartial: z.boolean().optional().describe('takes a target that is not complete'),
+      paths: repositoryPaths
+        .optional()
+        .describe('only these: files, directories or whole repositories, relative to the projects root'),
     })
     .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
       path: ['messageId'],
       error: 'give either messageId or checkpointId, and not both',
+    })
+    .refine((value) => value.paths === undefined || value.filesOnly === undefined, {
+      path: ['filesOnly'],
+      error:
+        'leave it out beside paths: files never move HEAD, branches or index, whole repositories always do',
     });
 export type RollbackInput = z.output<ReturnType<typeof rollbackInput>>;
+
+export const revertInput = () =>
+  z
+    .strictObject({
+      sessionId: id,
+      messageId: id.optional().describe('its work is taken back, and later work stays'),
+      checkpointIds: z
+        .array(checkpointId)
+        .min(1)
+        .max(50)
+        .optional()
+        .describe('what each of them changed since the one before it is taken back'),
+      paths: repositoryPaths
+        .optional()
+        .describe('only in these; without messageId and checkpointIds: all that the session did there'),
+      requestId: id.describe('the same id finishes or answers the same revert'),
+      dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
+    })
+    .refine((value) => value.messageId === undefined || value.checkpointIds === undefined, {
+      path: ['messageId'],
+      error: 'give messageId or checkpointIds, not both',
+    })
+    .refine(({ messageId, checkpointIds, paths }) => (messageId ?? checkpointIds ?? paths) !== undefined, {
+      path: ['messageId'],
+      error: 'give messageId, checkpointIds or paths',
+    });
+export type RevertInput = z.output<ReturnType<typeof revertInput>>;
+
+export const mergeInput = () =>
+  z
+    .strictObject({
+      from: id.describe('the session whose work comes: what its last checkpoint holds'),
+      into: id.describe('the session it comes into; one is a fork of the other, or both are of a third'),
+      paths: repositoryPaths.optional().describe('only these; the next merge looks at all of them again'),
+      markers: z
+        .boolean()
+        .optional()
+        .describe('only into a fork: conflicts are written into its files, to be mended there'),
+      requestId: id.describe('the same id finishes or answers the same merge'),
+      dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
+    })
+    .refine(({ from, into }) => from !== into, {
+      path: ['into'],
+      error: 'must be another session than from',
+    });
+export type MergeInput = z.output<ReturnType<typeof mergeInput>>;
+
+export const forkSessionInput = () =>
+  z
+    .strictObject({
+      sessionId: id.describe('the source'),
+      messageId: id.optional(),
+      checkpointId: checkpointId.optional().describe('without either: the head'),
+      requestId: id.describe('the same id answers the same fork'),
+      template: template.optional().describe('of its sandbox; default: that of the source'),
+      timeoutMs: z
+        .int()
+        .min(10_000)
+        .max(86_400_000)
+        .optional()
+        .describe('life of its sandbox; default 1 hour'),
+      guidance: z
+        .string()
+        .min(1)
+        .max(4096)
+        .optional()
+        .describe('what it is for: the first lines of the prompt'),
+      metadata: metadata.optional().describe('yours; at most 50 entries'),
+    })
+    .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
+      path: ['messageId'],
+      error: 'give messageId or checkpointId, not both',
+    });
+export type ForkSessionInput = z.output<ReturnType<typeof forkSessionInput>>;
+
+export const endSessionInput = () =>
+  z.strictObject({
+    sessionId: id,
+    discard: z.boolean().optional().describe('only a fork: its sandbox is killed as well'),
+  });
+export type EndSessionInput = z.output<ReturnType<typeof endSessionInput>>;
 
 export const rehydrateInput = () =>
   z

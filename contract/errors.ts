@@ -73,6 +73,10 @@ const CHECKPOINT_ERRORS = {
   RollbackIncomplete: laterMaybe(
     fault('failed', 'repeat it with its own --request id, or rehydrate with mode resume'),
   ),
+  ChangesetConflict: refusal(
+    'conflict',
+    'nothing was changed: bring the target into the fork (--into FORK), mend it there, merge again',
+  ),
   RollbackAbandoned: refusal(
     'conflict',
     'nobody came back for it, and another call settled it: read the timeline',

@@ -43,6 +43,23 @@ export const absolutePath = z
   .refine((value) => value !== '/', { error: 'must not be the root of the file system' })
   .transform((value) => value.replace(/\/$/, ''));
 
+const isRelativePath = (value: string): boolean =>
+  !value.includes('\0') &&
+  value
+    .replace(/\/$/, '')
+    .split('/')
+    .every((part, _index, parts) => part !== '' && part !== '..' && (part !== '.' || parts.length === 1));
+
+/** Files, directories or whole repositories. `.` is a repository that is the projects root itself. */
+export const repositoryPaths = z
+  .array(
+    z.string().min(1).max(4096).refine(isRelativePath, {
+      error: 'must be relative to the projects root, without "..", "." or empty parts',
+    }),
+  )
+  .min(1)
+  .max(200);
+
 /** Gitignore-style patterns. */
 export const patterns = z.array(line(512)).max(200);
 

@@ -5,9 +5,9 @@ import {
   type ComposeRepository,
   type ComposeRequest,
 } from '../../core/checkpoint/ports/compose.ts';
-import { records, refName } from './capture-command.ts';
+import { refName } from './capture-command.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, value } from './output.ts';
+import { all, type Pair, records, value } from './output.ts';
 import { bundleNames } from './restore-command.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
@@ -84,7 +84,10 @@ const marked = (repositories: readonly (readonly Pair[])[], key: string): string
 /** Reads what a composition says that a capture does not. */
 export const composeFindings = (
   pairs: readonly Pair[],
-): Pick<ComposeReport, 'conflicts' | 'unknownPaths' | 'missing' | 'unsupported' | 'hostKept'> => {
+): Pick<
+  ComposeReport,
+  'conflicts' | 'unknownPaths' | 'missing' | 'unsupported' | 'hostKept' | 'hostTaken'
+> => {
   const repositories = records(pairs, 'repo');
   return {
     conflicts: repositories.flatMap((record) =>
@@ -101,5 +104,6 @@ export const composeFindings = (
     missing: marked(repositories, 'missing-target'),
     unsupported: marked(repositories, 'unsupported'),
     hostKept: marked(repositories, 'host-kept'),
+    hostTaken: marked(repositories, 'host-taken'),
   };
 };

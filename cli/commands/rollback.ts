@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { choosePoint } from '../choose-point.ts';
-import { parseId } from '../options.ts';
+import { collectTexts, parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
 
@@ -14,6 +14,7 @@ Examples:
   walkback rollback --to msg-2 --dry-run    what would be written and deleted
   walkback rollback --to msg-2              shows the plan, asks, does it
   walkback rollback --to cp-7 --yes         does it; walkback log shows cp-7
+  walkback rollback --to msg-2 --path api/src   only this comes back; all else stays
 
 Every repository goes back, or none does. What is there now is captured first;
 walkback undo brings it back. The
@@ -30,6 +31,7 @@ export const defineRollback = (rollback: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('--files-only', 'leave HEAD, branches and index as they are')
     .option('--allow-partial', 'accept a checkpoint that does not hold everything')
+    .option('--path <path>', 'only this file, directory or repository; may be given again', collectTexts)
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
     .option('-y, --yes', 'do not ask')

@@ -17,11 +17,15 @@ export const addSessionEnd = (parent: Command, app: App): void => {
     .summary('end a session')
     .description('End a session: no more checkpoints, and its data expires after the retention time.')
     .argument('<session>', 'session id', parseId)
-    .action((sessionId: string, _options: unknown, command: Command) =>
+    .option('--discard', 'only a fork: kill its sandbox too')
+    .action((sessionId: string, options: { discard?: boolean }, command: Command) =>
       withConnection(app, command, async (run) => {
         const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
-        const answer = await run.invoke('walkback-end-session', { sessionId });
-        await releaseMount(run, session.sandboxId, session.projectsRoot);
+        const answer = await run.invoke('walkback-end-session', {
+          sessionId,
+          ...(options.discard === true ? { discard: true } : {}),
+        });
+        if (options.discard !== true) await releaseMount(run, session.sandboxId, session.projectsRoot);
         const expires = new Date(answer.expiresAt * 1000).toISOString();
         return {
           value: answer,

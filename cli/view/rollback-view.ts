@@ -23,7 +23,7 @@ export const restoredRows = (repositories: readonly Restored[]): string[][] =>
     written + deleted === 0 ? '' : `${written} written, ${deleted} deleted`,
   ]);
 
-const repositoryLines = (repositories: readonly Restored[], paint: Paint, width: number): string[] => {
+export const repositoryLines = (repositories: readonly Restored[], paint: Paint, width: number): string[] => {
   const rows = restoredRows(repositories);
   const nameWidth = Math.min(40, widest(rows.map(([name = '']) => name)));
   return repositories.flatMap((repository, index) => {
@@ -66,7 +66,7 @@ const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint, width: numb
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };
 
-const warningLines = (result: RollbackAnswer, paint: Paint): string[] =>
+export const warningLines = (result: Pick<RollbackAnswer, 'warnings'>, paint: Paint): string[] =>
   result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
 
 const lateLines = ({ lateWrites }: RollbackAnswer, paint: Paint): string[] =>

@@ -7,6 +7,7 @@ import type {
   Uncaptured,
 } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
+import type { Conflict } from './ports/compose.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
 
@@ -32,8 +33,12 @@ export interface Session {
   maxFileBytes: number;
   retentionDays: number;
   metadata: Record<string, string>;
-  /** Whose sessions share bases; without one a session shares with nobody. */
+  /** Whose sessions share bases; without one a session shares with its forks alone. */
   tenant?: string;
+  /** For a fork: the owner of the bases, which it shares with its source. */
+  baseOwner?: string;
+  /** For a fork: the checkpoint that it began at. */
+  forkedFrom?: CheckpointRef & { checkpointId: string };
   status: 'active' | 'ended';
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
@@ -159,6 +164,29 @@ export interface CheckpointContent {
   problem?: string;
 }
 
+/** A checkpoint of a session. */
+export interface CheckpointRef {
+  sessionId: string;
+  seq: number;
+}
+
+/**
+ * How a state that nobody stood on yet is made from captures. `paths`: the state of now with some paths
+ * as they were. `revert`: the state of now without these changes, the newest first; `after` null is now.
+ * `merge`: the state of now with what happened between `base` and `from`.
+ */
+export type Composition =
+  | { kind: 'paths'; fromSeq: number; paths: string[] }
+  | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
+  | { kind: 'merge'; from: CheckpointRef; base: CheckpointRef; paths?: string[]; markers: boolean };
+
+/** What else is to be said of a composed state. */
+export interface ComposedFacts {
+  /** Left in the files, between markers. */
+  conflicts: Conflict[];
+  warnings: string[];
+}
+
 /** One capture of all repositories (C1). One item: `SESSION#<id>` / `CP#<seq>`. */
 export interface Checkpoint {
   sessionId: string;
@@ -185,6 +213,12 @@ export interface Checkpoint {
   lateFiles?: string[];
   /** Absent in checkpoints of releases that did not keep it. */
   content?: CheckpointContent;
+  /** For a merge: the checkpoint whose work it has, as a second parent. Absent when it took some paths only. */
+  mergedFrom?: CheckpointRef;
+  /** For the first checkpoint of a fork: the checkpoint that it is a copy of. */
+  forkedFrom?: CheckpointRef;
+  /** Made from captures, not taken in a sandbox. */
+  composed?: ComposedFacts;
   createdAt: string;
   expiresAt: number;
 }
@@ -279,7 +313,10 @@ export interface RollbackJournal {
   detached: boolean;
   filesOnly: boolean;
   allowPartial: boolean;
+  /** 0 while the state to reach is not composed yet. */
   targetSeq: number;
+  /** How that state is made, when it is no checkpoint that there was before. */
+  composition?: Composition;
   /** The first capture of "now", made before anything was written (C3). */
   undoSeq?: number;
   /** Captures made so far; a repeated run makes another one. */

@@ -36,6 +36,10 @@ export const rollbackToolId = (requestId: string, n: number): string =>
 export const lateToolId = (requestId: string, n: number): string =>
   `${RESERVED_ID_PREFIX}late-${sha256Hex(requestId).slice(0, 24)}-${n}`;
 
+/** Name of a state that a request composed after its `n`th capture of "now". */
+export const composedToolId = (requestId: string, n: number): string =>
+  `${RESERVED_ID_PREFIX}composed-${sha256Hex(requestId).slice(0, 24)}-${n}`;
+
 /** `<prefix>-<time, base 36, sorts by age>-<10 random characters>`. */
 export const timeSortableId = (prefix: string, now: Date, random: string): string =>
   `${prefix}-${now.getTime().toString(36).padStart(9, '0')}-${random.slice(0, 10)}`;

@@ -42,7 +42,8 @@ merge_host() {
   if [ "$TEXT" = "$base" ] || [ "$TEXT" = "$ours" ]; then return 0; fi
   if [ "$ours" = "$base" ]; then
     HOST=$3
-    return 0
+    emit host-taken 1
+    return
   fi
   emit host-kept 1
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { addOrder, quickCatalog, type SagaCloud } from './saga-cloud.ts';
-import { createRepositories, edit, openWorld, shell } from './world.ts';
+import { createRepositories, edit, openWorld, rootOf, shell } from './world.ts';
 
 export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
@@ -61,6 +61,19 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
+  const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });
+  const [from, forkRoot] = [String(fork['sessionId']), rootOf(cloud, String(fork['sandboxId']))];
+  shell(forkRoot, 'for r in */; do echo of the fork > "$r/of-the-fork"; done');
+  await cloud.invoke('checkpoint', {
+    sessionId: from,
+    messageId: 'in-fork',
+    toolExecutionId: 'in-fork',
+    reason: 'r',
+  });
+  await cloud.invoke('merge', { from, into: sessionId, requestId: 'merge' });
+  shell(world.root, 'rm -rf api/.agent-shadow; echo since > api/since');
+  await cloud.invoke('revert', { sessionId, paths: ['api'], requestId: 'revert' });
+  await cloud.invoke('end-session', { sessionId: from, discard: true });
   await cloud.invoke('timeline', { sessionId });
   await cloud.invoke('list-sessions', {});
   await cloud.invoke('rehydrate', { sessionId, checkpointId: first.checkpointId, mode: 'review' });

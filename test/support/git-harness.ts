@@ -207,7 +207,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       const states = new Map(report.repositories.map((one) => [one.path, one]));
       const repositoriesNow = now.repositories.map((one) => {
         const state = states.get(one.path);
-        return state?.state !== 'captured' || one.state !== 'captured' ? one : { ...one, ...state, info: one.info };
+        return state?.state !== 'captured' || one.state !== 'captured'
+          ? one
+          : { ...one, ...state, info: one.info };
       });
       return {
         report,

@@ -89,6 +89,8 @@ const content = z.looseObject({
   said: part.optional(),
 });
 
+const checkpointRef = z.looseObject({ sessionId: z.string(), seq: count });
+
 const checkpoint = z.looseObject({
   sessionId: z.string(),
   checkpointId: z.string(),
@@ -105,6 +107,8 @@ const checkpoint = z.looseObject({
   skipped: z.array(uncaptured),
   lateFiles: z.array(z.string()).optional(),
   content: content.optional(),
+  mergedFrom: checkpointRef.optional(),
+  forkedFrom: checkpointRef.optional(),
   sandboxId: z.string(),
   detached: z.boolean(),
   createdAt: z.string(),
@@ -120,6 +124,8 @@ export const treeNodeFields = checkpoint.pick({
   reason: true,
   complete: true,
   detached: true,
+  mergedFrom: true,
+  forkedFrom: true,
 });
 
 const message = z.looseObject({

@@ -54,7 +54,10 @@ export const notCaptured = (
  * The repositories in the report, and those that it should have mentioned. A path that the report may not
  * use is dropped.
  */
-export const reported = (report: CaptureReport, head: Checkpoint | undefined): CapturedRepository[] => {
+export const reported = (
+  report: CaptureReport,
+  head: Pick<Checkpoint, 'repositories'> | undefined,
+): CapturedRepository[] => {
   const byName = new Map<string, CapturedRepository>();
   for (const repository of report.repositories) {
     if (isRepositoryPath(repository.path)) byName.set(repository.path, repository);

@@ -13,7 +13,7 @@ export interface CaptureInput {
   session: Session;
   sandbox: ExecutionAdapter;
   /** The checkpoint the sandbox stands on; undefined for a baseline. */
-  head: Checkpoint | undefined;
+  head: Pick<Checkpoint, 'repositories'> | undefined;
   toolExecutionId: string;
   messageId: string | null;
   reason: string;
@@ -23,6 +23,11 @@ export interface CaptureInput {
   late?: boolean;
   /** What the caller said of it. */
   said?: Said;
+  /**
+   * Every repository begins a chain of its own on the base that is known, also one that did not change: the
+   * known chains are another session's.
+   */
+  startsOver?: boolean;
   /** See `Repositories.capture`. */
   beside?: (outline: CaptureOutline) => Promise<void>;
 }
@@ -46,7 +51,9 @@ export const captureRequest = (
     reason: input.reason,
     known: states.flatMap((state) => {
       const known = knownFrom(state, limits);
-      return known === undefined ? [] : { ...known, ...(state.state === 'absent' && { isGone: true }) };
+      if (known === undefined) return [];
+      if (input.startsOver === true) return { ...known, tree: '', meta: '', next: 'restart' as const };
+      return { ...known, ...(state.state === 'absent' && { isGone: true }) };
     }),
     mentioned: states.flatMap((one) =>
       one.state === 'failed' && knownFrom(one, limits) === undefined ? one.path : [],

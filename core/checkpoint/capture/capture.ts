@@ -9,7 +9,7 @@ import { isWalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { createKeepContent } from '../content/keep-content.ts';
 import type { RepositoryState } from '../model.ts';
-import type { CapturedRepository } from '../ports/capture.ts';
+import type { CapturedRepository, CaptureReport, UploadTarget } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createBundleIntake } from './bundle-intake.ts';
@@ -50,20 +50,19 @@ export const createDryCapture =
 const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
   failures.some((one) => one.path === path || one.path.startsWith(`${path}/`));
 
-export const createCapture = (deps: CaptureDeps) => {
-  const { store, bundles, repositories, clock, log } = deps;
+/** Takes in what a command of the sandbox captured: verifies and stores every bundle, then the links. */
+export const createTakeIn = (deps: Omit<CaptureDeps, 'repositories'>) => {
+  const { store, bundles, clock, log } = deps;
   const keepContent = createKeepContent(deps);
-
-  return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
+  /** `head`: the states that the command was told. */
+  return async <Report extends CaptureReport>(
+    input: Pick<CaptureInput, 'session' | 'head' | 'said'>,
+    run: (upload: UploadTarget) => Promise<Report>,
+  ): Promise<{ captured: Captured; report: Report }> => {
     const { session, head } = input;
     const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
     const intake = createBundleIntake({ session, before, store, bundles, clock });
-    // A baseline has nothing to compare with.
-    const request = {
-      ...captureRequest(input, invocation, clock, deps.limits),
-      ...(head && { changes: true }),
-    };
-    const report = await repositories.capture(input.sandbox, request, intake.upload, input.beside);
+    const report = await run(intake.upload);
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
 
@@ -93,6 +92,22 @@ export const createCapture = (deps: CaptureDeps) => {
     ]);
     await store.putLinks(taken.flatMap(({ link }) => link ?? []));
     const states = taken.map(({ state }) => state);
-    return { ...concluded(report, states, failures), content };
+    return { captured: { ...concluded(report, states, failures), content }, report };
+  };
+};
+
+export const createCapture = (deps: CaptureDeps) => {
+  const takeIn = createTakeIn(deps);
+  return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
+    // A baseline has nothing to compare with, and the first capture of a fork is one.
+    const hasBefore = input.head !== undefined && input.startsOver !== true;
+    const request = {
+      ...captureRequest(input, invocation, deps.clock, deps.limits),
+      ...(hasBefore && { changes: true }),
+    };
+    const taken = await takeIn(input, (upload) =>
+      deps.repositories.capture(input.sandbox, request, upload, input.beside),
+    );
+    return taken.captured;
   };
 };

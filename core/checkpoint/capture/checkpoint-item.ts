@@ -2,7 +2,7 @@
 import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, Message, SaidMessage, Session } from '../model.ts';
+import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
 
@@ -20,6 +20,9 @@ export const createCheckpoint = (
     detached: boolean;
     settledRollback?: SettledRollback;
     lateFiles?: string[];
+    mergedFrom?: CheckpointRef | undefined;
+    forkedFrom?: CheckpointRef | undefined;
+    composed?: ComposedFacts;
   },
   clock: Clock,
 ): Checkpoint => {
@@ -44,6 +47,9 @@ export const createCheckpoint = (
     settledRollback: from.settledRollback,
     lateFiles: from.lateFiles,
     content: captured.content,
+    mergedFrom: from.mergedFrom,
+    forkedFrom: from.forkedFrom,
+    composed: from.composed,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),
   };

@@ -75,4 +75,6 @@ export interface ComposeReport extends CaptureReport {
   unsupported: string[];
   /** Repositories whose HEAD, branches or index both sides changed: those of now stay. */
   hostKept: string[];
+  /** Repositories that have HEAD, branches and index of the other side. */
+  hostTaken: string[];
 }

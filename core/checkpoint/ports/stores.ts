@@ -47,7 +47,16 @@ export type TimelineMove =
 /** Sequence number, parent and message of a checkpoint: enough to build the tree. */
 export type TreeNode = Pick<
   Checkpoint,
-  'seq' | 'parentSeq' | 'messageId' | 'messageOrder' | 'checkpointId' | 'reason' | 'complete' | 'detached'
+  | 'seq'
+  | 'parentSeq'
+  | 'messageId'
+  | 'messageOrder'
+  | 'checkpointId'
+  | 'reason'
+  | 'complete'
+  | 'detached'
+  | 'mergedFrom'
+  | 'forkedFrom'
 >;
 
 /** The Sessions table. All reads are strongly consistent unless stated otherwise. */

@@ -20,7 +20,8 @@ export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };
 export interface Attempt {
   journal: RollbackJournal;
   place: Place;
-  target: Checkpoint;
+  /** Undefined while the state to reach is not composed. */
+  target: Checkpoint | undefined;
   head: Checkpoint | undefined;
   sandbox: ExecutionAdapter;
   mixed: boolean;
@@ -31,6 +32,7 @@ export interface Attempt {
 
 /** An attempt whose capture is committed. */
 export interface Noted extends Attempt {
+  target: Checkpoint;
   now: Checkpoint;
   undo: Checkpoint;
   early: EarlyBundles | undefined;
@@ -60,8 +62,9 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
           toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
           messageId: head?.messageId ?? null,
           reason: 'rollback',
-          targets: targetsOf(target),
+          targets: target === undefined ? [] : targetsOf(target),
           beside: async (outline) => {
+            if (target === undefined) return;
             try {
               early = await bringEarly(place.session, sandbox, target.repositories, outline);
             } catch (error) {

@@ -79,8 +79,38 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     throw unfinished(requestId, 'the session is being written by others all the time.');
   };
 
+  /**
+   * One transaction: a composed state becomes a checkpoint, which nobody stands on, and the journal goes
+   * there. Undefined: another run of the same request is ahead.
+   */
+  const noteTarget = async (
+    journal: RollbackJournal,
+    from: Omit<Parameters<typeof createCheckpoint>[0], 'session' | 'sandboxId' | 'detached'>,
+  ): Promise<{ journal: RollbackJournal; checkpoint: Checkpoint } | undefined> => {
+    const { sessionId, requestId, sandboxId, detached } = journal;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const place = await findPlace(store, sessionId, copyOf(journal));
+      const stored = await store.getRollback(sessionId, requestId);
+      const isOurs = busyOf(place)?.requestId === requestId && stored?.captures === journal.captures;
+      if (!isOurs || !isOpen(stored)) return undefined;
+      const { session } = place;
+      const checkpoint = createCheckpoint({ ...from, session, sandboxId, detached }, clock);
+      const noted = { ...journal, targetSeq: checkpoint.seq, updatedAt: checkpoint.createdAt };
+      const outcome = await store.commitCheckpoint({
+        session: touch(session, { seq: checkpoint.seq }, clock),
+        expectedVersion: session.version,
+        checkpoint,
+        journal: noted,
+      });
+      if (outcome.written) return { journal: noted, checkpoint };
+      await pauseAfterRace(clock, attempt);
+    }
+    throw unfinished(requestId, 'the session is being written by others all the time.');
+  };
+
   return {
     enter,
+    noteTarget,
 
     finish: async (
       journal: RollbackJournal,

@@ -11,7 +11,7 @@ import { isInterrupted, onlyChanged, restoreError, unfinished } from './restore-
 import { bringMissing } from './restore-plan.ts';
 import { createRollbackAttempt, type Noted, type RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
-import { copyOf } from './rollback-phase.ts';
+import { composedFacts, copyOf } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
 
 export const createRollbackOutcome = (deps: RollbackDeps) => {
@@ -92,6 +92,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
               tree,
               report,
               warnings: [...warnings, ...kept.warnings],
+              composed: composedFacts(journal, target),
               lateWrites: kept.lateWrites,
             }),
             ...settled,

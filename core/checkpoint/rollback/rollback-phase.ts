@@ -1,7 +1,7 @@
 /** Reads the journal of a rollback. Pure. */
 import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { RollbackJournal } from '../model.ts';
+import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 
 export const isOpen = ({ phase }: RollbackJournal): boolean => phase !== 'done' && phase !== 'failed';
 
@@ -30,3 +30,7 @@ export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefine
 /** The review copy a journal works in; undefined for the session's own sandbox. */
 export const copyOf = (journal: RollbackJournal): string | undefined =>
   journal.detached ? journal.sandboxId : undefined;
+
+/** What is to be said of the target where this very rollback composed it. */
+export const composedFacts = (journal: RollbackJournal, target: Checkpoint): ComposedFacts | undefined =>
+  journal.composition === undefined ? undefined : target.composed;

@@ -4,9 +4,11 @@
  */
 import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
-import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
+import { createCompose } from '../merge/compose.ts';
+import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requireFree } from '../session/abandoned.ts';
 import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
@@ -25,6 +27,20 @@ import {
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { rollbackResult } from './rollback-result.ts';
 
+/** The checkpoint to go to, or how the state to go to is made. */
+export type Goal = { target: Checkpoint } | { composition: Composition };
+
+/** A request to move a sandbox. */
+export interface Wanted
+  extends Pick<
+    RollbackInput,
+    'sessionId' | 'requestId' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial'
+  > {
+  /** Of its meaning. */
+  hash: string;
+  choose: (place: Place) => Promise<Goal>;
+}
+
 export const hashOf = (input: RollbackInput): string =>
   requestHash({
     messageId: input.messageId,
@@ -32,6 +48,7 @@ export const hashOf = (input: RollbackInput): string =>
     sandboxId: input.sandboxId,
     filesOnly: input.filesOnly ?? false,
     allowPartial: input.allowPartial ?? false,
+    paths: input.paths,
   });
 
 const notFinished = ({ kind, requestId }: Busy): string =>
@@ -43,19 +60,31 @@ export const chooseTarget = async (store: SessionStore, input: RollbackInput): P
   return target;
 };
 
+/** A dry capture names states, and the checkpoint below it knows where their repositories are stored. */
+const onRecord = (now: readonly RepositoryState[], below: readonly RepositoryState[]): RepositoryState[] =>
+  now.map((state) => ({ ...below.find(({ path }) => path === state.path), ...state }));
+
 export const createRollbackPreview = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
   const dryCapture = createDryCapture(deps);
   const bundleSources = createBundleSources(deps);
+  const compose = createCompose(deps);
+
+  /** What a request that was begun still has to do. */
+  const goalOf = async (begun: RollbackJournal): Promise<Goal> =>
+    begun.composition !== undefined && begun.targetSeq === 0
+      ? { composition: begun.composition }
+      : { target: await findTarget(store, begun.sessionId, {}, begun.targetSeq) };
 
   /** The plan of a request that may begin, whoever holds the timeline. */
   const plan = async (
-    input: RollbackInput,
+    input: Wanted,
     place: Place,
-    target: Checkpoint,
+    goal: Goal,
     invocation: Invocation,
   ): Promise<RollbackAnswer> => {
     const { session } = place;
+    const planId = `${RESERVED_ID_PREFIX}plan-${input.hash.slice(0, 24)}`;
     const [sandbox, head] = await Promise.all([
       sandboxes.open(sandboxOf(place)),
       findTarget(store, session.sessionId, {}, headSeqOf(place)),
@@ -65,15 +94,36 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
         session,
         sandbox,
         head,
-        toolExecutionId: `walkback-plan-${hashOf(input).slice(0, 24)}`,
+        toolExecutionId: planId,
         messageId: head.messageId,
         reason: 'rollback',
-        targets: targetsOf(target),
+        targets: 'target' in goal ? targetsOf(goal.target) : [],
       },
       invocation,
     );
     requireUndoable(captured);
     const now = captured.repositories;
+    const composed =
+      'composition' in goal
+        ? await compose(
+            {
+              session,
+              sandbox,
+              composition: goal.composition,
+              now: { repositories: onRecord(now, head.repositories) },
+              toolExecutionId: planId,
+              messageId: head.messageId,
+              isStored: false,
+            },
+            invocation,
+          )
+        : undefined;
+    // A plan of what conflicts changes nothing.
+    const isMade = composed === undefined || composed.repositories.length > 0 || now.length === 0;
+    const target: Checkpoint =
+      'target' in goal
+        ? goal.target
+        : { ...head, repositories: isMade ? (composed?.repositories ?? []) : now };
     const how = {
       requestId: input.requestId,
       filesOnly: input.filesOnly ?? false,
@@ -105,6 +155,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       tree,
       report,
       warnings,
+      composed,
     });
   };
 
@@ -113,20 +164,17 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
    * at it as it is and does not finish it. The plan of a request that was begun shows the rest of its way.
    */
   const preview = async (
-    input: RollbackInput,
+    input: Wanted,
     place: Place,
     begun: RollbackJournal | undefined,
     invocation: Invocation,
   ): Promise<RollbackAnswer> => {
     const { sessionId } = place.session;
-    const target =
-      begun === undefined
-        ? await chooseTarget(store, input)
-        : await findTarget(store, sessionId, {}, begun.targetSeq);
+    const goal = begun === undefined ? await input.choose(place) : await goalOf(begun);
     const busy = busyOf(place);
     const holder = busy?.requestId === begun?.requestId ? undefined : busy;
     if (holder !== undefined) requireFree(sessionId, holder, clock.now().getTime());
-    const planned = await plan(input, place, target, invocation);
+    const planned = await plan(input, place, goal, invocation);
     return holder === undefined
       ? planned
       : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };

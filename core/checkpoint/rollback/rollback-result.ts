@@ -1,6 +1,6 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
 import type { LateWrites, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
-import type { Checkpoint } from '../model.ts';
+import type { Checkpoint, ComposedFacts } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { discardedBetween } from '../timeline/tree.ts';
@@ -17,6 +17,7 @@ const MAX_BRANCHES = 50;
  */
 const MAX_MESSAGES = 2000;
 const MAX_WARNINGS = 200;
+const MAX_CONFLICTS = 200;
 
 const cut = (items: readonly string[], max: number, more: (left: number) => string): [string[], string[]] =>
   items.length <= max ? [[...items], []] : [items.slice(0, max), [more(items.length - max)]];
@@ -34,17 +35,20 @@ export const rollbackResult = (from: {
   tree: readonly TreeNode[];
   report: RestoreReport;
   warnings: string[];
+  /** Of a target that this request composed. */
+  composed?: ComposedFacts | undefined;
   lateWrites?: LateWrites | undefined;
 }): RollbackAnswer => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
+  const { conflicts = [] } = from.composed ?? {};
   const [discardedMessageIds, unlisted] = cut(
     discardedBetween(from.tree, undo.seq, target.seq),
     MAX_MESSAGES,
     (left) => `${left} more messages are discarded: all after trimAfterMessageId`,
   );
   const [warnings, more] = cut(
-    [...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
+    [...(from.composed?.warnings ?? []), ...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
     MAX_WARNINGS,
     (left) => `${left} more warnings`,
   );
@@ -64,6 +68,7 @@ export const rollbackResult = (from: {
     discardedMessageIds,
     trimAfterMessageId: target.messageId,
     warnings: [...warnings, ...more, ...unlisted],
+    ...(conflicts.length > 0 && { conflicts: conflicts.slice(0, MAX_CONFLICTS) }),
     ...(from.lateWrites && { lateWrites: from.lateWrites }),
   };
 };

@@ -11,6 +11,8 @@ import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
+import { createComposeTarget } from '../merge/compose-target.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { findPlace, headSeqOf } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { changedError, onlyConflicts, unfinished } from './restore-errors.ts';
@@ -39,16 +41,39 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const { conclude, giveUp, notBegun } = createRollbackOutcome(deps);
   const { fail, noteCapture } = createRollbackJournal(deps);
   const { hold, letGo } = createRollbackHold(deps);
+  const composeTarget = createComposeTarget(deps);
+
+  /**
+   * The state to reach. One that is composed is made from the capture of now, and made again for another
+   * one. From when it may have been written, it stays.
+   */
+  const goalOf = async (
+    attempt: Attempt,
+    journal: RollbackJournal,
+    now: Checkpoint,
+  ): Promise<{ journal: RollbackJournal; target: Checkpoint }> => {
+    const { target, mixed } = attempt;
+    if (target !== undefined && (mixed || journal.composition === undefined)) return { journal, target };
+    return composeTarget(attempt, journal, now);
+  };
 
   /** Undefined: another call was faster. Try again from the start. */
   const apply = async (attempt: Attempt, { captured, early }: Taken): Promise<RollbackAnswer | undefined> => {
-    const { place, target } = attempt;
+    const { place } = attempt;
     const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
     if (committed === undefined) return undefined;
-    const { journal, checkpoint: now } = committed;
+    const { checkpoint: now } = committed;
+    let goal: { journal: RollbackJournal; target: Checkpoint };
+    try {
+      goal = await goalOf(attempt, committed.journal, now);
+    } catch (error) {
+      if (!isWalkbackError(error) || error.retryable) throw error;
+      return fail(committed.journal, error, now.seq);
+    }
+    const { journal, target } = goal;
     const isUndo = journal.undoSeq === now.seq;
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
-    const noted: Noted = { ...attempt, journal, now, undo, early };
+    const noted: Noted = { ...attempt, journal, target, now, undo, early };
     const wanted = statesToBring(target.repositories, captured);
     let restored: Awaited<ReturnType<typeof restoreTo>>;
     try {
@@ -61,8 +86,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const { report, warnings } = restored;
     // The capture could not see which files the target would overwrite. Its objects are there now, so the
     // next capture can.
-    const isSeenNext =
-      report.outcome === 'refused' && captured.missingTargets.length > 0 && onlyConflicts(report);
+    const isUnseen = captured.missingTargets.length > 0 || attempt.target === undefined;
+    const isSeenNext = report.outcome === 'refused' && isUnseen && onlyConflicts(report);
     return isSeenNext ? undefined : conclude(noted, report, warnings);
   };
 
@@ -88,7 +113,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       let taken: Taken;
       try {
         const sandbox = await sandboxes.open(journal.sandboxId);
-        const target = await findTarget(store, sessionId, {}, journal.targetSeq);
+        const { targetSeq } = journal;
+        const target = targetSeq === 0 ? undefined : await findTarget(store, sessionId, {}, targetSeq);
         const head = await store.getCheckpoint(sessionId, headSeqOf(place));
         attempt = { journal, place, target, head, sandbox, mixed, round, invocation };
         taken = await captureNow(attempt);

@@ -9,7 +9,8 @@ import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import type { Checkpoint, RollbackJournal } from '../model.ts';
+import { requireNoConflicts } from '../merge/conflicts.ts';
+import type { RollbackJournal } from '../model.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import {
   busyOf,
@@ -24,18 +25,19 @@ import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
-import { chooseTarget, createRollbackPreview, hashOf } from './rollback-preview.ts';
+import { chooseTarget, createRollbackPreview, type Goal, hashOf, type Wanted } from './rollback-preview.ts';
 import { createRollbackRun } from './rollback-run.ts';
 import { createTargetBundles } from './target-bundles.ts';
 
-export const createRollback = (deps: RollbackDeps) => {
+/** The engine behind every call that moves a sandbox to a checkpoint, or to a state composed for it. */
+export const createMove = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
   const run = createRollbackRun(deps);
   const settleAbandoned = createRecovery(deps);
   const { plan, preview } = createRollbackPreview(deps);
   const damageOf = createTargetBundles(deps);
 
-  const begin = async (input: RollbackInput, place: Place, target: Checkpoint, invocation: Invocation) => {
+  const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
     const { session, copy } = place;
     const now = clock.now().toISOString();
     const detached = copy !== undefined;
@@ -43,14 +45,16 @@ export const createRollback = (deps: RollbackDeps) => {
     const journal: RollbackJournal = {
       sessionId: session.sessionId,
       requestId: input.requestId,
-      requestHash: hashOf(input),
+      requestHash: input.hash,
       phase: 'started',
       epoch,
       sandboxId: sandboxOf(place),
       detached,
       filesOnly: input.filesOnly ?? false,
       allowPartial: input.allowPartial ?? false,
-      targetSeq: target.seq,
+      ...('target' in goal
+        ? { targetSeq: goal.target.seq }
+        : { targetSeq: 0, composition: goal.composition }),
       captures: 0,
       notesWriting: true,
       startedAt: now,
@@ -62,13 +66,10 @@ export const createRollback = (deps: RollbackDeps) => {
   };
 
   /** An answer, or undefined when the timeline moved and everything must be read again. */
-  const attempt = async (
-    input: RollbackInput,
-    invocation: Invocation,
-  ): Promise<RollbackAnswer | undefined> => {
+  const attempt = async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer | undefined> => {
     const { sessionId, requestId } = input;
     const journal = await store.getRollback(sessionId, requestId);
-    if (journal !== undefined && journal.requestHash !== hashOf(input)) throw conflictingRequest(requestId);
+    if (journal !== undefined && journal.requestHash !== input.hash) throw conflictingRequest(requestId);
     const ended = journal === undefined ? undefined : endedAnswer(journal);
     if (ended !== undefined) return ended;
     if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
@@ -78,7 +79,7 @@ export const createRollback = (deps: RollbackDeps) => {
       const look = () => preview(input, place, journal, invocation);
       return withSandboxAdvice(place.session, look, sandboxOf(place));
     }
-    const target = await chooseTarget(store, input);
+    const goal = await input.choose(place);
     if (busyOf(place) !== undefined) {
       await settleAbandoned(place, settledBy('rollback', requestId), invocation);
       return undefined;
@@ -86,19 +87,22 @@ export const createRollback = (deps: RollbackDeps) => {
     const work = async () => {
       // Finds out that the sandbox or a bundle is gone before the epoch moves.
       const [damage] = await Promise.all([
-        damageOf(target, sandboxOf(place), headSeqOf(place)),
+        'target' in goal ? damageOf(goal.target, sandboxOf(place), headSeqOf(place)) : undefined,
         sandboxes.open(sandboxOf(place), { fresh: true }),
       ]);
       // The sandbox may still have objects that the store has lost. If it does not, the plan throws the
       // problem.
-      if (damage !== undefined) await plan(input, place, target, invocation);
-      const begun = await begin(input, place, target, invocation);
+      if (damage !== undefined) await plan(input, place, goal, invocation);
+      // Conflicts are found before the epoch moves.
+      if ('composition' in goal)
+        requireNoConflicts(await plan(input, place, goal, invocation), goal.composition);
+      const begun = await begin(input, place, goal, invocation);
       return begun.written ? run(sessionId, requestId, invocation) : undefined;
     };
     return withSandboxAdvice(place.session, work, sandboxOf(place));
   };
 
-  return async (input: RollbackInput, invocation: Invocation): Promise<RollbackAnswer> => {
+  return async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer> => {
     const result = await retrying(RACE, clock, () => attempt(input, invocation));
     if (result !== undefined) return result;
     throw new WalkbackError(
@@ -107,4 +111,23 @@ export const createRollback = (deps: RollbackDeps) => {
       { retryable: true, details: { sessionId: input.sessionId } },
     );
   };
+};
+
+export const createRollback = (deps: RollbackDeps) => {
+  const move = createMove(deps);
+  return (input: RollbackInput, invocation: Invocation): Promise<RollbackAnswer> =>
+    move(
+      {
+        ...input,
+        hash: hashOf(input),
+        choose: async () => {
+          const target = await chooseTarget(deps.store, input);
+          const { paths } = input;
+          return paths === undefined
+            ? { target }
+            : { composition: { kind: 'paths', fromSeq: target.seq, paths } };
+        },
+      },
+      invocation,
+    );
 };

@@ -22,7 +22,7 @@ import { isInterrupted, restoreError, unfinished } from './restore-errors.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackHold } from './rollback-hold.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
-import { isOpen, mayHaveWritten } from './rollback-phase.ts';
+import { composedFacts, isOpen, mayHaveWritten } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
 import { createSettleRestore } from './settle-restore.ts';
 import { abandonedError, type SettledFacts, settledRollback } from './settled-rollback.ts';
@@ -71,6 +71,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
       tree,
       report,
       warnings,
+      composed: composedFacts(journal, target),
       lateWrites,
     });
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });

@@ -20,9 +20,11 @@ export const tellingEffects =
   (rollback: Rollback, { store, effects }: { store: SessionStore; effects: SessionEffects }): Rollback =>
   async (input, invocation) => {
     const answer = await rollback(input, invocation);
-    const { sessionId, sandboxId } = input;
+    const { sessionId, sandboxId, paths } = input;
     // A review copy is beside the session, and nothing that it does took effect elsewhere.
     if (sandboxId !== undefined) return answer;
+    // With some paths only, the session does not go back: no work is left behind.
+    if (paths !== undefined) return answer;
     try {
       const [target, tree] = await Promise.all([
         findTarget(store, sessionId, { checkpointId: answer.checkpointId }),

@@ -68,6 +68,9 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   retentionDays: session.retentionDays,
   metadata: session.metadata,
   tenant: session.tenant ?? null,
+  ...(session.forkedFrom && {
+    forkedFrom: { sessionId: session.forkedFrom.sessionId, checkpointId: session.forkedFrom.checkpointId },
+  }),
   busy: session.busy ?? null,
   ...(session.settledRollback && { settledRollback: session.settledRollback }),
   createdAt: session.createdAt,

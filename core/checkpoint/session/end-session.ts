@@ -3,7 +3,7 @@
  * checkpoint is kept as long as the session is. Older ones keep their own expiry.
  */
 import type { EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
-import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
+import type { EndSessionInput } from '../../../contract/checkpoint-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
@@ -17,9 +17,20 @@ import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';
 
+/** Only the sandbox of a fork is ours to kill: that of another session was there before it. */
+const requireFork = async (store: SessionStore, sessionId: string): Promise<Session> => {
+  const session = await requireSession(store, sessionId);
+  if (session.forkedFrom !== undefined) return session;
+  throw new WalkbackError(
+    'InvalidInput',
+    `discard: session "${sessionId}" is no fork, so its sandbox is not Walkback's to kill. End it without discard.`,
+    { details: { fields: ['discard'] } },
+  );
+};
+
 export const createEndSession =
-  (deps: { store: SessionStore; clock: Clock; log: Log }) =>
-  async (input: SessionInput): Promise<EndSessionAnswer> => {
+  (deps: { store: SessionStore; clock: Clock; log: Log; kill: (sandboxId: string) => Promise<boolean> }) =>
+  async (input: EndSessionInput): Promise<EndSessionAnswer> => {
     const { store, clock } = deps;
     const { sessionId } = input;
     const giveUpRollback = createGiveUpRollback(deps);
@@ -46,7 +57,10 @@ export const createEndSession =
       const outcome = await store.updateSession(ended, session.version);
       return outcome.written ? { sessionId, expiresAt } : undefined;
     };
+    const fork = input.discard === true ? await requireFork(store, sessionId) : undefined;
     const answer = await retrying(RACE, clock, attempt);
+    // Last: a call that died before it is repeated, and one that is repeated finds the sandbox gone.
+    if (answer !== undefined && fork !== undefined) await deps.kill(fork.sandboxId);
     if (answer !== undefined) return answer;
     throw new WalkbackError(
       'Throttled',

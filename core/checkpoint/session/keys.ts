@@ -10,12 +10,14 @@ import type { CapturedBundle } from '../ports/capture.ts';
  * Who may build on a base without having its content. A base is found by the id of a commit, which is no
  * secret, so anyone who may look it up may also read its content.
  */
-export const baseOwnerOf = ({ sessionId, tenant }: Pick<Session, 'sessionId' | 'tenant'>): string =>
-  tenant === undefined ? `session/${sessionId}` : `tenant/${tenant}`;
+export const baseOwnerOf = ({ sessionId, tenant, baseOwner }: Owning): string =>
+  baseOwner ?? (tenant === undefined ? `session/${sessionId}` : `tenant/${tenant}`);
+
+type Owning = Pick<Session, 'sessionId' | 'tenant' | 'baseOwner'>;
 
 /** Named by commit, not by base name: a large base needs its key before its name has been checked. */
 export const bundleKey = (
-  session: Pick<Session, 'sessionId' | 'tenant'>,
+  session: Owning,
   bundle: Pick<CapturedBundle, 'kind' | 'commit' | 'sha256' | 'repositoryPath'>,
 ): string =>
   bundle.kind === 'base'

@@ -67,7 +67,7 @@ export const createStage = () => {
         rehydrate({ sessionId: SESSION, ...input }, invocation()),
       timeline: createTimeline(deps),
       context: () => context({ sessionId: SESSION }, invocation()),
-      endSession: () => createEndSession(deps)({ sessionId: SESSION }),
+      endSession: () => createEndSession({ ...deps, kill: deps.sandboxes.kill })({ sessionId: SESSION }),
     };
   };
 

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import type { Answer, App, Run } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { composing } from '../composing.ts';
+import { collectTexts, freshId, parseId, shellWord } from '../options.ts';
+
+interface Options {
+  into?: string;
+  path?: string[];
+  markers?: boolean;
+  request?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  walkback merge FORK --dry-run            what would come into its source, and conflicts
+  walkback merge FORK                      shows the plan, asks, does it
+  walkback merge SOURCE --into FORK --markers   the source's work comes into the fork, with
+                                           conflicts between markers, to be mended there
+
+Every repository merges, or nothing is changed. What a fork's last checkpoint
+holds comes; so take one first: walkback checkpoint --session FORK --message ...`;
+
+/** The session that a fork began in. */
+const sourceOf = async (run: Run, from: string): Promise<string> => {
+  const { session } = await run.invoke('walkback-timeline', { sessionId: from, limit: 1 });
+  return session.forkedFrom?.sessionId ?? from;
+};
+
+const act = async (run: Run, from: string, options: Options): Promise<Answer> => {
+  const into = options.into ?? (await sourceOf(run, from));
+  const requestId = options.request ?? freshId('merge');
+  const { path: paths } = options;
+  const input = {
+    from,
+    into,
+    requestId,
+    ...(paths === undefined ? {} : { paths }),
+    ...(options.markers === true ? { markers: true } : {}),
+  };
+  return composing(run, {
+    sessionId: into,
+    requestId,
+    dryRun: options.dryRun === true,
+    yes: options.yes === true,
+    title: `merge ${from} into ${into}`,
+    done: `Merged ${from} into ${into}, as`,
+    question: `Merge ${from}`,
+    words: [
+      'walkback merge',
+      from,
+      '--into',
+      into,
+      ...(paths ?? []).flatMap((path) => ['--path', shellWord(path)]),
+      ...(options.markers === true ? ['--markers'] : []),
+    ],
+    ask: (dryRun) => run.invoke('walkback-merge', { ...input, ...(dryRun && { dryRun }) }),
+  });
+};
+
+export const defineMerge = (merge: Command, app: App): void => {
+  merge
+    .description(
+      "Bring the work of a fork into its source, or the source's into a fork: all repositories or none.",
+    )
+    .argument('<from>', 'the session whose work comes', parseId)
+    .option('--into <id>', 'the session that it comes into (default: what the fork began in)', parseId)
+    .option('--path <path>', 'only this file, directory or repository; may be given again', collectTexts)
+    .option('--markers', 'only into a fork: write conflicts into its files')
+    .option('--dry-run', 'show the plan only')
+    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', EXAMPLES)
+    .action((from: string, options: Options, command: Command) =>
+      withConnection(app, command, (run) => act(run, from, options)),
+    );
+};

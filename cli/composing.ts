@@ -1,0 +1,80 @@
+/** The course of a command that makes a state from others: its plan, the question, the call, how to undo it. */
+import type { RollbackAnswer } from '../contract/checkpoint-answers.ts';
+import type { Answer, Run } from './app.ts';
+import { CliError } from './failure.ts';
+import { shellWord } from './options.ts';
+import { placeIn } from './session-place.ts';
+import { confirm } from './terminal/confirm.ts';
+import { doneMerge, plannedMerge } from './view/merge-view.ts';
+
+/** Merges answer more, and one more status. */
+type Composed = Omit<RollbackAnswer, 'status'> & { status: RollbackAnswer['status'] | 'NOTHING' };
+
+interface Composing {
+  /** Of the session that is to change. */
+  sessionId: string;
+  requestId: string;
+  dryRun: boolean;
+  yes: boolean;
+  /** What is planned, and what was done, for a person. */
+  title: string;
+  done: string;
+  question: string;
+  /** The same command, without `--request` and `--yes`. */
+  words: readonly string[];
+  ask: (dryRun: boolean) => Promise<Composed>;
+}
+
+/** What a command was told about where to work. */
+const whereWords = ({ options }: Run): string[] => [
+  ...(options.data === undefined ? [] : ['--data', shellWord(options.data)]),
+  ...(options.local === true ? ['--local'] : []),
+  ...(options.aws === true ? ['--aws'] : []),
+];
+
+export const composing = async (run: Run, how: Composing): Promise<Answer> => {
+  if (run.json && !how.yes && !how.dryRun) {
+    throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
+  }
+  const look = { paint: run.paint, width: run.width };
+  const ended = (answer: Composed): Answer => {
+    if (answer.status === 'NOTHING') {
+      return { value: answer, text: () => 'Nothing to do: that work is there already.\n' };
+    }
+    const { undoCheckpointId } = answer;
+    const undo =
+      undoCheckpointId === null
+        ? undefined
+        : [
+            'walkback rollback',
+            '--session',
+            how.sessionId,
+            '--to',
+            undoCheckpointId,
+            ...whereWords(run),
+          ].join(' ');
+    return {
+      value: { ...answer, requestId: how.requestId, undoCommand: undo },
+      text: () => doneMerge(answer, how.done, undo, look),
+    };
+  };
+  if (how.dryRun || !how.yes) {
+    const plan = await run.progress('Planning', () => how.ask(true));
+    // A request that is done answers what it did.
+    if (plan.status !== 'PLANNED') return ended(plan);
+    const text = plannedMerge(plan, how.title, look);
+    if (how.dryRun) return { value: plan, text: () => text };
+    run.note(text);
+    // With conflicts, the call itself refuses, and says so by name.
+    const isAsked = (plan.conflicts ?? []).length === 0;
+    const question = async () => `${how.question} in ${await placeIn(run, how.sessionId, undefined)}?`;
+    if (isAsked && !(await confirm(run.terminal, question))) {
+      throw new CliError('NotConfirmed', 'Nothing was changed.');
+    }
+  }
+  run.underway({
+    message: `Interrupted. It may be done, begun or neither: request ${how.requestId}.`,
+    hint: `${[...how.words, ...whereWords(run)].join(' ')} --request ${how.requestId} --yes finishes it`,
+  });
+  return ended(await run.progress(how.title, () => how.ask(false)));
+};

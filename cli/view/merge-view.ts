@@ -1,0 +1,74 @@
+import type { Conflict, ForkSessionAnswer, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { plural, printableLine, truncate } from '../terminal/text.ts';
+import { repositoryLines, warningLines } from './rollback-view.ts';
+
+const MOST_CONFLICTS = 20;
+
+/** What a merge or a revert answers, as far as it is shown. */
+type Shown = Pick<RollbackAnswer, 'repositories' | 'conflicts' | 'warnings' | 'epoch' | 'checkpointId'>;
+
+interface Look {
+  paint: Paint;
+  width: number;
+}
+
+const placeOf = ({ repository, path }: Conflict): string => {
+  if (path === '.') return repository;
+  return repository === '.' ? path : `${repository}/${path}`;
+};
+
+const conflictLines = ({ conflicts = [] }: Shown, { paint, width }: Look): string[] => {
+  const lines = conflicts
+    .slice(0, MOST_CONFLICTS)
+    .map(
+      (one) =>
+        `  ${paint.red('✖')} ${truncate(printableLine(`${placeOf(one)}  ${one.kind}: ${one.message}`), width - 4)}`,
+    );
+  const more = conflicts.length - lines.length;
+  return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
+};
+
+/** The plan of a merge or a revert. */
+export const plannedMerge = (plan: Shown, title: string, look: Look): string => {
+  const { paint, width } = look;
+  const { conflicts = [] } = plan;
+  return `${[
+    `${paint.bold('Plan')}: ${title}`,
+    ...(conflicts.length > 0 ? [] : repositoryLines(plan.repositories, paint, width)),
+    ...conflictLines(plan, look),
+    ...warningLines(plan, paint),
+    ...(conflicts.length > 0 ? [`  ${plural(conflicts.length, 'conflict')}: nothing would be changed`] : []),
+  ].join('\n')}\n`;
+};
+
+/** What it did, and how to undo it. */
+export const doneMerge = (result: Shown, title: string, undo: string | undefined, look: Look): string => {
+  const { paint, width } = look;
+  return `${[
+    `${paint.green('✔')} ${title} ${paint.dim(result.checkpointId)}, epoch ${result.epoch}.`,
+    ...repositoryLines(result.repositories, paint, width),
+    ...conflictLines(result, look),
+    ...((result.conflicts ?? []).length > 0
+      ? ['  mend what is between the markers, then merge the fork']
+      : []),
+    ...warningLines(result, paint),
+    ...(undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`]),
+  ].join('\n')}\n`;
+};
+
+export const forkedSession = (
+  answer: ForkSessionAnswer,
+  { directory, paint }: { directory: string | undefined; paint: Paint },
+): string => {
+  const { sessionId, forkedFrom, repositories } = answer;
+  return `${[
+    `${paint.green('✔')} Fork ${paint.yellow(sessionId)} of ${forkedFrom.sessionId} at ${paint.dim(forkedFrom.checkpointId)}, ${plural(repositories.length, 'repository', 'repositories')}.`,
+    directory === undefined ? `  sandbox  ${answer.sandboxId}` : `  files    ${directory}`,
+    ...answer.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`)),
+    '',
+    `${paint.dim('capture')}  walkback checkpoint --session ${sessionId} --message MESSAGE`,
+    `${paint.dim('merge')}    walkback merge ${sessionId} --into ${forkedFrom.sessionId}`,
+    `${paint.dim('discard')}  walkback session end ${sessionId} --discard`,
+  ].join('\n')}\n`;
+};

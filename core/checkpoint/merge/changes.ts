@@ -1,0 +1,71 @@
+/** Which steps of a timeline are taken back by a revert. Pure. */
+import type { TreeNode } from '../ports/stores.ts';
+import { pathTo } from '../timeline/tree.ts';
+
+/** From the checkpoint before it to the one after it; `afterSeq` null: to what is there now. */
+export interface Change {
+  beforeSeq: number;
+  afterSeq: number | null;
+}
+
+type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'reason' | 'checkpointId'>;
+
+/** They were made from other work, and are nobody's message. */
+const COMPOSED = new Set(['merge', 'revert', 'partial-rollback']);
+
+const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
+  const bySeq = new Map(nodes.map((node) => [node.seq, node]));
+  return pathTo(nodes, headSeq).flatMap((seq) => bySeq.get(seq) ?? []);
+};
+
+/**
+ * The work of one message on the way to the head, the newest first. What was done since the head belongs
+ * to the head's message. Undefined: a step begins at a checkpoint that is gone.
+ */
+export const changesOfMessage = (
+  nodes: readonly Node[],
+  headSeq: number,
+  messageId: string,
+): Change[] | undefined => {
+  const path = nodesTo(nodes, headSeq);
+  const changes: Change[] = [];
+  let open: Change | undefined;
+  for (const [index, node] of path.entries()) {
+    if (node.messageId !== messageId || COMPOSED.has(node.reason)) {
+      open = undefined;
+      continue;
+    }
+    if (open === undefined) {
+      const before = path[index - 1];
+      if (before === undefined) return undefined;
+      open = { beforeSeq: before.seq, afterSeq: node.seq };
+      changes.unshift(open);
+    }
+    open.afterSeq = index === path.length - 1 ? null : node.seq;
+  }
+  return changes;
+};
+
+/** What each of these changed since the one before it, the newest first; and those that are not on the way. */
+export const changesOfCheckpoints = (
+  nodes: readonly Node[],
+  headSeq: number,
+  checkpointIds: readonly string[],
+): { changes: Change[]; unknown: string[] } => {
+  const path = nodesTo(nodes, headSeq);
+  const wanted = new Set(checkpointIds);
+  const changes: Change[] = [];
+  for (const [index, node] of path.entries()) {
+    const before = path[index - 1];
+    if (!wanted.has(node.checkpointId) || before === undefined) continue;
+    wanted.delete(node.checkpointId);
+    changes.unshift({ beforeSeq: before.seq, afterSeq: node.seq });
+  }
+  return { changes, unknown: [...wanted] };
+};
+
+/** Everything since the oldest checkpoint that is left. */
+export const changesOfSession = (nodes: readonly Node[], headSeq: number): Change[] =>
+  nodesTo(nodes, headSeq)
+    .slice(0, 1)
+    .map(({ seq }) => ({ beforeSeq: seq, afterSeq: null }));

@@ -1,0 +1,103 @@
+/** Makes the state that a rollback is to reach, when it is composed, and a checkpoint of it (W4). */
+import type { Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { composedToolId } from '../../shared/ids.ts';
+import type { CaptureDeps } from '../capture/capture.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { createRollbackJournal } from '../rollback/rollback-journal.ts';
+import type { Place } from '../session/place.ts';
+import { createCompose } from './compose.ts';
+import { requireNoConflicts } from './conflicts.ts';
+
+const REASONS: Record<Composition['kind'], string> = {
+  paths: 'partial-rollback',
+  revert: 'revert',
+  merge: 'merge',
+};
+
+const isSameState = (a: RepositoryState | undefined, b: RepositoryState): boolean =>
+  a?.state === b.state && (b.state !== 'captured' || (a.tree === b.tree && a.meta === b.meta));
+
+const isSame = (before: Checkpoint | undefined, states: readonly RepositoryState[]): before is Checkpoint =>
+  before !== undefined &&
+  before.repositories.length === states.length &&
+  states.every((state) =>
+    isSameState(
+      before.repositories.find(({ path }) => path === state.path),
+      state,
+    ),
+  );
+
+/** Some paths of another session are not its work: the next merge looks at them again. */
+const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
+  composition.kind === 'merge' && composition.paths === undefined ? composition.from : undefined;
+
+const overtaken = (requestId: string): WalkbackError =>
+  new WalkbackError('RollbackInProgress', `Another call works on request "${requestId}". Call again.`, {
+    retryable: true,
+    details: { requestId },
+  });
+
+export const createComposeTarget = (deps: CaptureDeps) => {
+  const compose = createCompose(deps);
+  const { noteTarget } = createRollbackJournal(deps);
+
+  return async (
+    attempt: {
+      place: Place;
+      target: Checkpoint | undefined;
+      sandbox: ExecutionAdapter;
+      invocation: Invocation;
+    },
+    journal: RollbackJournal,
+    now: Checkpoint,
+  ): Promise<{ journal: RollbackJournal; target: Checkpoint }> => {
+    const { composition, requestId } = journal;
+    if (composition === undefined) throw new Error('There is nothing to compose.');
+    const { place, sandbox, invocation } = attempt;
+    const toolExecutionId = composedToolId(requestId, journal.captures);
+    const composed = await compose(
+      {
+        session: place.session,
+        sandbox,
+        composition,
+        now,
+        toolExecutionId,
+        messageId: now.messageId,
+        isStored: true,
+      },
+      invocation,
+    );
+    requireNoConflicts(composed, composition);
+    const lost = composed.repositories.filter(({ state }) => state === 'failed');
+    if (lost.length > 0) {
+      throw new WalkbackError(
+        'CaptureFailed',
+        `The merged state of ${lost.map(({ path }) => path).join(', ')} could not be stored. Nothing was changed.`,
+      );
+    }
+    if (isSame(attempt.target, composed.repositories)) return { journal, target: attempt.target };
+    const captured: Captured = {
+      repositories: composed.repositories,
+      failures: now.failures,
+      skipped: now.skipped,
+      complete: now.complete,
+      missingTargets: [],
+      late: [],
+    };
+    const noted = await noteTarget(journal, {
+      captured,
+      parentSeq: now.seq,
+      messageId: now.messageId,
+      messageOrder: now.messageOrder,
+      toolExecutionId,
+      reason: REASONS[composition.kind],
+      mergedFrom: secondParent(composition),
+      composed: { conflicts: composed.conflicts.slice(0, 200), warnings: composed.warnings },
+    });
+    if (noted === undefined) throw overtaken(requestId);
+    return { journal: noted.journal, target: noted.checkpoint };
+  };
+};

@@ -1,0 +1,226 @@
+/**
+ * Makes a state that nobody stood on yet from the state of now and other checkpoints, and stores it as a
+ * capture is stored (W4). Nothing of the user's is written. Conflicts make nothing (W3).
+ */
+import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { type CaptureDeps, createTakeIn } from '../capture/capture.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import { notCaptured } from '../capture/capture-report.ts';
+import { knownFrom } from '../capture/chain.ts';
+import { BUNDLE_LIMITS } from '../capture/limits.ts';
+import type {
+  CapturedRepositoryState,
+  ComposedFacts,
+  Composition,
+  RepositoryState,
+  Session,
+} from '../model.ts';
+import type { ComposeReport, ComposeRepository, Conflict } from '../ports/compose.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { baseOwnerOf } from '../session/keys.ts';
+import { isAlive, keepChain } from '../session/retention.ts';
+import { createComposeBundles } from './compose-bundles.ts';
+import { type Decision, decideRepositories } from './decide.ts';
+import { createCompositionSteps } from './steps.ts';
+
+export interface ComposeInput {
+  session: Session;
+  sandbox: ExecutionAdapter;
+  composition: Composition;
+  /** The capture of now: the states that it holds. */
+  now: { repositories: RepositoryState[] };
+  toolExecutionId: string;
+  messageId: string | null;
+  /** False for a plan: nothing is stored. */
+  isStored: boolean;
+}
+
+export interface Composed extends ComposedFacts {
+  repositories: RepositoryState[];
+}
+
+const LABELS = { ours: 'now', theirs: 'change' };
+
+const idle = (state: RepositoryState): RepositoryState => ({ ...state, changed: false, bundleBytes: 0 });
+
+const requireUsable = ({ unknownPaths, unsupported, failures }: ComposeReport): void => {
+  if (unsupported.length > 0) {
+    throw new WalkbackError(
+      'SandboxUnsupported',
+      `The git of the sandbox is older than 2.38 and cannot merge ${unsupported.join(', ')}. Use a template with a newer git.`,
+    );
+  }
+  if (failures.length > 0) {
+    const reasons = failures.slice(0, 5).map(({ path, reason }) => `${path}: ${reason}`);
+    throw new WalkbackError(
+      'CaptureFailed',
+      `The states could not be merged. ${reasons.join('; ')}. Nothing was changed.`,
+    );
+  }
+  if (unknownPaths.length === 0) return;
+  throw new WalkbackError(
+    'InvalidInput',
+    `paths: neither now nor then is there anything at ${unknownPaths.slice(0, 10).join(', ')}.`,
+    { details: { fields: ['paths'], unknownPaths } },
+  );
+};
+
+/** HEAD and branch, for people: of the side that gave them. */
+const withHost = (state: RepositoryState, from: CapturedRepositoryState | undefined): RepositoryState =>
+  from === undefined
+    ? state
+    : {
+        ...state,
+        branch: from.branch,
+        head: from.head,
+        shallow: from.shallow,
+        partial: from.partial,
+        objectFormat: from.objectFormat,
+      };
+
+export const createCompose = (deps: CaptureDeps) => {
+  const { store, repositories, clock } = deps;
+  const takeIn = createTakeIn(deps);
+  const stepsOf = createCompositionSteps(deps);
+  const bundlesFor = createComposeBundles(deps);
+
+  const ownBases = async (session: Session, states: readonly RepositoryState[]): Promise<string[]> => {
+    const names = [...new Set(states.flatMap(({ base }) => base ?? []))];
+    const bases = await Promise.all(names.map((name) => store.getBase(name, baseOwnerOf(session))));
+    return bases.flatMap((base) => (base !== undefined && isAlive(base, clock) ? [base.name] : []));
+  };
+
+  /** What the sandbox is asked for. A repository whose state is stored in this session already needs nothing. */
+  const asked = (
+    decisions: readonly Decision[],
+    now: readonly RepositoryState[],
+    isForeign: (state: RepositoryState) => boolean,
+  ) =>
+    decisions.flatMap((one): Omit<ComposeRepository, 'bundles'>[] => {
+      const isNew = one.action === 'take' && isForeign(one.state);
+      if (one.action !== 'merge' && !isNew) return [];
+      const state = isNew ? one.state : now.find(({ path }) => path === one.path);
+      const known = state && knownFrom(state, deps.limits);
+      if (known === undefined) return [];
+      return [
+        {
+          known: isNew ? { ...known, next: 'rebase' } : known,
+          ...(isNew && { isNew }),
+          objectFormat: state?.objectFormat ?? 'sha1',
+          ...(state?.partial === true && { partial: true }),
+          steps: one.action === 'merge' ? one.steps : [],
+          ...(one.action === 'merge' && one.paths !== undefined && { paths: one.paths }),
+        },
+      ];
+    });
+
+  return async (input: ComposeInput, invocation: Invocation): Promise<Composed> => {
+    const { session, sandbox, composition, now } = input;
+    const { steps, selected, foreign } = await stepsOf(session, composition, now.repositories);
+    const { decisions, conflicts } = decideRepositories(now.repositories, steps, {
+      selected,
+      isOwn: (state) => !foreign.has(state),
+    });
+    const markers = composition.kind === 'merge' && composition.markers;
+    const wanted = asked(decisions, now.repositories, (state) => foreign.has(state));
+    const told = now.repositories.filter(({ path }) =>
+      wanted.some(({ known, isNew }) => known.path === path && isNew !== true),
+    );
+    const knownBases = await ownBases(session, [
+      ...told,
+      ...decisions.flatMap((one) => (one.action === 'take' ? one.state : [])),
+    ]);
+
+    const run = async (upload: Parameters<typeof repositories.compose>[2]): Promise<ComposeReport> => {
+      const ask = async (missing: readonly string[]): Promise<ComposeReport> =>
+        repositories.compose(
+          sandbox,
+          {
+            sessionId: session.sessionId,
+            projectsRoot: session.projectsRoot,
+            toolExecutionId: input.toolExecutionId,
+            messageId: input.messageId,
+            reason: composition.kind,
+            knownBases,
+            maxInlineBytes: (deps.limits ?? BUNDLE_LIMITS).carriedBytes,
+            timeoutMs: commandTimeout(invocation, clock),
+            repositories: await bundlesFor(session.sessionId, foreign, wanted, decisions, missing),
+            markers,
+            labels: LABELS,
+            isExported: input.isStored && (conflicts.length === 0 || markers),
+          },
+          upload,
+        );
+      const first = await ask([]);
+      return first.missing.length === 0 ? first : ask(first.missing);
+    };
+
+    const nothing: { captured: Pick<Captured, 'repositories'>; report?: ComposeReport } = {
+      captured: { repositories: [] },
+    };
+    const plan = async () => {
+      const report = await run(async () => null);
+      const states = report.repositories.map((one): RepositoryState => {
+        const before = now.repositories.find(({ path }) => path === one.path);
+        if (one.state !== 'captured') return notCaptured(one.path, one.state, before);
+        const { path, commit, tree, meta, changed } = one;
+        return {
+          path,
+          state: 'captured',
+          commit,
+          tree,
+          meta,
+          changed,
+          bundleBytes: 0,
+          objectFormat: before?.objectFormat,
+        };
+      });
+      return { captured: { repositories: states }, report };
+    };
+    const { captured, report } =
+      wanted.length === 0
+        ? nothing
+        : await (input.isStored
+            ? takeIn({ session, head: { repositories: told } }, async (upload) => {
+                const answer = await run(upload);
+                requireUsable(answer);
+                return answer;
+              })
+            : plan());
+    if (report !== undefined) requireUsable(report);
+    const found: Conflict[] = [...conflicts, ...(report?.conflicts ?? [])];
+    const isMade = found.length === 0 || markers;
+    const made = new Map(captured.repositories.map((state) => [state.path, state]));
+    const states: RepositoryState[] = [];
+    for (const one of isMade ? decisions : []) {
+      const before = now.repositories.find(({ path }) => path === one.path);
+      const state = made.get(one.path);
+      if (one.action === 'leave') states.push(notCaptured(one.path, 'absent', before));
+      else if (one.action === 'keep') states.push(...(before === undefined ? [] : [idle(before)]));
+      else if (one.action === 'take') {
+        states.push(
+          state === undefined
+            ? idle(await keepChain(store, session, one.state, clock))
+            : withHost(state, one.state),
+        );
+      } else if (state !== undefined) {
+        const isTaken = report?.hostTaken.includes(one.path) === true;
+        states.push(withHost(state, isTaken ? one.others.at(-1) : undefined));
+      }
+    }
+    // Of a repository in conflict as a whole, the side of now stays.
+    for (const { repository } of isMade ? conflicts : []) {
+      states.push(...now.repositories.filter(({ path }) => path === repository).map(idle));
+    }
+    const kept = (report?.hostKept ?? []).map(
+      (path) =>
+        `${path}: HEAD, branches and index changed on both sides, so they stay; the files come as uncommitted work`,
+    );
+    return {
+      repositories: states.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      conflicts: found,
+      warnings: kept,
+    };
+  };
+};

@@ -1,0 +1,73 @@
+/**
+ * The last checkpoint that two sessions have in common. It is derived from their timelines and never
+ * stored: a merge that was rolled back is not there any more, and a merged fork goes on from its own head.
+ * Pure.
+ */
+import type { CheckpointRef } from '../model.ts';
+import type { TreeNode } from '../ports/stores.ts';
+
+export type Timelines = ReadonlyMap<
+  string,
+  readonly Pick<TreeNode, 'seq' | 'parentSeq' | 'mergedFrom' | 'forkedFrom'>[]
+>;
+
+const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
+
+const index = (timelines: Timelines): Map<string, CheckpointRef[]> => {
+  const parents = new Map<string, CheckpointRef[]>();
+  for (const [sessionId, nodes] of timelines) {
+    for (const { seq, parentSeq, mergedFrom, forkedFrom } of nodes) {
+      parents.set(nameOf({ sessionId, seq }), [
+        ...(parentSeq === null ? [] : [{ sessionId, seq: parentSeq }]),
+        ...(mergedFrom === undefined ? [] : [mergedFrom]),
+        ...(forkedFrom === undefined ? [] : [forkedFrom]),
+      ]);
+    }
+  }
+  return parents;
+};
+
+/** A checkpoint and everything that its state came from, as far as it is still there. */
+const ancestors = (
+  parents: ReadonlyMap<string, CheckpointRef[]>,
+  of: CheckpointRef,
+): Map<string, CheckpointRef> => {
+  const found = new Map<string, CheckpointRef>();
+  const open = [of];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const name = nameOf(at);
+    const above = parents.get(name);
+    if (found.has(name) || above === undefined) continue;
+    found.set(name, at);
+    open.push(...above);
+  }
+  return found;
+};
+
+/**
+ * Undefined: they have nothing in common. Of several that are equally near, the one of `into` with the
+ * highest number.
+ */
+export const mergeBase = (
+  timelines: Timelines,
+  into: CheckpointRef,
+  from: CheckpointRef,
+): CheckpointRef | undefined => {
+  const parents = index(timelines);
+  const ours = ancestors(parents, into);
+  const common = [...ancestors(parents, from).values()].filter((ref) => ours.has(nameOf(ref)));
+  const passed = new Set<string>();
+  for (const ref of common) {
+    for (const above of parents.get(nameOf(ref)) ?? []) {
+      for (const name of ancestors(parents, above).keys()) passed.add(name);
+    }
+  }
+  const rank = ({ sessionId, seq }: CheckpointRef): number => (sessionId === into.sessionId ? 1e12 : 0) + seq;
+  return common.filter((ref) => !passed.has(nameOf(ref))).toSorted((a, b) => rank(b) - rank(a))[0];
+};
+
+/** Whether a fork still is what it began as, and that is in `into`. */
+export const isUnchangedFork = (timelines: Timelines, from: CheckpointRef, base: CheckpointRef): boolean => {
+  const node = timelines.get(from.sessionId)?.find(({ seq }) => seq === from.seq);
+  return node?.forkedFrom !== undefined && nameOf(node.forkedFrom) === nameOf(base);
+};

@@ -1,0 +1,69 @@
+/**
+ * Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work
+ * (W5). A reverse three-way merge, applied as a rollback.
+ */
+import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RevertInput } from '../../../contract/checkpoint-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { requestHash } from '../rollback/request-hash.ts';
+import { createMove } from '../rollback/rollback.ts';
+import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { type Change, changesOfCheckpoints, changesOfMessage, changesOfSession } from './changes.ts';
+
+const leftBehind = (what: string): WalkbackError =>
+  new WalkbackError(
+    'InvalidInput',
+    `${what} is not on the way to where the session stands, so its work is not there to be taken back. The timeline shows what is.`,
+  );
+
+const changesFor = async (
+  store: SessionStore,
+  headSeq: number,
+  { sessionId, messageId, checkpointIds }: RevertInput,
+): Promise<Change[]> => {
+  const tree = await store.listTree(sessionId);
+  if (checkpointIds !== undefined) {
+    const { changes, unknown } = changesOfCheckpoints(tree, headSeq, checkpointIds);
+    const first = unknown[0];
+    if (first === undefined) return changes;
+    await findTarget(store, sessionId, { checkpointId: first });
+    throw leftBehind(`Checkpoint ${first}, or the one before it,`);
+  }
+  if (messageId === undefined) return changesOfSession(tree, headSeq);
+  await findTarget(store, sessionId, { messageId });
+  const changes = changesOfMessage(tree, headSeq, messageId);
+  if (changes === undefined) {
+    throw new WalkbackError(
+      'CheckpointNotFound',
+      `The checkpoint before message "${messageId}" is gone, because its retention is over. So it is not known what the message changed.`,
+    );
+  }
+  if (changes.length === 0) throw leftBehind(`Message "${messageId}"`);
+  return changes;
+};
+
+export const createRevert = (deps: RollbackDeps) => {
+  const move = createMove(deps);
+  return (input: RevertInput, invocation: Invocation): Promise<RollbackAnswer> => {
+    const { sessionId, requestId, messageId, checkpointIds, paths, dryRun } = input;
+    return move(
+      {
+        sessionId,
+        requestId,
+        dryRun,
+        hash: requestHash({ kind: 'revert', messageId, checkpointIds, paths }),
+        choose: async ({ session }) => ({
+          composition: {
+            kind: 'revert',
+            changes: await changesFor(deps.store, session.headSeq, input),
+            ...(paths !== undefined && { paths }),
+          },
+        }),
+      },
+      invocation,
+    );
+  };
+};

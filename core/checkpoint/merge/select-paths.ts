@@ -1,0 +1,30 @@
+/** Which repository each path of a request is in. Pure. */
+import { WalkbackError } from '../../shared/errors.ts';
+
+/** By repository: all of it, or files and directories in it. */
+export type SelectedPaths = ReadonlyMap<string, 'whole' | string[]>;
+
+/** A path belongs to the innermost repository. Throws `InvalidInput` for one that is in none. */
+export const selectPaths = (paths: readonly string[], repositories: readonly string[]): SelectedPaths => {
+  const innermostFirst = [...new Set(repositories)].toSorted((a, b) => b.length - a.length);
+  const selected = new Map<string, 'whole' | string[]>();
+  for (const given of paths) {
+    const path = given.replace(/\/$/, '');
+    const owner =
+      innermostFirst.find((one) => one === path || path.startsWith(`${one}/`)) ??
+      innermostFirst.find((one) => one === '.');
+    if (owner === undefined) {
+      const known = [...new Set(repositories)].toSorted().slice(0, 20);
+      throw new WalkbackError(
+        'InvalidInput',
+        `paths: "${given}" is in no repository. Give paths relative to the projects root. Repositories: ${known.join(', ')}.`,
+        { details: { fields: ['paths'], path: given, known } },
+      );
+    }
+    if (owner === path) selected.set(owner, 'whole');
+    const inside = owner === '.' ? path : path.slice(owner.length + 1);
+    const before = selected.get(owner) ?? [];
+    if (before !== 'whole') selected.set(owner, [...before, inside]);
+  }
+  return selected;
+};

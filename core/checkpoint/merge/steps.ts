@@ -1,0 +1,57 @@
+/** Reads the checkpoints that a composition names. */
+import type { CheckpointRef, Composition, RepositoryState, Session } from '../model.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { findTarget } from '../timeline/targets.ts';
+import type { States, Step } from './decide.ts';
+import { type SelectedPaths, selectPaths } from './select-paths.ts';
+
+interface Steps {
+  steps: Step[];
+  selected?: SelectedPaths;
+  /** States of other sessions, and which session each is of. */
+  foreign: ReadonlyMap<RepositoryState, string>;
+}
+
+export const createCompositionSteps =
+  ({ store }: { store: SessionStore }) =>
+  async (session: Session, composition: Composition, now: States): Promise<Steps> => {
+    const { sessionId } = session;
+    const foreign = new Map<RepositoryState, string>();
+    const statesAt = async (ref: CheckpointRef): Promise<States> => {
+      const { repositories } = await findTarget(store, ref.sessionId, {}, ref.seq);
+      if (ref.sessionId !== sessionId) for (const state of repositories) foreign.set(state, ref.sessionId);
+      return repositories;
+    };
+    const ownAt = (seq: number | null): Promise<States> =>
+      seq === null ? Promise.resolve(now) : statesAt({ sessionId, seq });
+
+    const read = async (): Promise<Step[]> => {
+      switch (composition.kind) {
+        case 'paths':
+          return [{ base: now, theirs: await ownAt(composition.fromSeq) }];
+        case 'revert':
+          return Promise.all(
+            composition.changes.map(async ({ afterSeq, beforeSeq }) => ({
+              base: await ownAt(afterSeq),
+              theirs: await ownAt(beforeSeq),
+            })),
+          );
+        case 'merge':
+          return [{ base: await statesAt(composition.base), theirs: await statesAt(composition.from) }];
+      }
+    };
+
+    const steps = await read();
+    const { paths } = composition;
+    const all = [now, ...steps.flatMap(({ base, theirs }) => [base, theirs])].flat();
+    return {
+      steps,
+      ...(paths !== undefined && {
+        selected: selectPaths(
+          paths,
+          all.filter(({ state }) => state === 'captured').map(({ path }) => path),
+        ),
+      }),
+      foreign,
+    };
+  };

@@ -1,0 +1,7 @@
+import { createForkSession } from '../core/checkpoint/merge/fork-session.ts';
+import { createHandler } from './handler.ts';
+import { checkpointPorts } from './sandbox-runtime.ts';
+
+export const handler = createHandler('fork-session', async (runtime) =>
+  createForkSession(await checkpointPorts(runtime)),
+);

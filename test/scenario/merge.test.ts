@@ -1,0 +1,85 @@
+/** Reverts, partial rollbacks and merges on the embedded cloud: real git in real sandboxes. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { mergeStage } from '../support/merge-stage.ts';
+import { shell } from '../support/world.ts';
+
+let cloud: TestCloud;
+let stage: ReturnType<typeof mergeStage>;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+  stage = mergeStage(cloud);
+});
+afterAll(() => cloud.close());
+
+test('a message is taken back, later ones stay; merge then revert restores what was there', async () => {
+  const world = await stage.open();
+  shell(world.root, 'seq 40 > api/lines; seq 40 > web/lines');
+  await world.checkpoint('t1', 'msg-1');
+  shell(world.root, 'sed -i 1s/.*/bad/ api/lines; echo bad > web/bad; chmod 644 web/private.txt');
+  await world.checkpoint('t2', 'msg-2');
+  shell(world.root, 'sed -i 40s/.*/good/ api/lines; echo good > web/good');
+  await world.checkpoint('t3', 'msg-3');
+  const revert = async (requestId: string, more: object) =>
+    (await cloud.invoke('revert', {
+      sessionId: world.sessionId,
+      requestId,
+      ...more,
+    })) as unknown as RollbackAnswer;
+
+  const plan = await revert('r1', { messageId: 'msg-2', dryRun: true });
+  expect(plan).toMatchObject({ status: 'PLANNED', discardedMessageIds: [] });
+  const reverted = await revert('r1', { messageId: 'msg-2' });
+  expect(
+    shell(
+      world.root,
+      'sed -n "1p;40p" api/lines; ls web | grep -E "bad|good" || true; stat -c %a web/private.txt',
+    ),
+  ).toBe('1\ngood\ngood\n600\n');
+  expect(await revert('r1', { messageId: 'msg-2' })).toEqual(reverted);
+
+  const before = world.fingerprint();
+  const fork = await stage.forkOf(world, 'f2');
+  shell(fork.root, 'echo f > api/f; sed -i 20s/.*/fork/ web/lines');
+  await fork.checkpoint('f');
+  const merged = await stage.merge(fork, world, 'm');
+  expect(world.fingerprint()).not.toEqual(before);
+  await revert('r2', { checkpointIds: [merged.checkpointId] });
+  expect(world.fingerprint()).toEqual(before);
+
+  await expect(revert('r3', { messageId: 'msg-9' })).rejects.toMatchObject({ errorType: 'MessageNotFound' });
+  await expect(revert('r1', { messageId: 'msg-1' })).rejects.toMatchObject({ errorType: 'RequestConflict' });
+});
+
+test('only the named files and repositories go back, and all else stays', async () => {
+  const world = await stage.open();
+  const first = await world.checkpoint('t1', 'msg-1');
+  shell(
+    world.root,
+    'for r in api web; do (cd $r; echo x > a.txt; rm -r src; git commit -qam second; echo y > y); done',
+  );
+  const changed = world.fingerprint();
+  const rollback = async (requestId: string, paths: string[], more = {}) =>
+    (await cloud.invoke('rollback', {
+      sessionId: world.sessionId,
+      checkpointId: first.checkpointId,
+      requestId,
+      paths,
+      ...more,
+    })) as unknown as RollbackAnswer;
+  expect((await rollback('p1', ['api/a.txt', 'api/src', 'web'], { dryRun: true })).status).toBe('PLANNED');
+  expect(world.fingerprint()).toEqual(changed);
+  const done = await rollback('p1', ['api/a.txt', 'api/src', 'web']);
+  const of = (looks: readonly string[], repository: string) =>
+    looks.filter((line) => line.includes(repository));
+  const now = world.fingerprint();
+  expect(of(now, 'web')).toEqual(of(first.looks, 'web'));
+  expect(shell(`${world.root}/api`, 'cat a.txt y; git log -1 --format=%s; ls src')).toBe(
+    'one\ny\nsecond\ndeep\n',
+  );
+  await world.rollback('undo', String(done.undoCheckpointId));
+  expect(world.fingerprint()).toEqual(changed);
+  await expect(rollback('p2', ['api/none'])).rejects.toMatchObject({ errorType: 'InvalidInput' });
+  await expect(rollback('p3', ['elsewhere/x'])).rejects.toMatchObject({ errorType: 'InvalidInput' });
+});
