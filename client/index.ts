@@ -12,7 +12,14 @@ export type { Saga, SagaRewindOptions, SubmitOptions } from './saga.ts';
 export { type HostTool, type SagaToolsOptions, sagaTools } from './saga-tools.ts';
 export type { InteractiveOptions, Sagas, StartSagaOptions } from './sagas.ts';
 export type { MessageText, Redact } from './said.ts';
-export type { CheckpointOptions, RehydrateOptions, RewindOptions, Session } from './session.ts';
+export type {
+  CheckpointOptions,
+  Fork,
+  MergeOptions,
+  RehydrateOptions,
+  RewindOptions,
+  Session,
+} from './session.ts';
 export type { Sessions, StartOptions } from './sessions.ts';
 export type { ToolCall } from './tool-call.ts';
 export type { CallToolOptions, Tools } from './tools.ts';

@@ -16,7 +16,7 @@ const SUBJECT: Record<Composition['kind'], string> = {
   merge: 'Both sides changed the same places',
 };
 
-export const conflictError = (
+const conflictError = (
   conflicts: readonly Conflict[],
   { kind }: Pick<Composition, 'kind'>,
 ): WalkbackError => {

@@ -67,7 +67,8 @@ export const createStage = () => {
         rehydrate({ sessionId: SESSION, ...input }, invocation()),
       timeline: createTimeline(deps),
       context: () => context({ sessionId: SESSION }, invocation()),
-      endSession: () => createEndSession({ ...deps, kill: deps.sandboxes.kill })({ sessionId: SESSION }),
+      endSession: () =>
+        createEndSession({ ...deps, kill: async (id) => deps.sandboxes.kill(id) })({ sessionId: SESSION }),
     };
   };
 
