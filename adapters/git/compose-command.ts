@@ -6,6 +6,7 @@ import {
   type ComposeRequest,
 } from '../../core/checkpoint/ports/compose.ts';
 import { refName } from './capture-command.ts';
+import { CHANGES_LIMITS } from './changes-output.ts';
 import type { IncomingBundle } from './join-links.ts';
 import { all, type Pair, records, value } from './output.ts';
 import { bundleNames } from './restore-command.ts';
@@ -43,6 +44,8 @@ export const composeScript = (
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
       // What changed is recorded by captures alone.
       CHANGES: '',
+      CHANGES_EACH: CHANGES_LIMITS.each,
+      CHANGES_MOST: CHANGES_LIMITS.all,
       EXPORT: request.isExported ? 1 : 0,
       MARKERS: request.markers ? 1 : 0,
       LABEL_OURS: refName(request.labels.ours),
