@@ -46,10 +46,10 @@ export const showQueue: Show = async (visit) => {
   const look = ({ sagaId }: { sagaId: string }) => ask('describe-saga', { sagaId });
   const asked = await mapAtOnce(waiting.sagas, AT_ONCE, look);
   const left = await mapAtOnce(failed.sagas, AT_ONCE, look);
-  const approvals = asked.flatMap((seen) => [
-    ...(seen.awaiting === undefined ? [] : [{ sagaId: seen.sagaId, asked: seen.awaiting }]),
-    // A child has a line of its own in the list.
-  ]);
+  // A child that waits has a line of its own in the list.
+  const approvals = asked.flatMap(({ sagaId, awaiting }) =>
+    awaiting === undefined ? [] : [{ sagaId, asked: awaiting }],
+  );
   const more =
     (waiting.cursor ?? failed.cursor) === undefined
       ? NOTHING

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatTime, plural } from '../../cli/terminal/text.ts';
-import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
+import { type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { Show } from '../context.ts';
 import {
   badge,
@@ -117,7 +117,7 @@ export const showSaga: Show = async ({ ask, params: { id: sagaId = '' }, now }) 
   )}
   ${childrenPart(seen)}
   <h2>Ledger</h2><p>${link(`/ledger${query({ saga: sagaId, verify: 'yes' })}`, 'Verify it')}</p>${ledgerRows(entries)}
-  ${cursor === undefined ? NOTHING : html`<p class="hint">Only the first ${plural((entries as LedgerRow[]).length, 'entry', 'entries')} are shown.</p>`}
+  ${cursor === undefined ? NOTHING : html`<p class="hint">Only the first ${plural(entries.length, 'entry', 'entries')} are shown.</p>`}
   ${list([html`<span class="hint">${shown(seen.advice)}</span>`])}`;
   return {
     title: `Saga ${sagaId}`,

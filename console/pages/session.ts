@@ -8,6 +8,7 @@ import type {
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
 import type { Ask, Show } from '../context.ts';
+import { changesPart } from '../parts/changes.ts';
 import {
   badge,
   facts,
@@ -69,6 +70,10 @@ export const showSession: Show = async ({ ask, params: { id: sessionId = '' }, q
   const newest = messages.toSorted((a, b) => b.order - a.order);
   const chosen = newest.find(({ messageId }) => messageId === message) ?? newest[0];
   const of = checkpoints.filter(({ messageId }) => messageId === chosen?.messageId);
+  const changes =
+    chosen === undefined || of.length === 0
+      ? undefined
+      : await ask('changes', { sessionId, messageId: chosen.messageId });
   const others = checkpoints.filter(({ messageId }) => messageId === null);
   const body = html`${facts([
     ['Status', badge(session.status)],
@@ -88,9 +93,9 @@ export const showSession: Show = async ({ ask, params: { id: sessionId = '' }, q
     <section aria-label="The chosen message">${
       chosen === undefined
         ? NOTHING
-        : html`<h2>${shown(chosen.messageId)} ${chosen.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>${wayBack(sessionId, chosen)}${checkpointRows('Checkpoints of this message', of)}${omissions(of)}`
+        : html`<h2>${shown(chosen.messageId)} ${chosen.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>${wayBack(sessionId, chosen)}${checkpointRows('Checkpoints of this message', of)}${(changes?.checkpoints ?? []).map((one) => changesPart(one))}${changes?.cursor === undefined ? NOTHING : html`<p class="hint">There is more; walkback changes shows all.</p>`}${omissions(of)}`
     }${others.length === 0 ? NOTHING : html`<h2>Of no message</h2>${checkpointRows('Checkpoints of no message', others)}`}</section>
   </div>
   <p>${link(`${path('sessions', sessionId)}${query({ ...(message === undefined ? {} : { message }), format: 'json' })}`, 'This page as JSON')}</p>`;
-  return { title: `Session ${sessionId}`, body, data: timeline };
+  return { title: `Session ${sessionId}`, body, data: { ...timeline, changes: changes?.checkpoints ?? [] } };
 };

@@ -11,7 +11,7 @@ export const shown = (text: string | null | undefined): Markup =>
   html`<bdi>${printableLine(text ?? '')}</bdi>`;
 
 /** Several lines. */
-const block = (text: string): Markup => html`<pre dir="ltr">${printable(text)}</pre>`;
+export const block = (text: string): Markup => html`<pre dir="ltr">${printable(text)}</pre>`;
 
 export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
 
@@ -33,7 +33,7 @@ export const query = (values: Readonly<Record<string, string | undefined>>): str
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value] as const],
   );
-  return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`;
+  return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
 };
 
 export interface Column<Row> {

@@ -65,7 +65,9 @@ label { display: block; font-size: .87rem; color: var(--soft); }
 input, select, textarea, button { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: .3rem .55rem; max-width: 100%; }
 button { cursor: pointer; background: var(--plain-bg); } button.main { background: var(--link); border-color: var(--link); color: var(--paper); }
 button.danger { color: var(--bad); border-color: var(--bad); background: transparent; }
-.diff ins, .diff del { display: block; text-decoration: none; white-space: pre-wrap; overflow-wrap: anywhere; }
+.diff { max-height: 32rem; overflow: auto; padding: .5rem .7rem; font: .87rem/1.45 ui-monospace, monospace; }
+.diff > * { display: block; min-height: 1.45em; white-space: pre-wrap; overflow-wrap: anywhere; }
+.diff ins, .diff del { text-decoration: none; }
 .diff ins { background: var(--added); } .diff del { background: var(--removed); }
 @media (max-width: 45rem) {
   main { padding: .9rem; } .split { grid-template-columns: 1fr; } .messages { max-height: 16rem; }

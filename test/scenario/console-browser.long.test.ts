@@ -14,6 +14,10 @@ import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.
 import { openWorld, type World } from '../support/world.ts';
 
 const browser: Browser | undefined = await startBrowser();
+const running = (): Browser => {
+  if (browser === undefined) throw new Error('no browser');
+  return browser;
+};
 const SHOTS = 'node_modules/.cache/screenshots';
 const HOSTILE = "<img src=x onerror='document.title=1'>.txt";
 const MAIL = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: '<b>je_1</b>' };
@@ -46,7 +50,7 @@ describe.skipIf(browser === undefined)('the console in a browser', () => {
   };
 
   const open = async (origin: string, viewport = { width: 1200, height: 800 }): Promise<Page> => {
-    const context = await browser!.newContext({ viewport });
+    const context = await running().newContext({ viewport });
     closing.defer(() => context.close());
     const opened = await context.newPage();
     opened.on('dialog', (dialog) => {
