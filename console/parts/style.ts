@@ -56,7 +56,8 @@ time { white-space: nowrap; }
 .messages a:hover { background: var(--plain-bg); } .messages a[aria-current] { background: var(--calm-bg); }
 .messages .left { opacity: .75; text-decoration: line-through; }
 .card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .9rem 1.1rem; margin: 0 0 1rem; }
-.card h2, .card h3 { margin-top: 0; }
+.card > h2:first-child, .card > h3:first-child { margin-top: 0; }
+.scroll + .card, p + .card { margin-top: 1rem; } .scroll + details { margin: .5rem 0 0; }
 .warn { border-left: 3px solid var(--ask); } .stop { border-left: 3px solid var(--bad); } .done { border-left: 3px solid var(--good); }
 pre { margin: .4rem 0; padding: .6rem .8rem; overflow: auto; max-height: 28rem; background: var(--paper); border: 1px solid var(--line); border-radius: 6px; font: .87rem/1.45 ui-monospace, monospace; }
 code { font: .93em ui-monospace, monospace; }
