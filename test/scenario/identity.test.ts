@@ -53,7 +53,8 @@ describe('an approval with a proof', () => {
     expect(row).toMatchObject({ actor: 'rita@example.com' });
     expect(JSON.parse(row?.detail ?? '')).toMatchObject({ person });
     expect(row?.detail).not.toContain(proof.split('.')[2]);
-    expect(await sagas.isSound('proven')).toBe(true);
+    // The saga goes on meanwhile, and its head and entries are read one after the other.
+    await expect.poll(() => sagas.isSound('proven'), { timeout: 60_000 }).toBe(true);
   });
 
   test('of other arguments than were shown changes nothing', async () => {
