@@ -75,7 +75,7 @@ test('every port that the cloud opens is one of its endpoints', async () => {
   expect((await listeningPorts()).filter((port) => !listenedBefore.has(port)).sort(ascending)).toEqual(
     endpoints.sort(ascending),
   );
-  expect(endpoints).toHaveLength(8);
+  expect(endpoints).toHaveLength(9);
 });
 
 test.each([
