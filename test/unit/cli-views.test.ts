@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { visibleLength } from '../../cli/terminal/columns.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { prepareColumns, visibleLength } from '../../cli/terminal/columns.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { diffText } from '../../cli/view/diff-view.ts';
@@ -7,6 +7,9 @@ import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
 import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
 import type { ListedSession, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+
+// As before an answer is laid out.
+beforeAll(() => prepareColumns('日'));
 
 const paint = createPaint(false);
 const NOW = new Date(2026, 0, 2, 12);
