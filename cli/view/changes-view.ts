@@ -17,7 +17,7 @@ const LETTERS: Readonly<Record<FileChange['change'], string>> = {
 };
 
 /** `+3 -1`, or what can be said instead. */
-export const numbersText = (
+const numbersText = (
   counts: { added: number | null; deleted: number | null },
   paint: Paint,
 ): string => {
