@@ -11,16 +11,26 @@ export interface BundleSize {
   sizeBytes: number;
 }
 
-/** esbuild heads every module with its path; the last one of a bundle is its entry. */
-const entryOf = (source: string): string => {
-  const modules = source.match(/^\/\/ (?:functions|examples)\/\S+\.ts$/gm) ?? [];
-  return modules.at(-1)?.slice(3) ?? 'unknown';
-};
+/** The first line of a bundle names its entry (cdk/constructs/walkback-function.ts). */
+const entryOf = (source: string): string => /^\/\/ (\S+\.ts)$/m.exec(source)?.[1] ?? 'unknown';
+
+interface AssetManifest {
+  files?: Readonly<Record<string, { source?: { path?: string } }>>;
+}
+
+/** Directories of earlier syntheses stay where they are, and are not of this app. */
+const assetsOf = (outdir: string): string[] =>
+  readdirSync(outdir)
+    .filter((name) => name.endsWith('.assets.json'))
+    .flatMap((name) => {
+      const manifest: AssetManifest = JSON.parse(readFileSync(join(outdir, name), 'utf8'));
+      return Object.values(manifest.files ?? {}).flatMap(({ source }) => source?.path ?? []);
+    });
 
 /** The functions' bundles among the assets of a synthesised app, largest first. */
 export const bundleSizes = (outdir: string): BundleSize[] =>
-  readdirSync(outdir)
-    .filter((name) => name.startsWith('asset.') && existsSync(join(outdir, name, 'index.mjs')))
+  assetsOf(outdir)
+    .filter((name) => existsSync(join(outdir, name, 'index.mjs')))
     .map((name) => {
       const directory = join(outdir, name);
       const file = join(directory, 'index.mjs');

@@ -2,7 +2,7 @@
  * Verifies OIDC tokens by `aws-jwt-verify`. Signature, issuer, expiry and scope are the library's checks. The
  * others are here: an audience, an expiry at all, a subject. A token is never part of an error or a log.
  */
-import { JwtVerifier } from 'aws-jwt-verify';
+import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import { FetchError, JwtBaseError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import * as z from 'zod';

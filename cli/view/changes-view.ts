@@ -17,10 +17,7 @@ const LETTERS: Readonly<Record<FileChange['change'], string>> = {
 };
 
 /** `+3 -1`, or what can be said instead. */
-const numbersText = (
-  counts: { added: number | null; deleted: number | null },
-  paint: Paint,
-): string => {
+const numbersText = (counts: { added: number | null; deleted: number | null }, paint: Paint): string => {
   const { added, deleted } = counts;
   if (added === null || deleted === null) return paint.dim('not counted');
   return `${paint.green(`+${added}`)} ${paint.red(`-${deleted}`)}`;

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-export interface Member {
+interface Member {
   signature: string;
   /** Of its comment; empty: it has none. */
   text: string;
