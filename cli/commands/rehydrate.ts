@@ -1,20 +1,22 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import type { App, Run } from '../app.ts';
+import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import {
+  directoryOf,
+  type FreshSandboxOptions,
+  freshSandboxInput,
+  withFreshSandbox,
+} from '../fresh-sandbox.ts';
+import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
-import { placeOf } from '../sandboxes.ts';
 import { resolveSession } from '../session.ts';
 import { rehydratedSession } from '../view/rehydrate-view.ts';
 
-interface Options {
+interface Options extends FreshSandboxOptions {
   session?: string;
   to?: string;
   mode: 'review' | 'resume';
-  request?: string;
-  template?: string;
-  timeout?: number;
 }
 
 const EXAMPLES = `
@@ -23,19 +25,8 @@ Examples:
   walkback rehydrate --to msg-2               a review copy of message msg-2
   walkback rehydrate --mode resume            the session goes on in the new sandbox`;
 
-const directoryOf = async (run: Run, sandboxId: string, projectsRoot: string): Promise<string | undefined> =>
-  run.sandboxes === undefined ? undefined : placeOf(await run.sandboxes.places(sandboxId), projectsRoot);
-
-/** On this machine a sandbox costs nothing but disk, so it lives as long as one can. */
-const LONGEST_MS = 86_400_000;
-
-const lifetimeMs = (run: Run, { timeout }: Options): number | undefined => {
-  if (timeout !== undefined) return timeout * 1000;
-  return run.sandboxes === undefined ? undefined : LONGEST_MS;
-};
-
 export const defineRehydrate = (rehydrate: Command, app: App): void => {
-  rehydrate
+  withFreshSandbox(rehydrate)
     .description(
       'Rebuild a session in a fresh sandbox. A review copy can be looked at and rolled back on its own; resume ' +
         "makes the new sandbox the session's own. With the embedded cloud the sandbox is a directory of this " +
@@ -46,27 +37,19 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
     .addOption(
       new Option('--mode <mode>', 'what the copy is for').choices(['review', 'resume']).default('review'),
     )
-    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
-    .option('--template <name>', "sandbox template (default: the session's)")
-    .option(
-      '--timeout <seconds>',
-      'how long the sandbox lives (default: 1 h, locally 24 h)',
-      parseWholeNumber(10, 86_400),
-    )
     .addHelpText('after', EXAMPLES)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);
         const target = options.to === undefined ? {} : await resolveTarget(run.invoke, sessionId, options.to);
-        const timeoutMs = lifetimeMs(run, options);
+        const sandbox = freshSandboxInput(run, options);
         const answer = await run.progress(`Rehydrating ${sessionId}`, () =>
           run.invoke('walkback-rehydrate', {
             ...target,
             sessionId,
             mode: options.mode,
             requestId: options.request ?? freshId('rehydrate'),
-            ...(options.template === undefined ? {} : { template: options.template }),
-            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+            ...sandbox,
           }),
         );
         const directory = await directoryOf(run, answer.sandboxId, answer.projectsRoot);
@@ -74,7 +57,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
           value: { ...answer, ...(directory === undefined ? {} : { directory }) },
           text: () =>
             rehydratedSession(answer, {
-              lifetimeMs: timeoutMs,
+              lifetimeMs: sandbox.timeoutMs,
               sessionId,
               mode: options.mode,
               directory,
