@@ -2,9 +2,10 @@
  * Verifies OIDC tokens by `aws-jwt-verify`. Signature, issuer, expiry and scope are the library's checks. The
  * others are here: an audience, an expiry at all, a subject. A token is never part of an error or a log.
  */
-import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
+
 import { FetchError, JwtBaseError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import * as z from 'zod';
 import type { Role } from '../../contract/identity.ts';
 import type { IdentityVerifier, Proven } from '../../core/saga/people/identify.ts';
