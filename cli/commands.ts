@@ -186,17 +186,39 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/env.ts')).defineEnv,
       },
       {
+        name: 'clean',
+        summary: 'delete what the embedded cloud keeps',
+        load: async () => (await import('./commands/clean.ts')).defineClean,
+      },
+      {
         name: 'doctor',
         summary: 'check what the command needs, and say what to do',
         load: async () => (await import('./commands/doctor.ts')).defineDoctor,
+      },
+      {
+        name: 'completion',
+        summary: 'print what a shell needs to complete commands',
+        load: async () => (await import('./commands/completion.ts')).defineCompletion,
       },
     ],
   },
 ];
 
+const ROWS = COMMAND_GROUPS.flatMap(({ commands }) => commands);
+const loaded = new WeakSet<Command>();
+
+/** Gives a command its options and subcommands, once. */
+export const loadCommand = async (program: Command, app: App, name: string): Promise<void> => {
+  const command = program.commands.find((one) => one.name() === name);
+  const row = ROWS.find((one) => one.name === name);
+  if (command === undefined || row === undefined || loaded.has(command)) return;
+  loaded.add(command);
+  const define = await row.load();
+  define(command, app);
+};
+
 /** Lists every command; the one that runs, or whose help is asked for, is loaded then. */
 export const addCommands = (program: Command, app: App): void => {
-  const rows = COMMAND_GROUPS.flatMap(({ commands }) => commands);
   for (const { heading, commands } of COMMAND_GROUPS) {
     for (const { name, summary } of commands) program.command(name).description(summary).helpGroup(heading);
   }
@@ -216,9 +238,5 @@ export const addCommands = (program: Command, app: App): void => {
       }
       await program.parseAsync([...names, '--help'], { from: 'user' });
     });
-  program.hook('preSubcommand', async (_program, command) => {
-    const row = rows.find(({ name }) => name === command.name());
-    const define = await row?.load();
-    define?.(command, app);
-  });
+  program.hook('preSubcommand', (_program, command) => loadCommand(program, app, command.name()));
 };

@@ -1,0 +1,64 @@
+/** Deletes what an embedded cloud keeps, and nothing else that lies in its directory. */
+import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lockDataDir } from './data-dir.ts';
+import { isMissing } from './private-file.ts';
+
+/** Everything that the cloud and the command keep in a data directory. */
+const KEPT = [
+  'credentials.json',
+  'daemon.log',
+  'dead-letters.jsonl',
+  'dynamodb',
+  'e2b',
+  'events.jsonl',
+  'hooks.curl',
+  'logins.json',
+  's3',
+  'signing-keys.json',
+  'stepfunctions',
+  'streams',
+  'token-key.json',
+  'tools',
+];
+
+export interface KeptEntry {
+  name: string;
+  bytes: number;
+}
+
+const bytesOf = async (path: string): Promise<number> => {
+  // A link is itself, not what it points at: a mount of a sandbox is a directory of the user's.
+  const facts = await lstat(path);
+  if (!facts.isDirectory()) return facts.size;
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const sizes = entries.map(async (entry) =>
+    entry.isFile() ? (await lstat(join(entry.parentPath, entry.name))).size : 0,
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+};
+
+/** What would be deleted; empty when no cloud ever was here. */
+export const listKept = async (dataDir: string): Promise<KeptEntry[]> => {
+  const found: KeptEntry[] = [];
+  for (const name of KEPT) {
+    try {
+      found.push({ name, bytes: await bytesOf(join(dataDir, name)) });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return found;
+};
+
+/** `ConfigurationError` when a cloud runs there. A deletion that was interrupted goes on with the next one. */
+export const deleteKept = async (dataDir: string): Promise<void> => {
+  const lock = await lockDataDir(dataDir);
+  try {
+    for (const name of KEPT) await rm(join(dataDir, name), { recursive: true, force: true });
+  } finally {
+    await lock.release();
+  }
+  // Only when nothing of anybody else's is in it.
+  await rmdir(dataDir).catch(() => undefined);
+};
