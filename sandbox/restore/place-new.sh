@@ -83,10 +83,14 @@ drop_made() {
   drop_directories "${dirs[@]}"
 }
 
-# write_unlinked: lets git write in place the files that cannot be linked.
+# write_unlinked: lets git write in place the files that cannot be linked, and warns of the instant
+# in which another process could lose what it writes into one of them.
 write_unlinked() {
+  local paths=()
   git checkout-index -z --stdin <"$OUT.unlinked" 2>"$OUT.move" || return
-  wrote_all
+  wrote_all || return
+  mapfile -d '' -t paths <"$OUT.unlinked" || return
+  printf '%s: nothing can be linked here, so %s files were written in place; what another process wrote into one at that instant may be lost\n' "${paths[0]//$'\n'/ }" "${#paths[@]}" >>"$OUT.warn"
 }
 
 # inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
