@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
+import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -140,34 +141,42 @@ describe('others at work', () => {
     expect(files(harness.root)).toEqual(after);
   });
 
-  test('a captured file that cannot be read any more refuses the rollback by name', async () => {
-    await using harness = await withoutRoot();
-    harness.sh('echo other > o; echo secret > s', 'app');
-    giveAway(harness);
-    const first = await harness.capture();
-    harness.sh('echo rewritten > s; chmod 000 s; echo changed > o; chown 65534:65534 s o', 'app');
-    const after = files(harness.root);
-    const { report } = await harness.rollback(first);
-    expect(report.outcome).toBe('refused');
-    expect(report.problems).toMatchObject([
-      { path: 'app', kind: 'conflict', message: expect.stringMatching(/\bs\b/) },
-    ]);
-    expect(files(harness.root)).toEqual(after);
-  });
+  test(
+    'a captured file that cannot be read any more refuses the rollback by name',
+    async () => {
+      await using harness = await withoutRoot();
+      harness.sh('echo other > o; echo secret > s', 'app');
+      giveAway(harness);
+      const first = await harness.capture();
+      harness.sh('echo rewritten > s; chmod 000 s; echo changed > o; chown 65534:65534 s o', 'app');
+      const after = files(harness.root);
+      const { report } = await harness.rollback(first);
+      expect(report.outcome).toBe('refused');
+      expect(report.problems).toMatchObject([
+        { path: 'app', kind: 'conflict', message: expect.stringMatching(/\bs\b/) },
+      ]);
+      expect(files(harness.root)).toEqual(after);
+    },
+    NEEDS_ROOT,
+  );
 
-  test('a directory without the right to write is no obstacle, and stays one', async () => {
-    await using harness = await withoutRoot();
-    harness.sh('mkdir ro; echo f > ro/f', 'app');
-    giveAway(harness);
-    const first = await harness.capture();
-    harness.sh('echo g > ro/g; echo 2 > ro/f; chmod 555 ro; chown -R 65534:65534 ro', 'app');
-    const after = files(harness.root);
-    const { undo } = await applies(harness, first);
-    expect(harness.sh('ls ro; stat -c %a ro; cat ro/f', 'app')).toBe('f\n755\nf\n');
-    await applies(harness, undo);
-    expect(files(harness.root)).toEqual(after);
-    harness.sh('chmod 755 ro', 'app');
-  });
+  test(
+    'a directory without the right to write is no obstacle, and stays one',
+    async () => {
+      await using harness = await withoutRoot();
+      harness.sh('mkdir ro; echo f > ro/f', 'app');
+      giveAway(harness);
+      const first = await harness.capture();
+      harness.sh('echo g > ro/g; echo 2 > ro/f; chmod 555 ro; chown -R 65534:65534 ro', 'app');
+      const after = files(harness.root);
+      const { undo } = await applies(harness, first);
+      expect(harness.sh('ls ro; stat -c %a ro; cat ro/f', 'app')).toBe('f\n755\nf\n');
+      await applies(harness, undo);
+      expect(files(harness.root)).toEqual(after);
+      harness.sh('chmod 755 ro', 'app');
+    },
+    NEEDS_ROOT,
+  );
 
   test('filesOnly takes the files of a newer repository, and leaves its .git', async () => {
     await using harness = await withRepositories(['app']);

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
+import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
@@ -126,46 +127,58 @@ describe('what is left out is said', () => {
     return harness;
   };
 
-  test('an unreadable directory and file: the rest is captured, the failure is named', async () => {
-    await using harness = await asNobody();
-    harness.sh('chmod 000 locked secret', 'app');
-    const first = await harness.capture();
-    const app = first.repositories.find((one) => one.path === 'app');
-    expect(app?.state).toBe('captured');
-    expect(first.report.failures).toEqual([
-      { path: 'app/locked/', reason: 'the directory cannot be read: Permission denied' },
-      { path: 'app/secret', reason: 'the file cannot be read: Permission denied' },
-    ]);
-  });
+  test(
+    'an unreadable directory and file: the rest is captured, the failure is named',
+    async () => {
+      await using harness = await asNobody();
+      harness.sh('chmod 000 locked secret', 'app');
+      const first = await harness.capture();
+      const app = first.repositories.find((one) => one.path === 'app');
+      expect(app?.state).toBe('captured');
+      expect(first.report.failures).toEqual([
+        { path: 'app/locked/', reason: 'the directory cannot be read: Permission denied' },
+        { path: 'app/secret', reason: 'the file cannot be read: Permission denied' },
+      ]);
+    },
+    NEEDS_ROOT,
+  );
 
-  test('a directory that may be listed and not entered, and rules that cannot be read, are named', async () => {
-    await using harness = await asNobody();
-    const first = await harness.capture();
-    harness.sh('echo x > .gitignore; chmod 444 locked; chmod 000 .gitignore', 'app');
-    const { report } = await harness.capture();
-    expect(report.failures.map(({ path }) => path).toSorted()).toEqual(['app/.gitignore', 'app/locked/l']);
-    expect((await harness.rollback(first)).report.problems).toMatchObject([{ kind: 'conflict' }]);
-  });
+  test(
+    'a directory that may be listed and not entered, and rules that cannot be read, are named',
+    async () => {
+      await using harness = await asNobody();
+      const first = await harness.capture();
+      harness.sh('echo x > .gitignore; chmod 444 locked; chmod 000 .gitignore', 'app');
+      const { report } = await harness.capture();
+      expect(report.failures.map(({ path }) => path).toSorted()).toEqual(['app/.gitignore', 'app/locked/l']);
+      expect((await harness.rollback(first)).report.problems).toMatchObject([{ kind: 'conflict' }]);
+    },
+    NEEDS_ROOT,
+  );
 
-  test('captured files that cannot be read any more are not captured as they were, and never overwritten', async () => {
-    await using harness = await asNobody();
-    const first = await harness.capture();
-    harness.sh('echo mine > secret; echo mine > locked/l; chmod 000 locked secret', 'app');
-    const second = await harness.capture();
-    expect(second.report.failures.map((one) => one.path)).toEqual(
-      expect.arrayContaining(['app/locked/', 'app/secret']),
-    );
-    const tree = second.repositories[0]?.tree ?? '';
-    const names = harness.sh(
-      `git -c safe.directory='*' --git-dir=.agent-shadow/session-s1 ls-tree -r --name-only ${tree}`,
-      'app',
-    );
-    expect(names).toBe('a.txt\nsrc/main.c\n');
-    const { report } = await harness.rollback(first);
-    expect(report.outcome).toBe('refused');
-    expect(report.problems).toMatchObject([{ path: 'app', kind: 'conflict' }]);
-    expect(harness.sh('cat secret locked/l', 'app')).toBe('mine\nmine\n');
-  });
+  test(
+    'captured files that cannot be read any more are not captured as they were, and never overwritten',
+    async () => {
+      await using harness = await asNobody();
+      const first = await harness.capture();
+      harness.sh('echo mine > secret; echo mine > locked/l; chmod 000 locked secret', 'app');
+      const second = await harness.capture();
+      expect(second.report.failures.map((one) => one.path)).toEqual(
+        expect.arrayContaining(['app/locked/', 'app/secret']),
+      );
+      const tree = second.repositories[0]?.tree ?? '';
+      const names = harness.sh(
+        `git -c safe.directory='*' --git-dir=.agent-shadow/session-s1 ls-tree -r --name-only ${tree}`,
+        'app',
+      );
+      expect(names).toBe('a.txt\nsrc/main.c\n');
+      const { report } = await harness.rollback(first);
+      expect(report.outcome).toBe('refused');
+      expect(report.problems).toMatchObject([{ path: 'app', kind: 'conflict' }]);
+      expect(harness.sh('cat secret locked/l', 'app')).toBe('mine\nmine\n');
+    },
+    NEEDS_ROOT,
+  );
 
   test('a captured file that became a FIFO is named, and stands in the way', async () => {
     await using harness = await withTwoFiles(['app']);
