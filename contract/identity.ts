@@ -2,7 +2,13 @@
 import * as z from 'zod';
 import type { Caller } from './function-row.ts';
 
-export const who = z.string().trim().min(1).max(200);
+/** In the ledger, `engine` is Walkback itself. */
+export const who = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((name) => name !== 'engine', 'engine is no name for a person');
 
 /** Tokens of the usual issuers have 1 to 2 KiB. */
 const MAX_PROOF_LENGTH = 8192;

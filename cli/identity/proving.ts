@@ -1,12 +1,10 @@
 /** Whoever is signed in proves it in every request that people answer for. */
-import type { CallableName } from '../../contract/functions.ts';
-import type { DeployedName, Invoke } from '../../contract/invoke.ts';
+import { FUNCTION_ROWS } from '../../contract/functions.ts';
+import type { Invoke } from '../../contract/invoke.ts';
 import type { Login } from './logins.ts';
 
-const PROVEN: ReadonlySet<DeployedName> = new Set<DeployedName>(
-  (['answer', 'operate-saga', 'rewind', 'rewind-session'] satisfies CallableName[]).map(
-    (name): DeployedName => `walkback-${name}`,
-  ),
+const PROVEN: ReadonlySet<string> = new Set(
+  FUNCTION_ROWS.filter(({ grants }) => grants.identifiesPeople).map(({ name }) => `walkback-${name}`),
 );
 
 /** The function reads the proof, and not the claim beside it. */

@@ -94,7 +94,9 @@ describe('an approval with a proof', () => {
   });
 
   test('nobody at all is refused before anything else', async () => {
-    await expect(answer('nothing', {})).rejects.toEqual(refused('InvalidInput'));
+    for (const nobody of [{}, { by: ' ' }, { by: 'engine' }, { by: ' engine ' }]) {
+      await expect(answer('nothing', nobody)).rejects.toEqual(refused('InvalidInput'));
+    }
   });
 });
 
