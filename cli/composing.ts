@@ -1,5 +1,5 @@
 /** The course of a command that makes a state from others: its plan, the question, the call, how to undo it. */
-import type { RollbackAnswer } from '../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
 import { CliError } from './failure.ts';
 import { shellWord } from './options.ts';

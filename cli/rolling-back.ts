@@ -1,6 +1,7 @@
 /** Shows what a rollback would do, asks, and does it: for `rollback`, `undo` and `redo`. */
-import type { RollbackAnswer } from '../contract/checkpoint-answers.ts';
+
 import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
 import { CliError } from './failure.ts';
 import { freshId, shellWord } from './options.ts';

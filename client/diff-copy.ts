@@ -2,7 +2,8 @@
  * Compares two points of a session where its sandbox is gone, or no longer holds both: in a review copy of one of them, which
  * is rolled back to the other when its bundles do not hold that one too. The copy ends by itself.
  */
-import type { DiffAnswer, RehydrateAnswer } from '../contract/checkpoint-answers.ts';
+import type { DiffAnswer } from '../contract/change-answers.ts';
+import type { RehydrateAnswer } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
 import { targetOfPoint } from './point.ts';
 import type { Request } from './requests.ts';

@@ -1,5 +1,5 @@
 /** A rollback before it is made: what it would change, and the way to make exactly this request. */
-import type { RollbackAnswer, StandingEffect } from '../contract/checkpoint-answers.ts';
+import type { RollbackAnswer, StandingEffect } from '../contract/rollback-answers.ts';
 import { freshId } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import { type Point, targetOfPoint } from './point.ts';

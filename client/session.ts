@@ -1,6 +1,7 @@
 /** One session: its checkpoints, its runs, and the ways back. */
-import type { CheckpointAnswer, RollbackAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import type { CheckpointAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
 import { fitId, freshId } from './ids.ts';

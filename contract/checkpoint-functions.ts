@@ -1,15 +1,12 @@
 /** The functions of checkpoints. */
+import { changesAnswer, diffAnswer } from './change-answers.ts';
 import {
-  changesAnswer,
   checkpointAnswer,
   contextAnswer,
-  diffAnswer,
   endSessionAnswer,
   forkSessionAnswer,
   listSessionsAnswer,
-  mergeAnswer,
   rehydrateAnswer,
-  rollbackAnswer,
   startSessionAnswer,
   timelineAnswer,
 } from './checkpoint-answers.ts';
@@ -29,6 +26,7 @@ import {
   timelineInput,
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
+import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
 
 /** What a capture needs, and so a rollback. */
 export const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];

@@ -20,6 +20,20 @@ import { GIB } from './sizes.ts';
 
 const limit = z.int().min(1).max(200).optional();
 
+const sandboxLife = z
+  .int()
+  .min(10_000)
+  .max(86_400_000)
+  .optional()
+  .describe('life of the new sandbox; default 1 hour');
+
+const oneRepository = z
+  .string()
+  .min(1)
+  .max(4096)
+  .optional()
+  .describe('one repository only, relative to the projects root');
+
 export const startSessionInput = () =>
   z.strictObject({
     sessionId: id.optional().describe('the same id again, with the same meaning, starts nothing new'),
@@ -147,12 +161,7 @@ export const forkSessionInput = () =>
       checkpointId: checkpointId.optional().describe('without either: the head'),
       requestId: id.describe('the same id answers the same fork'),
       template: template.optional().describe('of its sandbox; default: that of the source'),
-      timeoutMs: z
-        .int()
-        .min(10_000)
-        .max(86_400_000)
-        .optional()
-        .describe('life of its sandbox; default 1 hour'),
+      timeoutMs: sandboxLife,
       guidance: z
         .string()
         .min(1)
@@ -186,12 +195,7 @@ export const rehydrateInput = () =>
         .describe('a detached copy (default), or where the session goes on'),
       requestId: id.optional().describe('the same id finishes or answers the same rehydrate'),
       template: template.optional(),
-      timeoutMs: z
-        .int()
-        .min(10_000)
-        .max(86_400_000)
-        .optional()
-        .describe('life of the sandbox; default 1 hour'),
+      timeoutMs: sandboxLife,
     })
     .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
       path: ['messageId'],
@@ -224,12 +228,7 @@ export const diffInput = () =>
     from: point,
     to: point,
     sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
-    path: z
-      .string()
-      .min(1)
-      .max(4096)
-      .optional()
-      .describe('one repository only, relative to the projects root'),
+    path: oneRepository,
     stat: z.boolean().optional().describe('counts only, no text'),
   });
 export type DiffInput = z.output<ReturnType<typeof diffInput>>;
@@ -240,12 +239,7 @@ export const changesInput = () =>
       sessionId: id,
       checkpointId: checkpointId.optional().describe('what it changed since the checkpoint before it'),
       messageId: id.optional().describe('what each of its checkpoints changed; give this or checkpointId'),
-      path: z
-        .string()
-        .min(1)
-        .max(4096)
-        .optional()
-        .describe('one repository only, relative to the projects root'),
+      path: oneRepository,
       cursor: z.string().max(256).optional().describe('of the answer before'),
     })
     .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {

@@ -1,9 +1,9 @@
 /** What a rewind takes and answers (docs/sagas.md, Rewind). */
 import * as z from 'zod';
-import { rollbackAnswer } from './checkpoint-answers.ts';
 import { checkpointId, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
+import { rollbackAnswer } from './rollback-answers.ts';
 import { observation, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
 import { acceptResidue, stepId } from './saga-inputs.ts';
 

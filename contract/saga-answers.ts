@@ -3,6 +3,7 @@
  * does not know.
  */
 import * as z from 'zod';
+import { cursor } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
 
@@ -20,7 +21,6 @@ export const SAGA_STATUSES = [
 export type SagaStatus = (typeof SAGA_STATUSES)[number];
 
 const status = z.enum(SAGA_STATUSES);
-const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
 export const movedSaga = () => z.object({ sagaId: z.string(), status });
 

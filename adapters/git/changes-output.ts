@@ -1,5 +1,5 @@
 /** What the capture command says of its records of changes (sandbox/capture/changes.sh). Pure. */
-import type { HostChange } from '../../contract/checkpoint-answers.ts';
+import type { HostChange } from '../../contract/change-answers.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { hostChange } from './host-change.ts';
 import { all, type Pair, records, value } from './output.ts';

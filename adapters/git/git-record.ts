@@ -2,7 +2,7 @@
  * Reads what `git diff-tree -z --raw --numstat -p` wrote: the list of files, their counts, the patch. It may end anywhere,
  * where it was cut, and nothing in it is trusted (C10). Pure.
  */
-import type { FileChange } from '../../contract/checkpoint-answers.ts';
+import type { FileChange } from '../../contract/change-answers.ts';
 import { decodeName } from './names.ts';
 
 /** More files are counted, but not listed. */

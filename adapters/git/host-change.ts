@@ -1,7 +1,7 @@
 /**
  * The host part of a plan or a diff, from the pairs of the sandbox (sandbox/restore/plan-host.sh). Pure.
  */
-import type { HostChange } from '../../contract/checkpoint-answers.ts';
+import type { HostChange } from '../../contract/change-answers.ts';
 import { all, type Pair, records, value } from './output.ts';
 
 type Head = NonNullable<HostChange['head']>['from'];

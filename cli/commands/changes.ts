@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ChangesAnswer } from '../../contract/checkpoint-answers.ts';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RequestOf } from '../../contract/invoke.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';

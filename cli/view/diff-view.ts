@@ -1,4 +1,4 @@
-import type { DiffAnswer } from '../../contract/checkpoint-answers.ts';
+import type { DiffAnswer } from '../../contract/change-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, plural, printable, printableLine, widest } from '../terminal/text.ts';
 import { hostLines } from './host-lines.ts';

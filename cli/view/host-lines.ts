@@ -2,7 +2,7 @@
  * The changes of HEAD, branches, index and an operation in progress in a plan or a diff, one line each.
  * Plain text.
  */
-import type { HostChange } from '../../contract/checkpoint-answers.ts';
+import type { HostChange } from '../../contract/change-answers.ts';
 import { plural, printableLine } from '../terminal/text.ts';
 
 type Head = NonNullable<HostChange['head']>['from'];

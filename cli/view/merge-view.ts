@@ -1,4 +1,5 @@
-import type { Conflict, ForkSessionAnswer, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
+import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { plural, printableLine, truncate } from '../terminal/text.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';

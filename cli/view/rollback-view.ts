@@ -1,4 +1,4 @@
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { listSome, padEnd, plural, printableLine, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';

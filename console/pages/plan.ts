@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Act, Ask, Show, Visit } from '../context.ts';
 import { badge, form, link, list, type Markup, NOTHING, path, query, shown, table } from '../parts/markup.ts';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { plural, printableLine } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
-import type { CheckpointChanges, FileChange } from '../../contract/checkpoint-answers.ts';
+import type { CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { badge, block, list, type Markup, NOTHING, shown, table } from './markup.ts';
 import { patchLines } from './patch.ts';
 

@@ -1,12 +1,8 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
-import type {
-  Busy,
-  RehydrateAnswer,
-  RollbackAnswer,
-  SettledRollback,
-  Uncaptured,
-} from '../../contract/checkpoint-answers.ts';
+import type { SettledRollback } from '../../contract/answer-fields.ts';
+import type { Busy, RehydrateAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Conflict } from './ports/compose.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});

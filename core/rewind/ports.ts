@@ -1,6 +1,7 @@
 /** What a rewind of a session needs from both halves. */
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+
 import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { SessionStore } from '../checkpoint/ports/stores.ts';
 import type { AdvanceDependencies } from '../saga/ports.ts';
 import type { Invocation } from '../shared/deadline.ts';

@@ -1,6 +1,7 @@
 /** The files of a session's rewind: the ordinary rollback, by a request of its own. */
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+
 import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import type { Invocation } from '../shared/deadline.ts';
 import { sha256Hex } from '../shared/ids.ts';

@@ -1,7 +1,8 @@
 /** What people read of a checkpoint, on the embedded cloud: kept with it, gone with it, and in nothing else. */
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ChangesAnswer, TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
+import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { openWorld, sdkOf, shell } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 /** Reverts, partial rollbacks and merges on the embedded cloud: real git in real sandboxes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
 import { shell } from '../support/world.ts';

@@ -1,7 +1,7 @@
 /** A session with a real sandbox and a real machine is rewound: effects, then files, then the conversation (L6, L7). */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
 import type { RewindSessionAnswer } from '../../contract/rewind.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { edit, openWorld } from '../support/world.ts';

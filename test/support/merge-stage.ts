@@ -1,6 +1,6 @@
 /** Forks and merges on the embedded cloud: real git in real sandboxes. */
 import { expect } from 'vitest';
-import type { MergeAnswer } from '../../contract/checkpoint-answers.ts';
+import type { MergeAnswer } from '../../contract/rollback-answers.ts';
 import { fingerprint, openWorld, rootOf, type World, type WorldCloud } from './world.ts';
 
 export const PATHS = ['api', 'web'];

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline } from '../../cli/view/timeline-rows.ts';
-import type { CheckpointChanges, TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
+import type { CheckpointChanges } from '../../contract/change-answers.ts';
+import type { TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const ID = 'cp-00000002-0badcafe';

@@ -6,7 +6,8 @@ import { diffText } from '../../cli/view/diff-view.ts';
 import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
 import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
-import type { ListedSession, RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { ListedSession } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 
 // As before an answer is laid out.
 beforeAll(() => prepareColumns('日'));

@@ -1,6 +1,6 @@
 /** A rollback names the effects of sagas that it leaves standing (L7). */
 import { describe, expect, test } from 'vitest';
-import type { RollbackAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
 import { runCommand } from '../support/recording-app.ts';

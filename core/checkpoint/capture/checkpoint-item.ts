@@ -1,5 +1,5 @@
 /** Builds the items of one checkpoint. Pure: the same input gives the same items. */
-import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
+import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';

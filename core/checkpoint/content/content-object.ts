@@ -4,8 +4,8 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
-import type { FileChange, HostChange } from '../../../contract/checkpoint-answers.ts';
-import { fileChange, hostChange } from '../../../contract/checkpoint-answers.ts';
+import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
+import { fileChange, hostChange } from '../../../contract/change-answers.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import type { ContentPart } from '../model.ts';
 

@@ -1,5 +1,5 @@
 /** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
-import type { CheckpointChanges } from '../../../contract/checkpoint-answers.ts';
+import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChangesSummary, Checkpoint, RepositoryState } from '../model.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';

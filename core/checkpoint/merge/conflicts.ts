@@ -1,5 +1,5 @@
 /** The refusal of a merge that does not go through (W3). Pure. */
-import type { Conflict } from '../../../contract/checkpoint-answers.ts';
+import type { Conflict } from '../../../contract/rollback-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Composition } from '../model.ts';
 

@@ -2,8 +2,9 @@
  * Brings the work of one session into another that has a checkpoint in common with it: a fork into its
  * source, or the source into a fork (W2 to W4). All repositories or none; applied as a rollback.
  */
-import type { MergeAnswer } from '../../../contract/checkpoint-answers.ts';
+
 import type { MergeInput } from '../../../contract/checkpoint-inputs.ts';
+import type { MergeAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, CheckpointRef, Composition, Session } from '../model.ts';

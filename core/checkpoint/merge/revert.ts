@@ -2,8 +2,9 @@
  * Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work
  * (W5). A reverse three-way merge, applied as a rollback.
  */
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+
 import type { RevertInput } from '../../../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SessionStore } from '../ports/stores.ts';

@@ -1,10 +1,6 @@
 /** The request and the report of a capture. */
-import type {
-  FileChange,
-  HostChange,
-  RepositoryInfo,
-  Uncaptured,
-} from '../../../contract/checkpoint-answers.ts';
+import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
+import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
 import type { CapturedState } from './restore.ts';
 
 /** What the store already holds of one repository. The script builds the next link on exactly this. */

@@ -1,5 +1,5 @@
 /** What checkpoints need to know of sagas, so that a rollback can name the effects that it leaves alone. */
-import type { StandingEffect } from '../../../contract/checkpoint-answers.ts';
+import type { StandingEffect } from '../../../contract/rollback-answers.ts';
 
 /** A saga of a session, as far as its place in the conversation goes. */
 export interface PlacedSaga {

@@ -2,7 +2,8 @@
  * Git repositories inside a sandbox: inspects, captures, restores and compares them (`adapters/git`). Every
  * method throws a `WalkbackError`, never a vendor's.
  */
-import type { DirectoryListing, HostChange } from '../../../contract/checkpoint-answers.ts';
+import type { HostChange } from '../../../contract/change-answers.ts';
+import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';

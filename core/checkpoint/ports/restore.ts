@@ -1,5 +1,5 @@
 /** The request and the report of a restore. */
-import type { HostChange } from '../../../contract/checkpoint-answers.ts';
+import type { HostChange } from '../../../contract/change-answers.ts';
 
 /** One bundle a restore needs, in the order given: first the base, then the links. */
 export interface BundleSource {

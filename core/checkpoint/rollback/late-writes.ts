@@ -3,7 +3,7 @@
  * files as they were written. Until that checkpoint is durable, the sandbox keeps the files.
  */
 
-import type { LateWrites } from '../../../contract/checkpoint-answers.ts';
+import type { LateWrites } from '../../../contract/answer-fields.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { lateToolId } from '../../shared/ids.ts';

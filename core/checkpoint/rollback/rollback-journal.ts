@@ -3,7 +3,7 @@
  * Each moves the journal and its timeline in one transaction, so neither is ever ahead of the other.
  */
 
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { WalkbackError } from '../../shared/errors.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';

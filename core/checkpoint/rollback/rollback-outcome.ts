@@ -1,6 +1,6 @@
 /** Decides how a rollback goes on after an attempt: it ends, it looks again, or it stays open. */
 
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
 import type { RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';

@@ -1,5 +1,5 @@
 /** Reads the journal of a rollback. Pure. */
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 

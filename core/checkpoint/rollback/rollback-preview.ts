@@ -2,9 +2,10 @@
  * Shows what a rollback would do. Nothing is written into working files or tables, and the capture is not
  * indexed.
  */
-import type { Busy, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import { createCompose } from '../merge/compose.ts';

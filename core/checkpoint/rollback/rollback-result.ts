@@ -1,5 +1,6 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
-import type { LateWrites, RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { LateWrites } from '../../../contract/answer-fields.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Checkpoint, ComposedFacts } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';

@@ -7,7 +7,7 @@
  * open and busy.
  */
 
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';

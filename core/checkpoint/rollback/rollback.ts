@@ -4,8 +4,8 @@
  * the journal.
  */
 
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';

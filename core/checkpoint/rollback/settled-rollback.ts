@@ -1,5 +1,5 @@
 /** Describes a rollback that another call settled. Pure. */
-import type { SettledRollback } from '../../../contract/checkpoint-answers.ts';
+import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';

@@ -1,6 +1,7 @@
 /** Adds to a rollback's answer the effects of sagas that it leaves standing (L7). It only reads. */
-import type { RollbackAnswer } from '../../../contract/checkpoint-answers.ts';
+
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { SessionEffects } from '../ports/effects.ts';

@@ -1,5 +1,5 @@
 /**
- * Turns stored items into answers of the functions: exactly the shapes of contract/checkpoint-answers.ts.
+ * Turns stored items into answers of the functions: exactly the shapes of contract/checkpoint-answers.ts and its neighbours.
  */
 import type {
   CheckpointAnswer,

@@ -1,5 +1,6 @@
 /** The timeline that a rollback works on: the session's own or a review copy's, behind one interface. */
-import type { Busy, SettledRollback } from '../../../contract/checkpoint-answers.ts';
+import type { SettledRollback } from '../../../contract/answer-fields.ts';
+import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';

@@ -2,7 +2,7 @@
  * Compares two points of a timeline, repository by repository, in the sandbox that holds the captures.
  * Reads only: `now` is captured in the shadows but not stored.
  */
-import type { DiffAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { DiffAnswer } from '../../../contract/change-answers.ts';
 import type { DiffInput } from '../../../contract/checkpoint-inputs.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';

@@ -1,5 +1,5 @@
 /** The effects of a session's sagas that stand, whoever wants to know (L7). It only reads. */
-import type { StandingEffect } from '../../../contract/checkpoint-answers.ts';
+import type { StandingEffect } from '../../../contract/rollback-answers.ts';
 import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { readLedger } from '../ledger/read-ledger.ts';

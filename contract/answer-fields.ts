@@ -1,0 +1,44 @@
+/** Fields that answers of several checkpoint functions have in common. */
+import * as z from 'zod';
+
+export const count = z.int().min(0);
+export const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
+
+/** A checkpoint of a session. */
+export const pointOf = () => z.object({ sessionId: z.string(), checkpointId: z.string() });
+
+/** What other processes wrote while a rollback was at work. */
+export const lateWrites = () =>
+  z.object({
+    checkpointId: z
+      .string()
+      .describe('what was there before the rollback, with these files as they were written meanwhile'),
+    files: z.array(z.string()).describe('relative to the projects root; the first ones'),
+  });
+export type LateWrites = z.infer<ReturnType<typeof lateWrites>>;
+
+/** How a call that did not ask to roll back settled an abandoned rollback. */
+export const settledRollback = () =>
+  z.object({
+    requestId: z.string(),
+    outcome: z
+      .enum(['closed', 'undone', 'finished', 'given-up'])
+      .describe(
+        'closed: it had written nothing; undone: put back; finished: the rest was written; given-up: left as it stood',
+      ),
+    targetCheckpointId: z.string().nullable(),
+    undoCheckpointId: z.string().nullable().describe('what was there before it began'),
+    foundCheckpointId: z.string().nullable().describe('what was there when it was settled'),
+    kept: z.array(z.string()).describe('work done since on what it was to change; the first ones'),
+    by: z.string().describe('the call that settled it'),
+    at: z.string(),
+    message: z.string(),
+    lateWrites: lateWrites().optional().describe('what other processes wrote while it was settled'),
+  });
+export type SettledRollback = z.infer<ReturnType<typeof settledRollback>>;
+
+/** In the answer of the call that settled it. */
+export const settledHere = () =>
+  settledRollback()
+    .optional()
+    .describe('a rollback that nobody had finished, and what this call did about it');

@@ -1,0 +1,138 @@
+/** Answers about changes: between two points, and of one checkpoint or message. */
+import * as z from 'zod';
+import { count, cursor } from './answer-fields.ts';
+
+const headState = () =>
+  z.object({
+    kind: z.enum(['branch', 'unborn', 'detached']),
+    branch: z.string().nullable(),
+    commit: z.string().nullable(),
+  });
+
+/** The differences in a repository beside its working files. */
+export const hostChange = () =>
+  z.object({
+    head: z
+      .object({
+        from: headState(),
+        to: headState(),
+        commitsMade: count
+          .nullable()
+          .optional()
+          .describe('commits that HEAD comes to and nothing held before; absent: it stays at its commit'),
+        commitsLeft: count
+          .nullable()
+          .optional()
+          .describe('of a detached HEAD: commits that nothing holds after it'),
+      })
+      .optional()
+      .describe('HEAD is at another branch or commit'),
+    branches: z
+      .array(
+        z.object({
+          name: z.string(),
+          from: z.string().nullable().describe('null: it appears'),
+          to: z.string().nullable().describe('null: it vanishes'),
+          commitsLeft: count.nullable().describe('commits that nothing holds after it; null: not known'),
+        }),
+      )
+      .describe('that appear, vanish or move'),
+    index: z
+      .object({ entries: count.nullable().describe('null: not known') })
+      .optional()
+      .describe('entries of the index that differ'),
+    operation: z
+      .object({ from: z.string().nullable(), to: z.string().nullable() })
+      .optional()
+      .describe('merge, rebase, cherry-pick, revert or bisect in progress; null: none'),
+  });
+export type HostChange = z.infer<ReturnType<typeof hostChange>>;
+
+/** One file that differs between two captures of a repository. */
+export const fileChange = () =>
+  z.object({
+    path: z.string().describe('in the repository'),
+    from: z.string().optional().describe('where it was before: it was renamed'),
+    change: z
+      .enum(['added', 'deleted', 'modified', 'renamed', 'retyped'])
+      .describe('retyped: a file is a symlink now, or the reverse'),
+    added: count.nullable().describe('lines; null: binary, or not counted'),
+    deleted: count.nullable(),
+    binary: z.boolean().describe('no lines to show; so is a file of more than 4 MiB'),
+    mode: z.object({ from: z.string(), to: z.string() }).optional().describe("git's mode, where it differs"),
+  });
+export type FileChange = z.infer<ReturnType<typeof fileChange>>;
+
+export const diffAnswer = () =>
+  z.object({
+    repositories: z
+      .array(
+        z.object({
+          path: z.string(),
+          diff: z.string().describe('unified, with the repository in its paths; empty with stat'),
+          truncated: z.boolean(),
+          files: count,
+          added: count,
+          deleted: count,
+          host: hostChange().optional().describe('what differs beside files; absent when nothing does'),
+        }),
+      )
+      .describe('of both sides, those that are equal too'),
+    warnings: z.array(z.string()),
+  });
+export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
+
+const repositoryChanges = () =>
+  z.object({
+    path: z.string(),
+    change: z
+      .enum(['changed', 'created', 'removed'])
+      .describe('created: there is no checkpoint of it before'),
+    counts: z
+      .object({ files: count.nullable(), added: count.nullable(), deleted: count.nullable() })
+      .nullable()
+      .describe('of all files; null: not kept, or not counted'),
+    files: z.array(fileChange()),
+    host: hostChange().optional().describe('what changed beside files'),
+    patch: z.string().describe('unified, with the repository in its paths'),
+    truncated: z.boolean().describe('files or patch are not whole'),
+    note: z.string().optional().describe('why something is not there'),
+  });
+
+const checkpointChanges = () =>
+  z.object({
+    checkpointId: z.string(),
+    seq: z.int(),
+    parentCheckpointId: z.string().nullable().describe('the checkpoint before it; null: none, or expired'),
+    messageId: z.string().nullable(),
+    reason: z.string(),
+    createdAt: z.string(),
+    message: z
+      .object({
+        role: z.string(),
+        title: z.string().optional(),
+        text: z.string().optional(),
+        truncated: z.boolean(),
+      })
+      .optional()
+      .describe('as it was given with this checkpoint'),
+    tool: z
+      .object({
+        name: z.string(),
+        input: z.string().optional().describe('text as it was given, anything else as JSON'),
+        truncated: z.boolean(),
+      })
+      .optional()
+      .describe('the tool call that it was taken before'),
+    repositories: z.array(repositoryChanges()).describe('those that changed'),
+    warnings: z.array(z.string()),
+  });
+export type CheckpointChanges = z.infer<ReturnType<typeof checkpointChanges>>;
+
+export const changesAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    checkpoints: z.array(checkpointChanges()).describe('oldest first'),
+    cursor,
+  });
+export type ChangesAnswer = z.infer<ReturnType<typeof changesAnswer>>;

@@ -1,0 +1,86 @@
+/** The answers of rollback, revert and merge: what was written, what was not, and what stands. */
+import * as z from 'zod';
+import { count, lateWrites, pointOf, settledHere } from './answer-fields.ts';
+import { hostChange } from './change-answers.ts';
+
+/** An effect of a saga that no rollback takes back. */
+const standingEffect = () =>
+  z.object({
+    sagaId: z.string(),
+    status: z.string().describe("the saga's"),
+    messageId: z.string().nullable().describe('whose work the saga is; null: not said when it was started'),
+    step: z.string(),
+    tool: z.string(),
+    externalRef: z.string().nullable(),
+    reversible: z.boolean().describe('false when nothing takes it back'),
+  });
+export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;
+
+/** A path that both sides changed in ways that do not go together. */
+const conflict = () =>
+  z.object({
+    repository: z.string(),
+    path: z.string().describe('in the repository; "." for the repository itself'),
+    kind: z.enum([
+      'content',
+      'modify/delete',
+      'binary',
+      'mode',
+      'symlink',
+      'file/directory',
+      'rename',
+      'repository',
+    ]),
+    message: z.string(),
+  });
+export type Conflict = z.infer<ReturnType<typeof conflict>>;
+
+export const rollbackAnswer = () =>
+  z.object({
+    status: z.enum(['APPLIED', 'PLANNED']),
+    checkpointId: z.string(),
+    epoch: z.int().describe('the next checkpoint needs it'),
+    undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
+    repositories: z.array(
+      z.object({
+        path: z.string(),
+        written: count,
+        deleted: count,
+        action: z.enum(['unchanged', 'restored', 'created', 'parked']),
+        host: hostChange().optional().describe('what changes beside files; absent when nothing does'),
+        paths: z
+          .array(z.object({ path: z.string(), change: z.enum(['write', 'delete']) }))
+          .optional()
+          .describe('dryRun only: the first paths of the plan'),
+      }),
+    ),
+    discardedMessageIds: z.array(z.string()),
+    trimAfterMessageId: z.string().nullable().describe('cut the conversation after this message'),
+    effects: z
+      .array(standingEffect())
+      .optional()
+      .describe('effects of sagas that came after the target, and stand: files go back, effects do not'),
+    conflicts: z
+      .array(conflict())
+      .optional()
+      .describe(
+        'what both sides changed; in a plan: nothing would be written; done: between markers in the files',
+      ),
+    warnings: z.array(z.string()),
+    lateWrites: lateWrites()
+      .optional()
+      .describe(
+        'another process wrote files meanwhile that the rollback replaced or deleted: a checkpoint has them',
+      ),
+    settledRollback: settledHere(),
+  });
+export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
+
+export const mergeAnswer = () =>
+  z.object({
+    ...rollbackAnswer().shape,
+    status: z.enum(['APPLIED', 'PLANNED', 'NOTHING']).describe('NOTHING: its work is there already'),
+    from: pointOf().describe('the checkpoint whose work came'),
+    base: pointOf().describe('the last checkpoint that both sides have'),
+  });
+export type MergeAnswer = z.infer<ReturnType<typeof mergeAnswer>>;
