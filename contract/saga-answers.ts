@@ -89,6 +89,8 @@ const observedStep = () =>
     step: z.string(),
     tool: z.string(),
     externalRef: z.string().nullable(),
+    amount: z.string().optional().describe('what it moved: an exact decimal'),
+    currency: z.string().optional(),
     epoch: z.int().optional().describe('from the first rewind on: how many came before this step'),
   });
 export type ObservedStep = z.infer<ReturnType<typeof observedStep>>;
@@ -101,6 +103,8 @@ const awaitedApproval = () =>
     version: z.string(),
     arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
     argumentsHash: z.string().optional().describe('what the call is held against'),
+    amount: z.string().optional().describe('what it would move, when its arguments alone say it: a decimal'),
+    currency: z.string().optional(),
     epoch: z.int().optional().describe('of a saga that was rewound: hand it in with the answer'),
     until: z.string(),
     prompt: z.string().optional(),
@@ -177,6 +181,7 @@ export const observation = () =>
             .string()
             .optional()
             .describe('what the call is known by at the provider, also when its answer was lost'),
+          resourceKey: z.string().optional().describe('the resource that the call changed'),
           error: namedError().optional().describe('of the last compensator that did not work'),
           nextAttempt: z.string().optional().describe('when a delayed compensator is called again'),
           path: z.string().optional().describe('of a saga below this one: where it is'),
@@ -288,6 +293,13 @@ const ledgerRow = () =>
     prev_hash: z.string(),
     hash: z.string(),
     detail: z.string().describe('everything else of the entry, as JSON'),
+    amount: z
+      .string()
+      .nullish()
+      .describe(
+        'what an effect moved, or its compensator took back: an exact decimal; older releases: absent',
+      ),
+    currency: z.string().nullish(),
   });
 export type LedgerRow = z.infer<ReturnType<typeof ledgerRow>>;
 

@@ -1,5 +1,6 @@
 /** Declares a tool: what it does, how it is taken back, and how to find out whether it happened. */
 import type * as z from 'zod';
+import type { Json } from '../contract/json.ts';
 import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model/tool.ts';
 
 /** The facts about one call that a tool receives. */
@@ -36,8 +37,11 @@ export interface Undo<Input, Output> {
   externalRef?: string;
 }
 
-/** `residue`: the part that a partial compensator could not take back, in words for a person. */
-export type Undone = { externalRef?: string; residue?: string } | void;
+/**
+ * `residue`: the part that a partial compensator could not take back, in words for a person. `result`: JSON that
+ * `compensate.amount` sees as `undone`, as how much was refunded.
+ */
+export type Undone = { externalRef?: string; residue?: string; result?: Json } | void;
 
 export type Probed<Output> =
   | { happened: true; result: Output }
@@ -70,11 +74,24 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   exclusive?: boolean;
   /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
+  /**
+   * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`) or as a number that
+   * is exact. The ledger and finance's totals have it. Needs `currency`.
+   */
+  amount?: string;
+  /** JSONata too: `result.currency`, or `"EUR"` in quotes. */
+  currency?: string;
+  /** The amounts are whole numbers of the smallest unit (cents), as many providers count. */
+  minorUnits?: boolean;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
   /** Takes the effect back. Must accept that nothing happened, and that it is called again. */
   compensate?: {
     name: string;
     timeoutSeconds?: number;
+    /** JSONata, which sees `undone` too: how much is taken back. Default: all. A partial tool with an amount needs it. */
+    amount?: string;
+    /** Default: the currency of the effect. */
+    currency?: string;
     /** Default: for 12 hours, with pauses of up to five minutes; people are told after five. */
     retry?: Partial<CompensationRetry>;
     execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
@@ -89,7 +106,13 @@ export interface Tool {
     ToolDefinition<z.ZodType, z.ZodType>,
     'execute' | 'compensate' | 'probe' | 'externalRef'
   > & {
-    compensate?: { name: string; timeoutSeconds?: number; retry?: Partial<CompensationRetry> };
+    compensate?: {
+      name: string;
+      timeoutSeconds?: number;
+      retry?: Partial<CompensationRetry>;
+      amount?: string;
+      currency?: string;
+    };
   };
   readonly hasProbe: boolean;
   execute(input: unknown, call: ToolCall): Promise<unknown>;

@@ -115,7 +115,11 @@ const run = async (tool: Tool, request: ToolRequest, call: ToolCall): Promise<Ou
     }
     case 'compensate': {
       const undone = await tool.compensate(request, call);
-      return { outcome: 'committed', result: null, ...undone };
+      if (undone?.result === undefined) return { outcome: 'committed', result: null, ...undone };
+      // It is undone, whatever is wrong with what it tells beside that.
+      const told = toJson(undone.result);
+      const isKept = !('problem' in told) && told.sizeBytes <= MAX_RESULT_BYTES;
+      return { outcome: 'committed', ...undone, result: isKept ? told.result : null };
     }
   }
 };

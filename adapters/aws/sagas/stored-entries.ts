@@ -46,7 +46,13 @@ const plain = z.looseObject({});
 const step = z.looseObject({ stepIndex: count, step: text, tool: text, version: text, epoch: count });
 const attempt = step.extend({ attempt: count, idempotencyKey: text });
 const refused = { reached: z.literal(false).optional(), retryAfterSeconds: z.number().optional() };
+const priced = {
+  amount: text.optional(),
+  currency: text.optional(),
+  amountProblem: namedError.optional(),
+};
 const committed = attempt.extend({
+  ...priced,
   result: json,
   externalRef: text.optional(),
   error: namedError.optional(),
@@ -142,6 +148,8 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     prompt: text.optional(),
     arguments: jsonObject.optional(),
     argumentsHash: text.optional(),
+    amount: text.optional(),
+    currency: text.optional(),
   }),
   'approval approved': noted,
   'approval declined': noted,
@@ -173,7 +181,7 @@ const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
     resourceKey: text.nullish(),
     children: count.optional(),
   }),
-  'undo committed': attempt.extend({ externalRef: text.optional(), residue: text.optional() }),
+  'undo committed': attempt.extend({ ...priced, externalRef: text.optional(), residue: text.optional() }),
   'undo rejected': undoFailed,
   'undo unknown': undoFailed,
   'undo delayed': step.extend({

@@ -205,6 +205,8 @@ const compensation = z.looseObject({
     delayedAfterSeconds: z.number().optional(),
     giveUpAfterSeconds: z.number().optional(),
   }),
+  amount: text.optional(),
+  currency: text.optional(),
 });
 
 const tool = z.looseObject({
@@ -219,6 +221,9 @@ const tool = z.looseObject({
   compensation: compensation.optional(),
   resourceKey: text.optional(),
   exclusive: z.boolean().optional(),
+  amount: text.optional(),
+  currency: text.optional(),
+  minorUnits: z.boolean().optional(),
 });
 
 const approval = z.looseObject({ timeoutSeconds: z.number(), prompt: text.optional() });

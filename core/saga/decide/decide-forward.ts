@@ -186,6 +186,7 @@ export const startStep = (
         ...(step.approval.prompt === undefined ? {} : { prompt: step.approval.prompt }),
         arguments: event.arguments,
         argumentsHash: event.argumentsHash,
+        ...event.money,
       },
     ];
   }

@@ -3,7 +3,7 @@
  * ignored (S9).
  */
 
-import type { Fact } from '../model/ledger-entry.ts';
+import type { Fact, PricedFact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
@@ -13,6 +13,9 @@ import { type Attempt, attemptFact, currentTool, operationId } from './facts.ts'
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
+
+/** An answer, and what the call moved when it took effect. */
+type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price'>;
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
   a.effect === b.effect && a.direction === b.direction && a.attempt === b.attempt && a.probes === b.probes;
@@ -27,6 +30,7 @@ const committedFacts = (
   step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome & { outcome: 'committed' },
+  price: PricedFact,
 ): Fact[] => {
   const { result, externalRef, error } = outcome;
   const committed: Fact = {
@@ -35,6 +39,7 @@ const committedFacts = (
     ...attempt,
     result,
     ...(externalRef === undefined ? {} : { externalRef }),
+    ...price,
     ...(error === undefined ? {} : { error }),
   };
   if (error === undefined) return [committed];
@@ -46,12 +51,12 @@ const forwardFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  outcome: Outcome,
+  { outcome, price = {} }: Answered,
   around: Surroundings,
 ): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts(state, 'forward', step, attempt, outcome);
+      return committedFacts(state, 'forward', step, attempt, outcome, price);
     case 'rejected': {
       const spent = spentAttempts(operation, around.nowMs, outcome);
       const again = outcome.retryable && spent < step.retry.maxAttempts && turningFact(state) === undefined;
@@ -88,9 +93,11 @@ const forwardFacts = (
         step,
         attempt,
         {
-          outcome: 'unknown',
-          error: { name: 'InvalidResult', message: 'the tool answered a call as if it were a probe' },
-          answered: true,
+          outcome: {
+            outcome: 'unknown',
+            error: { name: 'InvalidResult', message: 'the tool answered a call as if it were a probe' },
+            answered: true,
+          },
         },
         around,
       );
@@ -102,12 +109,12 @@ const probeFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  outcome: Outcome,
+  { outcome, price = {} }: Answered,
   around: Surroundings,
 ): Fact[] => {
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts(state, 'probe', step, attempt, outcome);
+      return committedFacts(state, 'probe', step, attempt, outcome, price);
     case 'absent':
       return [{ direction: 'probe', status: 'absent', ...attempt }];
     case 'rejected':
@@ -130,7 +137,7 @@ const undoFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  outcome: Outcome,
+  { outcome, price = {} }: Answered,
   around: Surroundings,
 ): Fact[] => {
   switch (outcome.outcome) {
@@ -142,6 +149,7 @@ const undoFacts = (
           ...attempt,
           ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
           ...(outcome.residue === undefined ? {} : { residue: outcome.residue }),
+          ...price,
         },
       ];
     case 'absent':
@@ -179,10 +187,10 @@ export const outcomeFacts = (
   const attempt = attemptFact(around.sagaId, step, epoch, operation.direction, operation.attempt);
   switch (operation.direction) {
     case 'forward':
-      return forwardFacts(state, operation, step, attempt, event.outcome, around);
+      return forwardFacts(state, operation, step, attempt, event, around);
     case 'probe':
-      return probeFacts(state, operation, step, attempt, event.outcome, around);
+      return probeFacts(state, operation, step, attempt, event, around);
     case 'undo':
-      return undoFacts(state, operation, step, attempt, event.outcome, around);
+      return undoFacts(state, operation, step, attempt, event, around);
   }
 };

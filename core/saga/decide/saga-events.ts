@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ChildEnd, ChildStatus, EntryLink, NamedChild } from '../model/children.ts';
-import type { Fact, SagaError } from '../model/ledger-entry.ts';
+import type { Fact, PricedFact, SagaError } from '../model/ledger-entry.ts';
+import type { Money } from '../model/money.ts';
 import type { Look, Root } from '../model/permit.ts';
 import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
 
@@ -55,7 +56,13 @@ export type SagaEvent =
    * a dead execution.
    */
   | { type: 'begin' }
-  | { type: 'outcome'; operation: OperationId; outcome: Outcome }
+  | {
+      type: 'outcome';
+      operation: OperationId;
+      outcome: Outcome;
+      /** Of one that committed: what it moved, or took back. */
+      price?: PricedFact;
+    }
   /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
   | { type: 'continue' }
   | { type: 'answer'; step: number; decision: 'approve' | 'reject'; note?: string }
@@ -95,6 +102,8 @@ export type SagaEvent =
       arguments: JsonObject;
       argumentsHash: string;
       resourceKey?: string;
+      /** What it would move, of a step that waits for an approval. */
+      money?: Money;
       /** Of a step that runs children. */
       children?: NamedChild[];
       /** Of an exclusive step. */

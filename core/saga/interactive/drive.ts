@@ -11,7 +11,7 @@ import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies, CheckEpoch, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
-import { createPrepare } from '../run/prepare-next.ts';
+import { createDriver } from '../run/prepare-next.ts';
 import { requestFor } from '../run/render.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
@@ -39,7 +39,7 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     const outcome = outcomeOf(await tools.invoke(functionName, payload, timeoutMs));
     // Of another generation: somebody took it for dead, and settles it as a call whose answer was lost.
     moved = await move(
-      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
+      { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
       sagaId,
       (head) => (head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined),
       'engine',
@@ -62,7 +62,7 @@ export const createDriveInline =
         ? { type: 'begin' }
         : undefined;
     const moved = await move(
-      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
+      { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
       sagaId,
       begin,
       'engine',

@@ -12,7 +12,7 @@ import { observe } from '../people/observation.ts';
 import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
-import { createPrepare } from '../run/prepare-next.ts';
+import { createDriver } from '../run/prepare-next.ts';
 import { fenceOf, requireFence } from '../run/session-fence.ts';
 import { interactiveHead, policyOf, requireAccepting } from './accepting.ts';
 import { type DriveDependencies, drive, RESERVE_MS } from './drive.ts';
@@ -90,7 +90,7 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
     const inline = { untilMs };
     const event = eventFor(request, requestHash);
     const moved = await move(
-      { ...dependencies, inline, prepare: createPrepare(dependencies.evaluate) },
+      { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
       sagaId,
       event,
       requestedBy,

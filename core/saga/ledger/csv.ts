@@ -16,8 +16,8 @@ const asText = (value: string): string => {
   return BLANK.test(marked) ? `'${marked}` : marked;
 };
 
-const cell = (value: string | number | null): string => {
-  if (value === null) return '';
+const cell = (value: string | number | null | undefined): string => {
+  if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   return `"${asText(value).replaceAll('"', '""')}"`;
 };

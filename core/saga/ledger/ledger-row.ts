@@ -28,6 +28,8 @@ export const LEDGER_COLUMNS = [
   'prev_hash',
   'hash',
   'detail',
+  'amount',
+  'currency',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 const COLUMN_OF = [
@@ -57,6 +59,15 @@ const attemptColumns = (entry: LedgerEntry) =>
   'attempt' in entry
     ? { idempotency_key: entry.idempotencyKey, attempt: entry.attempt }
     : { idempotency_key: null, attempt: null };
+
+/**
+ * Copies of what `detail` holds, for queries. The entry is read from `detail`, so an older release, which does not know
+ * these columns, still finds the entry that was hashed.
+ */
+const moneyColumns = (entry: LedgerEntry) =>
+  entry.status === 'committed'
+    ? { amount: entry.amount ?? null, currency: entry.currency ?? null }
+    : { amount: null, currency: null };
 
 const errorOf = (entry: LedgerEntry) => ('error' in entry ? entry.error : undefined);
 
@@ -91,6 +102,7 @@ export const toRow = (entry: LedgerEntry): LedgerRow => ({
   prev_hash: entry.prevHash,
   hash: entry.hash,
   detail: detailOf(entry),
+  ...moneyColumns(entry),
 });
 
 /** The rows are our own and were made from entries. The hash chain shows when one was changed. */

@@ -31,7 +31,16 @@ interface AttemptFact extends StepFact {
   idempotencyKey: string;
 }
 
-interface CommittedFact extends AttemptFact {
+/** What an effect moved, or its compensator took back. Only of tools that declare it. */
+export interface PricedFact {
+  /** An exact decimal, and its currency; both or none. */
+  amount?: string;
+  currency?: string;
+  /** Why there is none. It never changes what becomes of the saga. */
+  amountProblem?: SagaError;
+}
+
+interface CommittedFact extends AttemptFact, PricedFact {
   status: 'committed';
   result: Json;
   externalRef?: string;
@@ -160,6 +169,9 @@ export type Fact =
       /** Exactly the arguments that are approved. Absent in entries of older versions. */
       arguments?: JsonObject;
       argumentsHash?: string;
+      /** What would be moved, when the arguments alone say it. */
+      amount?: string;
+      currency?: string;
     } & StepFact)
   | ({ direction: 'approval'; status: 'approved' | 'declined' | 'expired'; note?: string } & StepFact)
   | ({
@@ -204,7 +216,8 @@ export type Fact =
       /** Of a step that ran children: how many. */
       children?: number;
     } & AttemptFact)
-  | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & AttemptFact)
+  | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & PricedFact &
+      AttemptFact)
   | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused & AttemptFact)
   | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
   | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)

@@ -45,10 +45,27 @@ interface CompensationPolicy {
   name: string;
   timeoutSeconds: number;
   retry: CompensationRetry;
+  /**
+   * JSONata over `arguments`, `result`, `externalRef` and `undone` (what the compensator answered): how much was taken
+   * back. Without it: all of it.
+   */
+  amount?: string;
+  /** Without it: the currency of the effect. */
+  currency?: string;
+}
+
+/** What a tool moves, for finance. Evaluated when an effect is committed, and again when it is undone. */
+interface Priced {
+  /** JSONata over `arguments`, `result` and `externalRef`: a decimal, as text or as a number that is exact. */
+  amount?: string;
+  /** The same: three letters, as ISO 4217 has them. Goes with `amount`. */
+  currency?: string;
+  /** The amounts are whole numbers of the currency's smallest unit (cents). */
+  minorUnits?: boolean;
 }
 
 /** The parts of a tool that a saga needs to run it. Pinned in the saga when it starts. */
-export interface ToolPolicy {
+export interface ToolPolicy extends Priced {
   effect: EffectKind;
   /** Lambda function name, ARN or ARN with qualifier. */
   functionName: string;

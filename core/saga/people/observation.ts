@@ -90,7 +90,7 @@ const approvalOf = (
 ): Observation['awaiting'] => {
   const request = entries.findLast((entry) => entry.direction === 'approval' && entry.status === 'requested');
   if (request?.direction !== 'approval' || request.status !== 'requested') return undefined;
-  const { step, tool, version, prompt, argumentsHash, epoch } = request;
+  const { step, tool, version, prompt, argumentsHash, epoch, amount, currency } = request;
   const until = new Date(wait.untilMs).toISOString();
   const promptBy = head.definition === undefined ? 'agent' : 'template';
   return {
@@ -101,6 +101,8 @@ const approvalOf = (
     ...(request.arguments && { arguments: request.arguments }),
     ...(argumentsHash && { argumentsHash }),
     ...(epoch > 0 && { epoch }),
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
     until,
     ...(prompt !== undefined && { prompt, promptBy }),
   };
@@ -133,6 +135,7 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
     ...observed(story),
     reason: clip(reasonOf(story), MAX_REASON_LENGTH),
     ...(idempotencyKey === null ? {} : { idempotencyKey }),
+    ...(story.resourceKey === undefined ? {} : { resourceKey: story.resourceKey }),
     ...(failed && undoError !== undefined
       ? { error: { name: undoError.name, message: clip(undoError.message, MAX_ERROR_LENGTH) } }
       : {}),

@@ -4,6 +4,7 @@ import type { ObservedStep } from '../../../contract/saga-answers.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
+import type { Money } from '../model/money.ts';
 import type { EffectRecord } from '../model/state.ts';
 
 export interface Story {
@@ -13,6 +14,9 @@ export interface Story {
   /** The forward key. The provider knows the call by it, even one whose answer was lost. */
   idempotencyKey: string | null;
   externalRef: string | null;
+  /** Of the call that took effect. */
+  money?: Money;
+  resourceKey?: string;
   residue?: string;
   /** Error of the last failed compensator. */
   undoError?: SagaError;
@@ -37,9 +41,14 @@ const told = (story: Story, entry: StepEntry): void => {
   }
   if (entry.direction === 'forward' && entry.status === 'started') {
     story.idempotencyKey = entry.idempotencyKey;
+    if (entry.resourceKey !== undefined) story.resourceKey = entry.resourceKey;
   }
   if (entry.direction === 'undo' && entry.status === 'committed' && entry.residue !== undefined) {
     story.residue = entry.residue;
+  }
+  if (entry.direction !== 'undo' && entry.status === 'committed') {
+    const { amount, currency } = entry;
+    if (amount !== undefined && currency !== undefined) story.money = { amount, currency };
   }
   if (entry.direction === 'undo' && 'error' in entry) story.undoError = entry.error;
   if (entry.direction === 'operator' && entry.evidence !== undefined) story.evidence = entry.evidence;
@@ -67,9 +76,10 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
 };
 
 /** One line of an observation. */
-export const observed = ({ step, tool, externalRef, effect }: Story): ObservedStep => ({
+export const observed = ({ step, tool, externalRef, effect, money }: Story): ObservedStep => ({
   step,
   tool,
   externalRef,
+  ...money,
   ...(effect.epoch > 0 ? { epoch: effect.epoch } : {}),
 });

@@ -7,6 +7,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import type { Plan, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
+import { expressionProblem } from './expressions.ts';
 import { NAME, planSchema } from './plan-shape.ts';
 import { schemaProblem } from './schema-check.ts';
 
@@ -51,6 +52,16 @@ const compensationRetry = retry
 
 const timeoutSeconds = z.int().min(1).max(900);
 
+/** JSONata that can be read and answers the same each time. What it makes of a result shows only then. */
+const expression = z
+  .string()
+  .min(1)
+  .max(500)
+  .superRefine((source, context) => {
+    const problem = expressionProblem(source);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+
 const toolSchema = z.strictObject({
   name: z.string().regex(NAME),
   version: z.string().regex(VERSION),
@@ -67,10 +78,26 @@ const toolSchema = z.strictObject({
   replaysErrors: z.boolean(),
   probe: z.boolean(),
   compensation: z
-    .strictObject({ name: z.string().regex(NAME), timeoutSeconds, retry: compensationRetry })
+    .strictObject({
+      name: z.string().regex(NAME),
+      timeoutSeconds,
+      retry: compensationRetry,
+      amount: expression.optional(),
+      currency: expression.optional(),
+    })
     .optional(),
-  resourceKey: z.string().max(500).optional(),
+  resourceKey: z
+    .string()
+    .max(500)
+    .superRefine((source, context) => {
+      const problem = expressionProblem(source, { mayDiffer: true });
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    })
+    .optional(),
   exclusive: z.boolean().optional(),
+  amount: expression.optional(),
+  currency: expression.optional(),
+  minorUnits: z.boolean().optional(),
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
 });
 
@@ -82,6 +109,27 @@ const definitionSchema = z.strictObject({
   input: schema,
   plan: planSchema,
 });
+
+/** An amount is what finance adds up, so no part of it is guessed. */
+const priceViolations = ({ effect, amount, currency, minorUnits, compensation }: ToolManifest): string[] => {
+  const problems: string[] = [];
+  const undone = compensation?.amount ?? compensation?.currency;
+  if ((amount === undefined) !== (currency === undefined)) {
+    problems.push('it has one of amount and currency; give both');
+  }
+  if (amount === undefined && (undone !== undefined || minorUnits === true)) {
+    problems.push(
+      'its compensator has an amount, or it has minorUnits, and no amount of its own; give it one',
+    );
+  }
+  if (amount !== undefined && effect === 'read') {
+    problems.push('it is read and has an amount; only what changes something moves money');
+  }
+  if (amount !== undefined && effect === 'partial' && compensation?.amount === undefined) {
+    problems.push('it is partial and has an amount; say in compensation.amount how much is taken back');
+  }
+  return problems;
+};
 
 /** The tool rules that an entry breaks, one sentence each (S8). */
 export const toolViolations = (tool: ToolManifest): string[] => {
@@ -99,6 +147,7 @@ export const toolViolations = (tool: ToolManifest): string[] => {
   if (tool.exclusive === true && tool.resourceKey === undefined) {
     problems.push('it is exclusive and has no resourceKey; say which resource it needs for itself');
   }
+  problems.push(...priceViolations(tool));
   return problems.map((problem) => `tool ${tool.name}@${tool.version}: ${problem}`);
 };
 

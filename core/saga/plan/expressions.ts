@@ -99,6 +99,19 @@ export const readExpression = (source: string): ExpressionUse => {
   return { ...use, steps: [...new Set(use.steps)] };
 };
 
+/** Why a text is no such expression: it cannot be read, or (unless only that counts) does not repeat itself. */
+export const expressionProblem = (
+  source: string,
+  { mayDiffer = false }: { mayDiffer?: boolean } = {},
+): string | undefined => {
+  try {
+    const { forbidden } = readExpression(source);
+    return mayDiffer ? undefined : forbidden[0];
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
 /** Empty for a text that is not JSONata. Evaluating it reports the error. */
 const namedSteps = (source: string): string[] => {
   try {

@@ -81,6 +81,9 @@ export const pin = (
     ...(tool.compensation === undefined ? {} : { compensation: tool.compensation }),
     ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
     ...(tool.exclusive === true ? { exclusive: true } : {}),
+    ...(tool.amount === undefined ? {} : { amount: tool.amount }),
+    ...(tool.currency === undefined ? {} : { currency: tool.currency }),
+    ...(tool.minorUnits === true ? { minorUnits: true } : {}),
     ...(step.approval === undefined ? {} : { approval: step.approval }),
   };
 };

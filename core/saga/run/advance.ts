@@ -6,7 +6,7 @@ import type { AdvanceDependencies } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { afterEnd, driveChildren } from './family.ts';
 import { move } from './move.ts';
-import { createPrepare } from './prepare-next.ts';
+import { createDriver } from './prepare-next.ts';
 import { render } from './render.ts';
 
 /**
@@ -15,7 +15,7 @@ import { render } from './render.ts';
  */
 export const createAdvance = (dependencies: AdvanceDependencies) => {
   const handBack = createHandBack(dependencies);
-  const prepare = createPrepare(dependencies.evaluate);
+  const driver = createDriver(dependencies.evaluate);
   return async (
     sagaId: string,
     generation: number,
@@ -23,7 +23,7 @@ export const createAdvance = (dependencies: AdvanceDependencies) => {
     executionArn: string,
   ): Promise<EngineState> => {
     const mine = (head: SagaHead) => (head.state.generation === generation ? event : undefined);
-    const moved = await move({ ...dependencies, prepare }, sagaId, mine, 'engine');
+    const moved = await move({ ...dependencies, driver }, sagaId, mine, 'engine');
     const common = { sagaId, generation };
     if (moved.next.next === 'continued') {
       await dependencies.engine.start(sagaId, moved.head.state.generation);

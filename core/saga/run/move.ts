@@ -13,6 +13,7 @@ import type { PinnedStep } from '../model/plan.ts';
 import { approvalStep, type SagaState } from '../model/state.ts';
 import { claimsOf } from '../permits/claims.ts';
 import type { AdvanceDependencies, Beside } from '../ports.ts';
+import type { Price } from './price.ts';
 import { type Reading, readingOf } from './reading.ts';
 import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
@@ -78,6 +79,8 @@ export type Prepare = (
   next: ForCaller,
 ) => Promise<SagaEvent>;
 
+const PRICES_NOTHING: Price = (_reading, _state, _step, event) => Promise.resolve(event);
+
 /** When the answer of a call that begins now is there, or lost. */
 const endOfCall = (step: PinnedStep, nowMs: number): number =>
   nowMs + ((step.timeoutSeconds ?? 0) + ENGINE_SLACK_SECONDS) * 1000;
@@ -90,7 +93,7 @@ const converse = async (
   reading: Reading,
   event: SagaEvent,
   nowMs: number,
-  { mayStart, inline, prepare }: { mayStart: boolean; inline?: Inline; prepare: Prepare },
+  { mayStart, inline, prepare, price }: { mayStart: boolean; inline?: Inline } & Driver,
 ): Promise<{ facts: Fact[]; state: SagaState; next: Move['next'] }> => {
   const { head } = reading;
   const facts: Fact[] = [];
@@ -98,6 +101,7 @@ const converse = async (
   let told = event;
   for (;;) {
     const step = await currentStep(reading, state);
+    if (told.type === 'outcome' && step !== undefined) told = await price(reading, state, step, told);
     const around = {
       sagaId: head.sagaId,
       nowMs,
@@ -122,8 +126,16 @@ const converse = async (
   }
 };
 
+/** What who drives a saga brings (prepare-next.ts). It loads what evaluates and checks arguments. */
+export interface Driver {
+  prepare: Prepare;
+  price: Price;
+}
+
 /** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
 const preparesNothing: Prepare = () => Promise.reject(new RangeError('only who drives a saga starts steps'));
+
+const BYSTANDER: Driver = { prepare: preparesNothing, price: PRICES_NOTHING };
 
 type Asked = SagaEvent | undefined;
 
@@ -146,15 +158,15 @@ const besideOf = (event: SagaEvent, head: SagaHead, entries: readonly LedgerEntr
  */
 export const move = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & {
-    /** Given by who drives the saga (prepare-next.ts). It loads what evaluates and checks arguments. */
-    prepare?: Prepare;
+    /** Given by who drives the saga. */
+    driver?: Driver;
     inline?: Inline;
   },
   sagaId: string,
   event: SagaEvent | ((head: SagaHead) => Asked | Promise<Asked>),
   actor: Actor,
 ): Promise<Move> => {
-  const { store, clock, inline, prepare = preparesNothing } = dependencies;
+  const { store, clock, inline, driver = BYSTANDER } = dependencies;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
@@ -167,7 +179,7 @@ export const move = async (
     const reading = readingOf(store, head, told.type === 'submit' ? told.step : undefined);
     const decided = await converse(reading, told, now.getTime(), {
       mayStart: inline !== undefined || head.historyEvents < limit,
-      prepare,
+      ...driver,
       ...(inline === undefined ? {} : { inline }),
     });
     const facts = [...decided.facts];

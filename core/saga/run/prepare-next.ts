@@ -1,12 +1,13 @@
 /** Prepares what `decide` asks for: arguments, locks, children, outputs. Only who drives a saga loads this. */
 import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
 import type { Evaluate } from '../ports.ts';
-import type { Prepare } from './move.ts';
+import type { Driver, Prepare } from './move.ts';
 import { prepareStep } from './prepare.ts';
 import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
 import { prepareUndo } from './prepare-undo.ts';
+import { createPrice } from './price.ts';
 
-export const createPrepare =
+const createPrepare =
   (evaluate: Evaluate): Prepare =>
   async (reading, state, facts, next) => {
     switch (next.next) {
@@ -30,3 +31,8 @@ export const createPrepare =
         return prepareOutput(reading, state, facts, evaluate);
     }
   };
+
+export const createDriver = (evaluate: Evaluate): Driver => ({
+  prepare: createPrepare(evaluate),
+  price: createPrice(evaluate),
+});

@@ -10,6 +10,7 @@ import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate } from '../ports.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
+import { expectedMoney } from './price.ts';
 import type { Reading } from './reading.ts';
 
 /** The fact at a place in the ledger: just decided, or stored. */
@@ -89,12 +90,15 @@ export const prepareStep = async (
       step.resourceKey === undefined
         ? undefined
         : await evaluateExpression(step.resourceKey, resolved, evaluate);
+    const asks = step.approval !== undefined && state.approvedStep !== step.index;
+    const money = asks ? await expectedMoney(step, resolved, evaluate) : undefined;
     return {
       type: 'prepared',
       step,
       arguments: resolved,
       argumentsHash: hashJson(resolved),
       ...(resource === undefined ? {} : { resourceKey: resourceKeyOf(resource) }),
+      ...(money === undefined ? {} : { money }),
     };
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;

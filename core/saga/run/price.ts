@@ -1,0 +1,136 @@
+/**
+ * What an effect moved, and how much of it was taken back, in money: the expressions of the tool over what is in the
+ * ledger and in the answer. A bad value is told by name. It never changes an outcome, and never keeps an undo from
+ * being recorded.
+ */
+import type { Json, JsonObject } from '../../../contract/json.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
+import type { SagaEvent } from '../decide/saga-events.ts';
+import { clip } from '../ledger/text.ts';
+import type { LedgerEntry, PricedFact, SagaError } from '../model/ledger-entry.ts';
+import { isMoney, type Money, readMoney } from '../model/money.ts';
+import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
+import type { EffectRecord, SagaState } from '../model/state.ts';
+import { evaluateExpression } from '../plan/expressions.ts';
+import type { Evaluate } from '../ports.ts';
+import type { Reading } from './reading.ts';
+
+type OutcomeEvent = SagaEvent & { type: 'outcome' };
+
+/** What a call moved, before it is decided what its answer means. */
+export type Price = (
+  reading: Reading,
+  state: SagaState,
+  step: PinnedStep,
+  event: OutcomeEvent,
+) => Promise<OutcomeEvent>;
+
+const MAX_PROBLEM = 300;
+
+const problemOf = ({ name, message }: SagaError): PricedFact => ({
+  amountProblem: { name, message: clip(message, MAX_PROBLEM) },
+});
+
+interface Expressions {
+  amount: string;
+  currency: string;
+  minorUnits?: boolean | undefined;
+}
+
+/** Both at once, so that a costly one keeps to the limit of one step. */
+const moneyOf = async (
+  { amount, currency, minorUnits = false }: Expressions,
+  scope: JsonObject,
+  evaluate: Evaluate,
+): Promise<Money | SagaError> => {
+  try {
+    const amountOf = await evaluateExpression(amount, scope, evaluate);
+    return readMoney(amountOf, await evaluateExpression(currency, scope, evaluate), minorUnits);
+  } catch (error) {
+    // Also when the evaluator itself does not start: the outcome matters more, and the result is in the ledger.
+    if (!isWalkbackError(error)) throw error;
+    return { name: 'AmountUnresolved', message: error.message };
+  }
+};
+
+const pricedFact = (money: Money | SagaError): PricedFact => (isMoney(money) ? money : problemOf(money));
+
+const entryAt = async ({ store, head }: Reading, seq: number | null): Promise<LedgerEntry | undefined> =>
+  seq === null ? undefined : store.getEntry(head.sagaId, seq);
+
+const argumentsOf = async (reading: Reading, effect: EffectRecord): Promise<JsonObject> => {
+  const entry = await entryAt(reading, effect.startSeq);
+  return entry?.direction === 'forward' && entry.status === 'started' ? (entry.arguments ?? {}) : {};
+};
+
+type Committed = Extract<OutcomeEvent['outcome'], { outcome: 'committed' }>;
+
+const forwardPrice = async (
+  reading: Reading,
+  effect: EffectRecord,
+  expressions: Expressions,
+  { result, externalRef }: Committed,
+  evaluate: Evaluate,
+): Promise<PricedFact> => {
+  const scope = { arguments: await argumentsOf(reading, effect), result, externalRef: externalRef ?? null };
+  return pricedFact(await moneyOf(expressions, scope, evaluate));
+};
+
+const isCommitted = (entry: LedgerEntry | undefined): entry is LedgerEntry & { result: Json } & PricedFact =>
+  entry !== undefined && entry.status === 'committed' && 'result' in entry;
+
+/** As much as was moved, unless the tool says how much its compensator takes back. */
+const undoPrice = async (
+  reading: Reading,
+  effect: EffectRecord,
+  { compensation, minorUnits }: PinnedToolStep,
+  outcome: Committed,
+  evaluate: Evaluate,
+): Promise<PricedFact> => {
+  const committed = await entryAt(reading, effect.endSeq);
+  // What is not known to have happened moved nothing that is known.
+  if (!isCommitted(committed)) return {};
+  const { amount, currency } = committed;
+  if (compensation?.amount === undefined) {
+    return amount === undefined || currency === undefined ? {} : { amount, currency };
+  }
+  if (compensation.currency === undefined && currency === undefined) return {};
+  const expressions = {
+    amount: compensation.amount,
+    currency: compensation.currency ?? JSON.stringify(currency),
+    minorUnits,
+  };
+  const scope = {
+    arguments: await argumentsOf(reading, effect),
+    result: committed.result,
+    externalRef: ('externalRef' in committed ? committed.externalRef : undefined) ?? null,
+    undone: outcome.result,
+  };
+  return pricedFact(await moneyOf(expressions, scope, evaluate));
+};
+
+export const createPrice =
+  (evaluate: Evaluate): Price =>
+  async (reading, state, step, event) => {
+    const { outcome } = event;
+    const effect = state.effects[event.operation.effect];
+    if (step.kind === 'children' || outcome.outcome !== 'committed' || effect === undefined) return event;
+    const { amount, currency, minorUnits } = step;
+    if (amount === undefined || currency === undefined) return event;
+    const price =
+      event.operation.direction === 'undo'
+        ? await undoPrice(reading, effect, step, outcome, evaluate)
+        : await forwardPrice(reading, effect, { amount, currency, minorUnits }, outcome, evaluate);
+    return { ...event, price };
+  };
+
+/** What a step would move, when its arguments alone say it: for the person who approves it. */
+export const expectedMoney = async (
+  { amount, currency, minorUnits }: PinnedToolStep,
+  given: JsonObject,
+  evaluate: Evaluate,
+): Promise<Money | undefined> => {
+  if (amount === undefined || currency === undefined) return undefined;
+  const money = await moneyOf({ amount, currency, minorUnits }, { arguments: given }, evaluate);
+  return isMoney(money) ? money : undefined;
+};
