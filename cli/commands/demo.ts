@@ -1,18 +1,22 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
+import { ACTS, isAct } from '../demo/acts.ts';
 
 export const defineDemo = (demo: Command, app: App): void => {
   demo
     .description(
-      'Play the main job in a temporary directory with its own embedded cloud: an agent works in four real ' +
-        'repositories, its sandbox dies, the session is rehydrated and rolled back, and the hashes of every ' +
-        'repository prove it. Exit code 1 when any of them differs. Leaves nothing behind.',
+      'Play the main jobs in a temporary directory with its own embedded cloud. checkpoints: an agent works in four ' +
+        'real repositories, its sandbox dies, the session is rehydrated and rolled back. refund: a saga is undone, and ' +
+        'an operator repairs one that could not be. gang: three agents work for one saga, and a reviewer rewinds it. ' +
+        'Hashes of every repository prove it; exit code 1 when any of them differs. Leaves nothing behind.',
     )
+    .addOption(new Option('--act <name...>', 'play these acts only').choices(ACTS))
     .option('--keep', 'keep the temporary directory, to look around in it')
-    .action(async (options: { keep?: boolean }, command: Command) => {
+    .action(async (options: { act?: string[]; keep?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<GlobalOptions>();
       // Loaded only when it is needed: every other command would pay for it too.
       const { performDemo } = await import('../demo/perform.ts');
-      await performDemo(app, { json: json === true, keep: options.keep === true });
+      const acts = options.act?.filter(isAct) ?? ACTS;
+      await performDemo(app, { json: json === true, keep: options.keep === true, acts });
     });
 };

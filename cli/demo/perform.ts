@@ -5,86 +5,99 @@ import type { App } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
+import { ACTS, type ActName } from './acts.ts';
 import { isEqual } from './fingerprint.ts';
-import { type GangProof, gangAct } from './gang-act.ts';
+import { PLAY, type Told } from './play-act.ts';
 import { proofTable } from './proof-view.ts';
-import { openProviders } from './providers.ts';
-import { type RefundProof, refundAct } from './refund-act.ts';
+import { openProviders, type Providers } from './providers.ts';
 import { createScreen, formatSeconds, type Screen, timed } from './screen.ts';
-import { type Proof, SESSION, tellStory } from './story.ts';
-import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
+import { SESSION } from './story.ts';
 
-type Played = Proof & { sagas: RefundProof; gang: GangProof };
+interface Played extends Told {
+  name: ActName;
+  ms: number;
+}
 
-const showProof = (screen: Screen, { rehydrated, rolledBack, gang }: Played): void => {
+const showProof = (screen: Screen, played: readonly Played[]): void => {
   const { paint } = screen;
-  screen.chapter('Proof: hashes made without Walkback, before and after');
-  screen.line('sandbox killed, then rehydrated');
-  screen.block(proofTable(rehydrated, paint));
-  screen.line();
-  screen.line(`at ${GOOD_MESSAGE}, then after the rollback in the other sandbox`);
-  screen.block(proofTable(rolledBack, paint));
-  screen.line(
-    paint.dim(`every path, mode, link and byte except ${NOT_CAPTURED.join(', ')}, which git ignores`),
-  );
-  screen.line();
-  screen.line('desks before the work of an agent, then when it was taken back');
-  screen.block(proofTable(gang.takenBack, paint));
-  screen.line();
-  screen.line('the desk of the agent that went on, then when the others were taken back');
-  screen.block(proofTable(gang.kept, paint));
-  screen.line();
-  const { effects, repeated, tickets, mails } = gang.standing;
-  const refunds = Object.values(gang.standing.refunds).length;
-  screen.line(`providers: ${effects} effects of that saga in all, ${repeated} of them twice`);
-  screen.line(`what stands: ${refunds} refunds, one for each order, ${tickets} tickets, ${mails} mail`);
-  screen.line(
-    `${gang.ledgers.sagas} ledgers, ${gang.ledgers.entries} entries: whole, and they name each other`,
-  );
+  const proofs = played.flatMap(({ proof }) => proof);
+  if (proofs.length > 0) screen.chapter('Proof: hashes made without Walkback, before and after');
+  for (const [n, { title, comparisons, note }] of proofs.entries()) {
+    if (n > 0) screen.line();
+    screen.line(title);
+    screen.block(proofTable(comparisons, paint));
+    if (note !== undefined) screen.line(paint.dim(note));
+  }
+  const facts = played.flatMap((act) => act.facts);
+  if (facts.length > 0) screen.line();
+  for (const fact of facts) screen.line(fact);
 };
 
-const play = async (app: App, screen: Screen, dataDir: string): Promise<Played> => {
+const play = async (
+  app: App,
+  screen: Screen,
+  { dataDir, acts }: { dataDir: string; acts: readonly ActName[] },
+): Promise<Played[]> => {
   const { terminal, signal } = app;
   const { progress, json } = screen;
   const connection = await app.connect({ local: true, data: dataDir }, { json, progress, isOwn: true });
+  let opened: Promise<Providers> | undefined;
   try {
     const { sandboxes, invoke } = connection;
     if (sandboxes === undefined)
       throw new CliError('InternalError', 'The embedded cloud names no E2B endpoint.');
-    const stage = { invoke, sandboxes, screen, now: terminal.now };
+    const stage = {
+      invoke,
+      sandboxes,
+      screen,
+      now: terminal.now,
+      directory: dataDir,
+      providers: () => (opened ??= openProviders(invoke)),
+    };
     return await untilInterrupted(signal, async () => {
-      const proof = await tellStory(stage);
-      const providers = await openProviders(invoke);
+      const played: Played[] = [];
       try {
-        const act = { ...stage, providers };
-        return { ...proof, sagas: await refundAct(act), gang: await gangAct({ ...act, directory: dataDir }) };
+        for (const name of ACTS.filter((act) => acts.includes(act))) {
+          const { value, ms } = await timed(() => PLAY[name](stage));
+          played.push({ ...value, name, ms });
+        }
       } finally {
-        await providers.close();
+        // An act that could not open them has told why.
+        await opened?.then(
+          (providers) => providers.close(),
+          () => undefined,
+        );
       }
+      return played;
     });
   } finally {
     await connection.close();
   }
 };
 
-/** Plays the three acts and shows the proof. `ProofFailed` when anything is not as it was. */
-export const performDemo = async (app: App, options: { json: boolean; keep: boolean }): Promise<void> => {
+/** Plays the acts and shows the proof. `ProofFailed` when anything is not as it was. */
+export const performDemo = async (
+  app: App,
+  options: { json: boolean; keep: boolean; acts: readonly ActName[] },
+): Promise<void> => {
   const screen = createScreen(app, options.json);
   const { paint } = screen;
   const directory = await mkdtemp(join(tmpdir(), 'walkback-demo-'));
   try {
     screen.line(`${paint.bold('Walkback')}  ${paint.dim('real git, real functions, an embedded cloud')}`);
-    const { value: proof, ms } = await timed(() => play(app, screen, directory));
-    const comparisons = [
-      ...proof.rehydrated,
-      ...proof.rolledBack,
-      ...proof.gang.takenBack,
-      ...proof.gang.kept,
-    ];
+    const { value: played, ms } = await timed(() =>
+      play(app, screen, { dataDir: directory, acts: options.acts }),
+    );
+    const comparisons = played.flatMap(({ proof }) => proof.flatMap((each) => each.comparisons));
     const equal = comparisons.filter(isEqual).length;
-    showProof(screen, proof);
+    showProof(screen, played);
     if (options.json) {
-      const answer = { equal: equal === comparisons.length, seconds: ms / 1000, ...proof };
+      const answer = {
+        equal: equal === comparisons.length,
+        seconds: ms / 1000,
+        acts: played.map((act) => ({ name: act.name, seconds: act.ms / 1000 })),
+        ...Object.assign({}, ...played.map(({ answer: part }) => part)),
+      };
       app.terminal.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     }
     if (equal < comparisons.length) {
@@ -94,9 +107,9 @@ export const performDemo = async (app: App, options: { json: boolean; keep: bool
       );
     }
     screen.line();
-    screen.line(
-      `${paint.green('✔')} all ${comparisons.length} equal ${paint.dim(`in ${formatSeconds(ms)}`)}`,
-    );
+    screen.line(paint.dim(played.map((act) => `${act.name} ${formatSeconds(act.ms)}`).join(' · ')));
+    const all = comparisons.length === 0 ? 'every saga ended as told' : `all ${comparisons.length} equal`;
+    screen.line(`${paint.green('✔')} ${all} ${paint.dim(`in ${formatSeconds(ms)}`)}`);
   } finally {
     if (options.keep) {
       screen.line();

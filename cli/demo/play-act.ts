@@ -1,0 +1,68 @@
+/** What each act plays on, and what it leaves: its part of the JSON answer, and its proof. */
+import type { ActName } from './acts.ts';
+import type { Comparison } from './fingerprint.ts';
+import { gangAct } from './gang-act.ts';
+import type { Providers } from './providers.ts';
+import { refundAct } from './refund-act.ts';
+import { type Stage, tellStory } from './story.ts';
+import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
+
+export interface ActStage extends Stage {
+  /** Started by the first act that asks. */
+  providers(): Promise<Providers>;
+  /** Of the embedded cloud, for what an act keeps on disk. */
+  directory: string;
+}
+
+export interface Told {
+  answer: Record<string, unknown>;
+  proof: { title: string; comparisons: readonly Comparison[]; note?: string }[];
+  /** What the providers and ledgers show in the end, a line each. */
+  facts: string[];
+}
+
+const checkpoints = async (stage: ActStage): Promise<Told> => {
+  const { rehydrated, rolledBack } = await tellStory(stage);
+  return {
+    answer: { rehydrated, rolledBack },
+    proof: [
+      { title: 'sandbox killed, then rehydrated', comparisons: rehydrated },
+      {
+        title: `at ${GOOD_MESSAGE}, then after the rollback in the other sandbox`,
+        comparisons: rolledBack,
+        note: `every path, mode, link and byte except ${NOT_CAPTURED.join(', ')}, which git ignores`,
+      },
+    ],
+    facts: [],
+  };
+};
+
+const refund = async (stage: ActStage): Promise<Told> => {
+  const sagas = await refundAct({ ...stage, providers: await stage.providers() });
+  return { answer: { sagas }, proof: [], facts: [] };
+};
+
+const gang = async (stage: ActStage): Promise<Told> => {
+  const played = await gangAct({ ...stage, providers: await stage.providers() });
+  const { effects, repeated, tickets, mails, refunds } = played.standing;
+  return {
+    answer: { gang: played },
+    proof: [
+      {
+        title: 'desks before the work of an agent, then when it was taken back',
+        comparisons: played.takenBack,
+      },
+      {
+        title: 'the desk of the agent that went on, then when the others were taken back',
+        comparisons: played.kept,
+      },
+    ],
+    facts: [
+      `providers: ${effects} effects of that saga in all, ${repeated} of them twice`,
+      `what stands: ${Object.values(refunds).length} refunds, one for each order, ${tickets} tickets, ${mails} mail`,
+      `${played.ledgers.sagas} ledgers, ${played.ledgers.entries} entries: whole, and they name each other`,
+    ],
+  };
+};
+
+export const PLAY: Record<ActName, (stage: ActStage) => Promise<Told>> = { checkpoints, refund, gang };
