@@ -300,8 +300,14 @@ test('what was pinned and altered since is refused: steps and input are held aga
   const other = pinned.map((step) => ({ ...step, functionName: step.index === 19 ? 'elsewhere' : 'fn' }));
   await dynamo.putPinned({ sagaId: 'pinned', planHash, inputHash, input: { amount: 9999 }, steps: other });
   const broken = { name: 'LedgerBroken' };
-  await expect(dynamo.getPinnedInput('pinned', inputHash)).rejects.toMatchObject(broken);
-  await expect(dynamo.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
+  const fresh = createSagaStore(tables);
+  await expect(fresh.getPinnedInput('pinned', inputHash)).rejects.toMatchObject(broken);
+  await expect(fresh.getPinnedStep('pinned', planHash, 19)).rejects.toMatchObject(broken);
+  // What was proved stays as it was proved, and a reader who changes it changes only its own.
+  const again = await dynamo.getPinnedStep('pinned', planHash, 19);
+  expect(again.id).toBe('s19');
+  Object.assign(again, { functionName: 'elsewhere' });
+  expect(await dynamo.getPinnedStep('pinned', planHash, 19)).toEqual(pinned[19]);
 });
 
 test('a long list reads its heads a few at a time', async () => {

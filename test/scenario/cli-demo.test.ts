@@ -18,7 +18,10 @@ describe('walkback demo', () => {
     expect(story).not.toContain('✘ equal');
     for (const line of story.split('\n')) expect(visibleLength(line), line).toBeLessThanOrEqual(80);
     const answer: Record<string, unknown> = JSON.parse(stdout);
-    expect(answer).toMatchObject({ equal: true });
+    expect(answer).toMatchObject({
+      equal: true,
+      acts: [{ name: 'checkpoints' }, { name: 'refund' }, { name: 'gang' }],
+    });
     expect(answer['rehydrated']).toHaveLength(4);
     expect(answer['gang']).toMatchObject({
       asked: { status: 'AWAITING' },
@@ -27,5 +30,18 @@ describe('walkback demo', () => {
       ledgers: { sagas: 7, findings: [] },
     });
     expect(await readdir(directory.path)).toEqual([]);
+  });
+
+  test('plays one act alone, and refuses an act that is not there', async () => {
+    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
+    const one = await scene.run(['demo', '--json', '--act', 'refund']);
+    expect(one.code, one.stderr).toBe(0);
+    expect(JSON.parse(one.stdout)).toMatchObject({
+      acts: [{ name: 'refund' }],
+      sagas: { resolved: { status: 'COMPENSATED' } },
+    });
+    const none = await scene.run(['demo', '--act', 'third']);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain('Allowed choices are checkpoints, refund, gang');
   });
 });

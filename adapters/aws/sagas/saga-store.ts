@@ -1,13 +1,10 @@
 /** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Json } from '../../../contract/json.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
-import type { PinnedStep, SagaDefinition } from '../../../core/saga/model/plan.ts';
+import type { SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';
-import { hashJson } from '../../../core/saga/plan/json.ts';
 import type { Beside, SagaStore, SessionFence, WakeToken } from '../../../core/saga/ports.ts';
-import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { mapAtOnce } from '../../../core/shared/at-once.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { hasEpoch, hasVersion, isNew } from '../conditions.ts';
@@ -23,14 +20,11 @@ import {
   entryKey,
   headItem,
   headKey,
-  inputKey,
   ledgerKey,
   newestKey,
-  readChunk,
   readDefinition,
   readEntry,
   readHead,
-  readInput,
   readOutline,
   readRewind,
   readSessionSaga,
@@ -40,12 +34,11 @@ import {
   sessionSagaItem,
   sessionSagaItems,
   sessionSagasKey,
-  stepItems,
-  stepsKey,
   tokenKey,
   versionKey,
 } from './saga-items.ts';
 import { claimWrites, permitMethods } from './saga-permits.ts';
+import { pinnedMethods } from './saga-pins.ts';
 import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
 /** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
@@ -58,20 +51,6 @@ export interface SagaStoreOptions {
   sessionsTable?: string | undefined;
   client?: DynamoDBClient;
 }
-
-const missing = (sagaId: string): WalkbackError =>
-  new WalkbackError('InternalError', `What was pinned for saga ${sagaId} is gone.`, { details: { sagaId } });
-
-const pinnedInput = (sagaId: string, inputHash: string, input: Json) => ({
-  ...inputKey(sagaId, inputHash),
-  input: JSON.stringify(input),
-});
-
-/** The pinned parts are outside the ledger's chain. Only their hashes tie them to it. */
-const altered = (sagaId: string): WalkbackError =>
-  new WalkbackError('LedgerBroken', `What was pinned for saga ${sagaId} is not what was pinned.`, {
-    details: { sagaId },
-  });
 
 /** A catalog of one kind: a version is stored once, and in the same transaction it becomes the newest. */
 const catalogMethods = <Entry extends { name: string; version: string }>(
@@ -173,33 +152,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
 
   return {
     getHead,
-    putPinned: async ({ sagaId, planHash, inputHash, input, steps, plans = [] }) => {
-      const plan = stepItems(sagaId, planHash, steps);
-      const children = plans.flatMap((one) => stepItems(sagaId, one.planHash, one.steps));
-      // Twice the same item is refused by the service.
-      const items = new Map([...plan, ...children].map((item) => [item.sk, item]));
-      await sagas.putAll([pinnedInput(sagaId, inputHash, input), ...items.values()]);
-    },
-    putInput: async (sagaId, inputHash, input) => {
-      await sagas.put({ item: pinnedInput(sagaId, inputHash, input) });
-    },
-    getPinnedInput: async (sagaId, inputHash): Promise<Json> => {
-      const item = await sagas.get(inputKey(sagaId, inputHash));
-      if (item === undefined) throw missing(sagaId);
-      const input = readInput(item);
-      if (hashJson(input) !== inputHash) throw altered(sagaId);
-      return input;
-    },
-    getPinnedStep: async (sagaId, planHash, index): Promise<PinnedStep> => {
-      const position = Math.floor(index / STEPS_PER_CHUNK);
-      const item = await sagas.get(stepsKey(sagaId, planHash, position));
-      if (item === undefined) throw missing(sagaId);
-      const chunk = readChunk(item);
-      if (!isPinnedChunk(planHash, position, chunk)) throw altered(sagaId);
-      const step = chunk.steps[index % STEPS_PER_CHUNK];
-      if (step === undefined) throw missing(sagaId);
-      return step;
-    },
+    ...pinnedMethods(sagas),
     permits: permitMethods(sagas),
     createSaga: async (head, entries, claims = [], fence) =>
       commit(head, isNew, entries, [
