@@ -9,7 +9,7 @@ const DAY_SECONDS = 24 * 3600;
 /** The key also stands in the refund's metadata: that is how a probe finds it after Stripe forgot the header. */
 const KEY = 'walkback_key';
 
-const refund = z.object({ id: z.string(), status: z.string(), amount: z.int() });
+const refund = z.object({ id: z.string(), status: z.string(), amount: z.int(), currency: z.string() });
 
 const clientOf = ({ fetch, stripe }: RefundServices): Stripe =>
   new Stripe(stripe.apiKey, {
@@ -79,6 +79,9 @@ export const issueRefund = (services: RefundServices) => {
     input: z.strictObject({ paymentIntent: z.string().min(1), amount: z.int().min(1) }),
     output: refund,
     externalRef: ({ id }) => id,
+    amount: 'result.amount',
+    currency: 'result.currency',
+    minorUnits: true,
     execute: async ({ paymentIntent, amount }, call) => {
       const params = { payment_intent: paymentIntent, amount, metadata: { [KEY]: call.forwardKey } };
       return refund.parse(await asking(client.refunds.create(params, optionsOf(call))));
