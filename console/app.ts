@@ -3,8 +3,10 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
+import { statusOf } from '../contract/http-status.ts';
+import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, Elsewhere, Show, Visit } from './context.ts';
-import { createGate, headers } from './gate.ts';
+import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { dayOf, ledgerRequest, showLedger } from './pages/ledger.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
@@ -12,7 +14,7 @@ import { answer, operate, showQueue } from './pages/queue.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
-import { shown } from './parts/markup.ts';
+import { link, shown } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
 import { STYLE } from './parts/style.ts';
 
@@ -24,18 +26,24 @@ interface Failure {
   message: string;
 }
 
-export interface ConsoleOptions {
-  ask: Ask;
+interface PagesOptions {
+  gate: Gate;
   /** How a failed call is told. */
   failureOf: (error: unknown) => Failure;
+  now?: () => Date;
+}
+
+export interface ConsoleOptions extends Omit<PagesOptions, 'gate'> {
+  ask: Ask;
   viewer: Viewer;
   by: string;
   /** Of the link that lets one person in. */
   token: string;
   /** `http://127.0.0.1:PORT`; called with each request. */
   origin: () => string;
-  now?: () => Date;
 }
+
+const NOBODY: Viewer = { name: 'nobody is signed in', isVerified: true };
 
 const PAGES: Readonly<Record<string, Show>> = {
   '/': showSessions,
@@ -56,46 +64,54 @@ const ACTS: Readonly<Record<string, Act>> = {
 
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
 
-const wantsJson = (c: Context): boolean =>
+const wantsJson = (c: Context<ConsoleEnv>): boolean =>
   c.req.query('format') === 'json' || (c.req.header('accept') ?? '').startsWith('application/json');
 
-/** What the person can do about it decides the status: 404 nothing there, 409 refused, 502 a fault. */
-const statusOf = (name: string): 400 | 404 | 409 | 502 => {
-  const row = errorRow(name);
-  if (row === undefined || row.kind === 'fault') return 502;
-  return row.exitCode === 'notFound' ? 404 : row.exitCode === 'usage' ? 400 : 409;
+/** Of a page. What goes on still has a page that says so. */
+const pageStatusOf = (name: string): PageStatus => {
+  const status = statusOf(name);
+  return PAGE_STATUSES.find((one) => one === status) ?? 502;
 };
 
-const failurePage = ({ name, message }: Failure): Page => ({
+const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 409, 413, 429, 502, 503] as const;
+type PageStatus = (typeof PAGE_STATUSES)[number];
+
+/** `again`: where to sign in, when that is what is missing. */
+const failurePage = ({ name, message }: Failure, again?: string): Page => ({
   title: 'That did not work',
-  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p><p class="hint">${errorRow(name)?.advice ?? ''}</p></section>`,
+  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
+    again === undefined
+      ? html`<p class="hint">${errorRow(name)?.advice ?? ''}</p>`
+      : html`<p>${link(again, 'Sign in again')}</p>`
+  }</section>`,
   data: { error: { name, message } },
 });
 
-export const createConsole = (options: ConsoleOptions): Hono => {
-  const { ask, failureOf, viewer, by, now = () => new Date() } = options;
-  const gate = createGate(options.token, options.origin);
-  const app = new Hono();
+/** The pages, behind a gate. */
+export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOptions): Hono<ConsoleEnv> => {
+  const app = new Hono<ConsoleEnv>();
 
-  const visitOf = (c: Context): Visit => ({
-    ask,
-    viewer,
-    by,
-    formToken: gate.formToken,
-    now,
-    isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
-    params: c.req.param(),
-    query: c.req.query(),
-  });
+  const visitOf = (c: Context<ConsoleEnv>): Visit => {
+    const visitor = c.get('visitor');
+    if (visitor === undefined) throw new Error('a page without a gate before it');
+    return {
+      ...visitor,
+      now,
+      isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
+      params: c.req.param(),
+      query: c.req.query(),
+    };
+  };
 
-  const send = (c: Context, page: Page, status: 200 | 400 | 404 | 409 | 502 = 200) => {
+  const send = (c: Context<ConsoleEnv>, page: Page, status: PageStatus = 200) => {
     c.header('cache-control', 'no-store');
+    const viewer = c.get('visitor')?.viewer ?? NOBODY;
     return wantsJson(c) ? c.json(page.data, status) : c.html(frame(page, c.req.path, viewer), status);
   };
 
-  app.use(headers(), gate.sameOrigin);
+  app.use(gate.headers, gate.sameOrigin);
   app.get('/style.css', (c) => c.body(STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }));
-  app.get('/enter', gate.enter);
+  gate.addRoutes(app);
   app.use(gate.signedIn);
 
   for (const [path, show] of Object.entries(PAGES)) {
@@ -103,7 +119,7 @@ export const createConsole = (options: ConsoleOptions): Hono => {
   }
 
   app.get('/ledger.csv', async (c) => {
-    const { csv = '' } = await ask('query-ledger', {
+    const { csv = '' } = await visitOf(c).ask('query-ledger', {
       ...ledgerRequest(c.req.query(), dayOf(now())),
       format: 'csv',
       limit: 1000,
@@ -121,8 +137,11 @@ export const createConsole = (options: ConsoleOptions): Hono => {
       const fields = Object.fromEntries(
         Object.entries(body).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
       );
-      if (!gate.isFormToken(fields['form_token'])) return c.text('This form is not of this console.', 403);
-      const done = await act({ ...visitOf(c), fields });
+      const visit = visitOf(c);
+      if (!sameSecret(fields['form_token'], visit.formToken)) {
+        return c.text('This form is not of this console.', 403);
+      }
+      const done = await act({ ...visit, fields });
       // The address that a reload asks for again is that of a page.
       return isElsewhere(done) ? c.redirect(done.location, 303) : send(c, done);
     });
@@ -131,7 +150,22 @@ export const createConsole = (options: ConsoleOptions): Hono => {
   app.notFound((c) => send(c, failurePage({ name: 'NotFound', message: 'There is no such page.' }), 404));
   app.onError((error, c) => {
     const failure = failureOf(error);
-    return send(c, failurePage(failure), statusOf(failure.name));
+    const status = pageStatusOf(failure.name);
+    const { pathname, search } = new URL(c.req.url);
+    const back = c.req.method === 'GET' ? pathname + search : '/';
+    const again = status === 401 ? gate.signInAgain?.(back) : undefined;
+    return send(c, failurePage(failure, again), status);
   });
   return app;
 };
+
+/** The console of one person of this machine. */
+export const createConsole = ({
+  ask,
+  viewer,
+  by,
+  token,
+  origin,
+  ...more
+}: ConsoleOptions): Hono<ConsoleEnv> =>
+  createPages({ ...more, gate: createGate(token, origin, { ask, viewer, by }) });

@@ -1,14 +1,47 @@
 /** Who may look: one person of this machine, who came by a link that works once. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { MiddlewareHandler } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { sameSecret } from '../local/e2b/guard.ts';
+import type { Ask } from './context.ts';
+import type { Viewer } from './parts/page.ts';
 
 const COOKIE = 'walkback_console';
 
+/** Who looks at a page, and how the page asks functions for them. */
+export interface Visitor {
+  ask: Ask;
+  viewer: Viewer;
+  /** Who acts, as a claim, where no proof goes along. */
+  by: string;
+  /** Goes into forms. Another page cannot know it. */
+  formToken: string;
+}
+
+export interface ConsoleEnv {
+  Variables: { visitor?: Visitor };
+}
+
+/** Decides who may look. Every page is behind one. */
+export interface Gate {
+  headers: MiddlewareHandler;
+  /** Refuses other hosts and origins (DNS rebinding, other pages), before anything is looked at. */
+  sameOrigin: MiddlewareHandler;
+  /** Its own routes, which are open to everybody. */
+  addRoutes(app: Hono<ConsoleEnv>): void;
+  /** Refuses who has not come in; sets the visitor of who has. */
+  signedIn: MiddlewareHandler<ConsoleEnv>;
+  /** Where somebody signs in again, to come back to a page. Absent: not in the browser. */
+  signInAgain?: (path: string) => string;
+}
+
+/** The token of forms, made of what only this visitor's cookie names. */
+export const formTokenOf = (session: string): string =>
+  createHmac('sha256', session).update('form').digest('base64url');
+
 /** Nothing but our own style is loaded, nothing is sent but to ourselves, and no other page holds ours in a frame. */
-export const headers = (): MiddlewareHandler =>
+export const headers = ({ isEncrypted }: { isEncrypted: boolean }): MiddlewareHandler =>
   secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -22,30 +55,21 @@ export const headers = (): MiddlewareHandler =>
     referrerPolicy: 'same-origin',
     crossOriginResourcePolicy: 'same-origin',
     crossOriginOpenerPolicy: 'same-origin',
-    // It is served without TLS, on loopback.
-    strictTransportSecurity: false,
+    strictTransportSecurity: isEncrypted ? 'max-age=63072000' : false,
   });
 
-export interface Gate {
-  /** Refuses other hosts and origins (DNS rebinding, other pages), before anything is looked at. */
-  sameOrigin: MiddlewareHandler;
-  /** Refuses who has not come in. */
-  signedIn: MiddlewareHandler;
-  /** Lets in whoever has the link, once. */
-  enter: MiddlewareHandler;
-  /** Goes into forms. Another page cannot know it. */
-  formToken: string;
-  isFormToken(given: string | undefined): boolean;
-}
-
-/** `token`: of the link. `origin`: where the console is served, once it is known. */
-export const createGate = (token: string, origin: () => string): Gate => {
+/** Lets one person of this machine in. `token`: of the link. `origin`: where the console is served, once it is known. */
+export const createGate = (
+  token: string,
+  origin: () => string,
+  visitor: Omit<Visitor, 'formToken'>,
+): Gate => {
   const session = randomBytes(32).toString('base64url');
-  const formToken = createHmac('sha256', session).update('form').digest('base64url');
+  const formToken = formTokenOf(session);
   let isOpen = true;
   return {
-    formToken,
-    isFormToken: (given) => sameSecret(given, formToken),
+    // It is served without TLS, on loopback.
+    headers: headers({ isEncrypted: false }),
     sameOrigin: async (c, next) => {
       const from = c.req.header('origin');
       const { host } = new URL(origin());
@@ -55,19 +79,24 @@ export const createGate = (token: string, origin: () => string): Gate => {
       return next();
     },
     signedIn: async (c, next) => {
-      if (sameSecret(getCookie(c, COOKIE), session)) return next();
+      if (sameSecret(getCookie(c, COOKIE), session)) {
+        c.set('visitor', { ...visitor, formToken });
+        return next();
+      }
       return c.text(
         'Open the link that walkback console printed. It works once; start it again for another.',
         401,
       );
     },
-    enter: async (c) => {
-      if (!isOpen || !sameSecret(c.req.query('token'), token)) {
-        return c.text('This link does not work, or was used. Start walkback console again.', 401);
-      }
-      isOpen = false;
-      setCookie(c, COOKIE, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      return c.redirect('/');
+    addRoutes: (app) => {
+      app.get('/enter', (c) => {
+        if (!isOpen || !sameSecret(c.req.query('token'), token)) {
+          return c.text('This link does not work, or was used. Start walkback console again.', 401);
+        }
+        isOpen = false;
+        setCookie(c, COOKIE, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
+        return c.redirect('/');
+      });
     },
   };
 };

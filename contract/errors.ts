@@ -16,6 +16,8 @@ interface ErrorRow {
   exitCode: ExitCodeName;
   /** Advice worded for a terminal as well as for a table. */
   advice: string;
+  /** Of HTTP, which has a word of its own for it; the others have theirs by kind and exit code. */
+  httpStatus?: number;
   /** A sandbox may report this error. Other names from a sandbox are not believed (C10). */
   isToldBySandbox?: true;
 }
@@ -29,6 +31,7 @@ const row = (kind: ErrorRow['kind'], exitCode: ExitCodeName, advice: string): Er
 const refusal = (exitCode: ExitCodeName, advice: string): ErrorRow => row('refusal', exitCode, advice);
 const fault = (exitCode: ExitCodeName, advice: string): ErrorRow => row('fault', exitCode, advice);
 const laterMaybe = (error: ErrorRow): ErrorRow => ({ ...error, retryable: true });
+const answered = (httpStatus: number, error: ErrorRow): ErrorRow => ({ ...error, httpStatus });
 const toldBySandbox = (error: ErrorRow): ErrorRow => ({ ...error, isToldBySandbox: true });
 
 const INCOMPLETE = 'walkback log shows what it misses; --allow-partial (allowPartial) restores the rest';
@@ -138,11 +141,11 @@ const TOOL_ERRORS = {
 
 /** Errors about who asks. */
 const IDENTITY_ERRORS = {
-  ProofRequired: refusal('usage', 'walkback login signs you in; a caller gives `proof`'),
-  ProofInvalid: refusal('usage', 'sign in again: walkback login'),
-  ProofTooOld: refusal('usage', 'sign in again: walkback login'),
-  RoleMissing: refusal('conflict', 'ask somebody in the group that the message names'),
-  SamePerson: refusal('conflict', 'ask another person to approve it'),
+  ProofRequired: answered(401, refusal('usage', 'walkback login signs you in; a caller gives `proof`')),
+  ProofInvalid: answered(401, refusal('usage', 'sign in again: walkback login')),
+  ProofTooOld: answered(401, refusal('usage', 'sign in again: walkback login')),
+  RoleMissing: answered(403, refusal('conflict', 'ask somebody in the group that the message names')),
+  SamePerson: answered(403, refusal('conflict', 'ask another person to approve it')),
   IdentityUnavailable: laterMaybe(
     fault('unavailable', 'call again; when it repeats, look at the issuer and at its address'),
   ),
@@ -150,7 +153,7 @@ const IDENTITY_ERRORS = {
 
 /** Errors of the services below and of our own code. */
 const SERVICE_ERRORS = {
-  Throttled: laterMaybe(fault('unavailable', 'call again a little later')),
+  Throttled: answered(429, laterMaybe(fault('unavailable', 'call again a little later'))),
   StorageUnavailable: laterMaybe(fault('unavailable', 'call again a little later')),
   ItemUnreadable: fault(
     'failed',
@@ -158,6 +161,22 @@ const SERVICE_ERRORS = {
   ),
   ConfigurationError: fault('configuration', 'set up what the message names'),
   InternalError: fault('failed', "call again; if it repeats, look into the function's log"),
+} as const satisfies Record<string, ErrorRow>;
+
+/** Errors of the HTTP API and of the console behind it. */
+const API_ERRORS = {
+  NoSuchRoute: refusal('notFound', 'GET /openapi.json names every route'),
+  RequestTooLarge: answered(413, refusal('usage', 'send less: 4 MiB at the most')),
+  AnswerTooLarge: answered(
+    413,
+    refusal('usage', 'ask for less: a smaller limit, one repository, a shorter range'),
+  ),
+  StillRunning: answered(
+    202,
+    laterMaybe(
+      refusal('unavailable', 'send the same request again: with its request id it is joined, not repeated'),
+    ),
+  ),
 } as const satisfies Record<string, ErrorRow>;
 
 /** Errors of the command line only. */
@@ -180,6 +199,7 @@ export const ERRORS = {
   ...TOOL_ERRORS,
   ...IDENTITY_ERRORS,
   ...SERVICE_ERRORS,
+  ...API_ERRORS,
   ...COMMAND_ERRORS,
 } as const;
 

@@ -41,6 +41,10 @@ interface Grants {
   anchors?: 'write' | 'read';
   /** Finds out which person asks, so it knows the issuer of tokens. */
   identifiesPeople?: true;
+  /** Calls the functions that people may call. Deployed only where there is an issuer of tokens. */
+  servesPeople?: true;
+  /** Keeps who is signed in, so it may read the secret that seals it. */
+  signsPeopleIn?: true;
   /** Reads the timeouts of the functions that serve tools. */
   looksAtTools?: true;
   /** Calls tools as the machine does. */

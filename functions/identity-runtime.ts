@@ -1,12 +1,13 @@
 /** The part of the composition root that finds out who asks. */
-import { type CallableName, FUNCTIONS } from '../contract/functions.ts';
-import type { Asked, Role } from '../contract/identity.ts';
+import type { CallableName } from '../contract/functions.ts';
+import type { Asked } from '../contract/identity.ts';
+import { rolesFor } from '../contract/people.ts';
 import { createIdentify, type IdentityVerifier } from '../core/saga/people/identify.ts';
 import type { UseCase } from './handler.ts';
 import { optional, type Runtime, required } from './runtime.ts';
 
 /** Undefined where no issuer is configured. Loaded with the first proof: most calls have none. */
-const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
+export const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
   const issuer = optional(env, 'WALKBACK_OIDC_ISSUER');
   if (issuer === undefined) return undefined;
   const configuration = optional(env, 'WALKBACK_OIDC_CONFIGURATION');
@@ -22,8 +23,6 @@ const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
   return { verify: async (proof) => (await (loading ??= load())).verify(proof) };
 };
 
-const isRole = (caller: string): caller is Role => caller === 'reviewer' || caller === 'operator';
-
 /** A use case that is told who asks, for the people who may call the function. */
 export const identified = <Input extends { by?: string | undefined; proof?: string | undefined }, Output>(
   runtime: Runtime,
@@ -34,7 +33,7 @@ export const identified = <Input extends { by?: string | undefined; proof?: stri
   const requireVerifiedApprover = optional(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER') === 'true';
   const identify = createIdentify(
     { ...(verifier === undefined ? {} : { verifier }), requireVerifiedApprover },
-    FUNCTIONS[name].callers.filter(isRole),
+    rolesFor(name),
   );
   return async (input, invocation) => work(await identify(input), invocation);
 };

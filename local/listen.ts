@@ -62,7 +62,7 @@ const listen = async (listener: RequestListener, port = 0, activity?: Activity):
 };
 
 /** For pages, which decide themselves whom they answer. */
-export const listenPages = (app: Hono, port = 0): Promise<Endpoint> => {
+export const listenPages = (app: Pick<Hono, 'fetch'>, port = 0): Promise<Endpoint> => {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return listen((incoming, response) => {
     Promise.resolve(answer(incoming, response)).catch(() => response.destroy());

@@ -7,7 +7,7 @@ import { FetchError, JwtBaseError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import * as z from 'zod';
-import type { Role } from '../../contract/identity.ts';
+import { PERSON_ROLES } from '../../contract/people.ts';
 import type { IdentityVerifier, Proven } from '../../core/saga/people/identify.ts';
 import { isWalkbackError, WalkbackError } from '../../core/shared/errors.ts';
 import { fetchDocument } from './documents.ts';
@@ -24,8 +24,6 @@ export interface OidcOptions {
   /** Groups are this and the name of a role. */
   groupPrefix: string;
 }
-
-const ROLES = ['reviewer', 'operator'] as const satisfies readonly Role[];
 
 const words = z.union([z.array(z.string()), z.string().transform((text) => text.split(' '))]);
 
@@ -72,7 +70,7 @@ const provenBy = (token: Claims, { groupPrefix }: OidcOptions): Proven => {
       ...(jti === undefined ? {} : { tokenId: jti }),
       ...(iss.startsWith('https:') ? {} : { dev: true }),
     },
-    roles: ROLES.filter((role) => groups.includes(groupPrefix + role)),
+    roles: PERSON_ROLES.filter((role) => groups.includes(groupPrefix + role)),
   };
 };
 

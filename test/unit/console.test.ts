@@ -233,7 +233,7 @@ describe('errors and twins', () => {
     ['SagaNotFound', 404],
     ['AnswerConflict', 409],
     ['InvalidInput', 400],
-    ['StorageUnavailable', 502],
+    ['StorageUnavailable', 503],
   ] as const)('%s is status %i, with its name and advice', async (name, status) => {
     const { fetchPage, enter } = made({
       'describe-saga': () => {

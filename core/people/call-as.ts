@@ -1,0 +1,51 @@
+/**
+ * Calls a function for a person who is signed in. Owns two rules: nobody calls anything without a token that was
+ * verified here, and the roles of the token are those that the function's row names. What a function does for
+ * people it verifies once more itself, so the token goes along as `proof`; who asks is never taken from a request.
+ */
+
+import type { FunctionRow } from '../../contract/function-row.ts';
+import { type CallableName, FUNCTIONS } from '../../contract/functions.ts';
+import type { VerifiedActor } from '../../contract/identity.ts';
+import { isPeopleFunction, rolesFor } from '../../contract/people.ts';
+import { createIdentify, type IdentityVerifier } from '../saga/people/identify.ts';
+import { WalkbackError } from '../shared/errors.ts';
+
+/** Invokes a function once, by the name of its row. Throws its error by its literal name; `StillRunning` when it takes too long. */
+export interface FunctionCalls {
+  call(name: CallableName, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+interface Deps {
+  verifier: IdentityVerifier;
+  calls: FunctionCalls;
+}
+
+export interface PersonCalls {
+  /** Who holds the token. Throws `ProofInvalid`. */
+  identify(proof: string): Promise<VerifiedActor>;
+  /** Throws `ProofInvalid`, `RoleMissing`, and whatever the function throws. */
+  call(proof: string, name: CallableName, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+const takesProof = (name: CallableName): boolean => {
+  const { grants }: FunctionRow = FUNCTIONS[name];
+  return grants.identifiesPeople === true;
+};
+
+const requirePeopleFunction = (name: CallableName): void => {
+  if (isPeopleFunction(name)) return;
+  throw new WalkbackError('RoleMissing', `${name} is called by backends only: no role of a person has it.`);
+};
+
+export const createPersonCalls = ({ verifier, calls }: Deps): PersonCalls => ({
+  identify: async (proof) => {
+    const { person } = await verifier.verify(proof);
+    return { name: person.email ?? person.sub, person };
+  },
+  call: async (proof, name, { by: _by, proof: _proof, ...input }) => {
+    requirePeopleFunction(name);
+    await createIdentify({ verifier, requireVerifiedApprover: true }, rolesFor(name))({ proof });
+    return calls.call(name, takesProof(name) ? { ...input, proof } : input);
+  },
+});
