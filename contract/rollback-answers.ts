@@ -4,7 +4,7 @@ import { count, lateWrites, pointOf, settledHere } from './answer-fields.ts';
 import { hostChange } from './change-answers.ts';
 
 /** An effect of a saga that no rollback takes back. */
-const standingEffect = () =>
+export const standingEffect = () =>
   z.object({
     sagaId: z.string(),
     status: z.string().describe("the saga's"),

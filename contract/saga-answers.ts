@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { cursor } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
+import { standingEffect } from './rollback-answers.ts';
 
 export const SAGA_STATUSES = [
   'QUEUED',
@@ -355,10 +356,30 @@ const sagaSummary = () =>
     requestedBy: z.string(),
     createdAt: z.string(),
     updatedAt: z.string(),
+    sessionId: z.string().optional().describe('the session it was started in'),
+    messageId: z.string().optional().describe('the message of its start'),
+    parent: z.string().optional().describe('the saga that runs it as a step'),
   });
 export type SagaSummary = z.infer<ReturnType<typeof sagaSummary>>;
 
-export const sagasAnswer = () => z.object({ sagas: z.array(sagaSummary()), cursor });
+/** What a saga did outside, for the message that it belongs to; also what was taken back. */
+const sessionEffect = () =>
+  z.object({
+    ...standingEffect().shape,
+    stands: z.boolean().describe('false: taken back, or it never happened'),
+  });
+export type SessionEffect = z.infer<ReturnType<typeof sessionEffect>>;
+
+export const sagasAnswer = () =>
+  z.object({
+    sagas: z.array(sagaSummary()),
+    cursor,
+    effects: z
+      .array(sessionEffect())
+      .optional()
+      .describe('with sessionId: effects of these sagas that belong to the session, or to messageId'),
+  });
+export type SagasAnswer = z.infer<ReturnType<typeof sagasAnswer>>;
 
 const storedVersion = () =>
   z.object({

@@ -214,7 +214,8 @@ export const SAGA_FUNCTIONS = {
     answer: sagasAnswer,
     callers: ['reviewer', 'operator'],
     timeoutSeconds: 60,
-    grants: { sagas: ['GetItem'], indexes: ['sagas'] },
+    // What the sagas of a session did is in their ledgers.
+    grants: { sagas: ['GetItem', 'Query'], ledger: ['Query'], indexes: ['sagas'] },
   },
   'list-locks': {
     description: 'Lists the locks that sagas hold, and who waits for them',

@@ -229,11 +229,20 @@ export const putCatalogInput = () =>
   });
 
 export const listSagasInput = () =>
-  z.strictObject({
-    status: z.enum(SAGA_STATUSES).optional().describe('without: all, those that need a person first'),
-    limit: limit.optional().describe('default 50'),
-    cursor,
-  });
+  z
+    .strictObject({
+      status: z.enum(SAGA_STATUSES).optional().describe('without: all, those that need a person first'),
+      sessionId: id
+        .optional()
+        .describe('only those that this session started or took a step of, with their effects, oldest first'),
+      messageId: id.optional().describe('with sessionId: only those that did something for this message'),
+      limit: limit.optional().describe('default 50'),
+      cursor,
+    })
+    .refine(({ messageId, sessionId }) => messageId === undefined || sessionId !== undefined, {
+      path: ['messageId'],
+      error: 'give it beside sessionId',
+    });
 export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
 
 export const listLocksInput = () =>

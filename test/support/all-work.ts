@@ -60,6 +60,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
+  await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
   const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });
   const [from, forkRoot] = [String(fork['sessionId']), rootOf(cloud, String(fork['sandboxId']))];

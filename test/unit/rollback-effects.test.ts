@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
+import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -73,6 +74,20 @@ test('the effects of a session that stand: not what was read or undone, and of n
     { ...common, step: 'mail', tool: 'mail', reversible: false },
   ]);
   expect(await effects('session', () => false)).toEqual([]);
+  const list = createListSagas({ store: saga.store });
+  const told = await list({ sessionId: 'session', messageId: 'm1' });
+  expect(told.effects).toEqual([
+    { ...common, step: 'pay', tool: 'pay', reversible: true, stands: true },
+    { ...common, step: 'mail', tool: 'mail', reversible: false, stands: true },
+    { ...common, sagaId: 'two', status: 'COMPENSATED', step: 'pay', tool: 'pay', reversible: true, stands: false },
+  ]);
+  expect(told.sagas.map(({ sagaId }) => sagaId)).toEqual(['one', 'two']);
+  expect(await list({ sessionId: 'session', messageId: 'm9' })).toEqual({ sagas: [], effects: [] });
+  const first = await list({ sessionId: 'session', limit: 1 });
+  expect(first).toMatchObject({ sagas: [{ sagaId: 'one' }], cursor: 'after-1' });
+  const { cursor } = first;
+  expect(await list({ sessionId: 'session', limit: 1, cursor })).toMatchObject({ sagas: [{ sagaId: 'two' }] });
+  await expect(list({ sessionId: 'session', cursor: 'x' })).rejects.toMatchObject({ name: 'InvalidInput' });
   expect(await effects('nobody', () => true)).toEqual([]);
   await expect(
     saga.machine.start({ sagaId: SAGA, plan: plan('pay'), input: {}, messageId: 'm1', requestedBy: 'me' }),

@@ -1,5 +1,5 @@
-/** The effects of a session's sagas that stand, whoever wants to know (L7). It only reads. */
-import type { StandingEffect } from '../../../contract/rollback-answers.ts';
+/** The effects of a session's sagas, whoever wants to know (L7). It only reads. */
+import type { SessionEffect } from '../../../contract/saga-answers.ts';
 import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
@@ -20,17 +20,21 @@ type Store = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
 /** The steps of an interactive saga have messages of their own. */
 const isInteractive = ({ state }: SagaHead): boolean => state.interactive !== undefined;
 
+const isOutside = ({ kind }: EffectRecord): boolean => kind !== 'read';
+
+/** Of one saga. `isTold`: which effects. */
 const effectsOf = async (
-  store: Store,
+  store: Pick<SagaStore, 'pageEntries'>,
   sessionId: string,
   head: SagaHead,
   isMeant: (place: PlacedSaga) => boolean,
-): Promise<StandingEffect[]> => {
+  isTold: (effect: EffectRecord) => boolean,
+): Promise<SessionEffect[]> => {
   if (!isInteractive(head) && !isSagaMeant(head, sessionId, isMeant)) return [];
-  if (!head.state.effects.some(stands)) return [];
+  if (!head.state.effects.some(isTold)) return [];
   const stories = storiesOf(head, await readLedger(store, head.sagaId, head.seq));
   return stories
-    .filter(({ effect }) => stands(effect))
+    .filter(({ effect }) => isTold(effect))
     .filter(({ submitted }) => submitted === undefined || isStepMeant(submitted, head, sessionId, isMeant))
     .map(({ step, tool, externalRef, effect, submitted }) => ({
       sagaId: head.sagaId,
@@ -40,14 +44,31 @@ const effectsOf = async (
       tool,
       externalRef,
       reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
+      stands: stands(effect),
     }));
 };
+
+/** Also those that were taken back. */
+export const effectsOfSaga = (
+  store: Pick<SagaStore, 'pageEntries'>,
+  sessionId: string,
+  head: SagaHead,
+  messageId: string | undefined,
+): Promise<SessionEffect[]> =>
+  effectsOf(
+    store,
+    sessionId,
+    head,
+    (place) => messageId === undefined || place.messageId === messageId,
+    isOutside,
+  );
 
 export const createSessionEffects =
   (store: Store): SessionEffects =>
   async (sessionId, isMeant) => {
     const heads = await sessionSagas(store, sessionId);
-    return (
-      await mapAtOnce(heads, SAGAS_AT_ONCE, (head) => effectsOf(store, sessionId, head, isMeant))
-    ).flat();
+    const found = await mapAtOnce(heads, SAGAS_AT_ONCE, (head) =>
+      effectsOf(store, sessionId, head, isMeant, stands),
+    );
+    return found.flat().map(({ stands: _true, ...effect }) => effect);
   };

@@ -1,9 +1,13 @@
-import type { SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
+import type { SagasAnswer, SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaState } from '../model/state.ts';
+import { effectsOfSaga } from '../people/session-effects.ts';
+import { sessionSagas } from '../people/session-sagas.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
 
@@ -35,7 +39,53 @@ const summary = (head: SagaHead): SagaSummary => ({
   requestedBy: head.requestedBy,
   createdAt: head.createdAt,
   updatedAt: head.updatedAt,
+  ...(head.sessionId === undefined ? {} : { sessionId: head.sessionId }),
+  ...(head.messageId === undefined ? {} : { messageId: head.messageId }),
+  ...(head.parent === undefined ? {} : { parent: head.parent.sagaId }),
 });
+
+const SAGAS_AT_ONCE = 8;
+
+const offsetOf = (cursor: string | undefined): number => {
+  if (cursor === undefined) return 0;
+  const [, offset] = /^after-(\d{1,9})$/.exec(cursor) ?? [];
+  if (offset !== undefined) return Number(offset);
+  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
+    details: { fields: ['cursor'] },
+  });
+};
+
+/** In the order of their start, so that a page stays where it is while more are started. */
+const listOfSession = async (
+  store: SagaStore,
+  sessionId: string,
+  { status, messageId, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
+): Promise<SagasAnswer> => {
+  const heads = (await sessionSagas(store, sessionId)).filter(
+    ({ state }) => status === undefined || state.status === status,
+  );
+  const told = await mapAtOnce(heads, SAGAS_AT_ONCE, async (head) => ({
+    head,
+    effects: messageId === undefined ? [] : await effectsOfSaga(store, sessionId, head, messageId),
+  }));
+  const meant = told.filter(
+    ({ head, effects }) =>
+      messageId === undefined ||
+      effects.length > 0 ||
+      (head.sessionId === sessionId && head.messageId === messageId),
+  );
+  const from = offsetOf(cursor);
+  const page = meant.slice(from, from + limit);
+  const effects =
+    messageId === undefined
+      ? await mapAtOnce(page, SAGAS_AT_ONCE, ({ head }) => effectsOfSaga(store, sessionId, head, undefined))
+      : page.map((one) => one.effects);
+  return {
+    sagas: page.map(({ head }) => summary(head)),
+    effects: effects.flat(),
+    ...(from + limit < meant.length ? { cursor: `after-${from + limit}` } : {}),
+  };
+};
 
 /**
  * Sagas of one status, or of all: first those that need a person, and among them the longest in their
@@ -43,7 +93,9 @@ const summary = (head: SagaHead): SagaSummary => ({
  */
 export const createListSagas =
   ({ store }: { store: SagaStore }) =>
-  async ({ status, limit = DEFAULT_LIMIT, cursor }: ListSagasInput) => {
+  async (input: ListSagasInput): Promise<SagasAnswer> => {
+    const { status, limit = DEFAULT_LIMIT, cursor, sessionId } = input;
+    if (sessionId !== undefined) return listOfSession(store, sessionId, input);
     if (status !== undefined) {
       const page = await store.listHeadsByStatus(status, limit, cursor);
       return {

@@ -1,0 +1,161 @@
+/**
+ * A diff as markup, with the colours of its language and the words that changed. All text comes from a sandbox: it passes
+ * `escaped`, here and nowhere else, and nothing of it is markup.
+ */
+import { html, raw } from 'hono/html';
+import { formatBytes, plural, printable, printableLine } from '../../cli/terminal/text.ts';
+import { type Markup, NOTHING, shown } from '../parts/markup.ts';
+import { colourLines, languageOf, type Piece } from './colours.ts';
+import { type DiffLine, type FileDiff, type Hunk, parseDiff } from './parse.ts';
+import { changedWords, type Span } from './words.ts';
+
+/** How much of diffs one page shows. Every diff takes from it. */
+export interface Room {
+  lines: number;
+  /** Characters with colours: a grammar takes its time with text. */
+  coloured: number;
+}
+
+export const roomFor = (lines = 2_000): Room => ({ lines, coloured: 40_000 });
+
+/** Of one file; the rest is cut, and said. */
+const MOST_LINES = 600;
+/** Of one line. */
+const LONGEST = 1_000;
+/** What is behind it is not even read. */
+const MOST_READ = 320 * 1024;
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+const escaped = (text: string): string =>
+  printable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** Colours and changed words cut a line into parts. */
+const lineText = (text: string, pieces: readonly Piece[], spans: readonly Span[]): string => {
+  const kinds: { from: number; to: number; kind: string | undefined }[] = [];
+  let at = 0;
+  for (const { length, kind } of pieces) {
+    kinds.push({ from: at, to: at + length, kind });
+    at += length;
+  }
+  if (at < text.length) kinds.push({ from: at, to: text.length, kind: undefined });
+  const parts: string[] = [];
+  const put = (from: number, to: number, kind: string | undefined): void => {
+    if (from >= to) return;
+    const words = escaped(text.slice(from, to));
+    parts.push(kind === undefined ? words : `<i class="${kind}">${words}</i>`);
+  };
+  const within = (from: number, to: number): void => {
+    for (const one of kinds) put(Math.max(from, one.from), Math.min(to, one.to), one.kind);
+  };
+  let done = 0;
+  for (const { from, to } of spans) {
+    within(done, from);
+    if (from < to) {
+      parts.push('<mark>');
+      within(from, to);
+      parts.push('</mark>');
+    }
+    done = to;
+  }
+  within(done, text.length);
+  return parts.join('');
+};
+
+const ELEMENTS = { kept: 'span', added: 'ins', removed: 'del', note: 'em' } as const;
+
+const lineMarkup = (line: DiffLine, pieces: readonly Piece[], spans: readonly Span[]): string => {
+  const { kind, before, after } = line;
+  const element = ELEMENTS[kind];
+  const tooLong = line.text.length > LONGEST;
+  const text = tooLong ? line.text.slice(0, LONGEST) : line.text;
+  const cut = tooLong ? `<em> … ${line.text.length - LONGEST} more characters</em>` : '';
+  const shownSpans = spans.filter(({ from }) => from < LONGEST);
+  const numbers = `<b data-n="${before ?? ''}"></b><b data-n="${after ?? ''}"></b>`;
+  return `<div class="${kind}">${numbers}<${element}>${lineText(text, pieces, shownSpans)}${cut}</${element}></div>`;
+};
+
+/** As many lines, from the first on, as there is room to colour. */
+const fitting = (lines: readonly DiffLine[], room: Room): DiffLine[] => {
+  const end = lines.findIndex(({ text }) => {
+    room.coloured -= text.length;
+    return room.coloured < 0;
+  });
+  return lines.slice(0, end === -1 ? lines.length : end);
+};
+
+/** Each side is coloured for itself, so that what is removed closes no string of what is added. */
+const coloursOf = (
+  lines: readonly DiffLine[],
+  language: string | undefined,
+  room: Room,
+): Map<DiffLine, Piece[]> => {
+  const colours = new Map<DiffLine, Piece[]>();
+  if (language === undefined) return colours;
+  const fit = fitting(lines, room);
+  for (const other of ['added', 'removed'] as const) {
+    const side = fit.filter(({ kind }) => kind !== other && kind !== 'note');
+    const pieces = colourLines(
+      side.map(({ text }) => text),
+      language,
+    );
+    for (const [index, line] of side.entries()) colours.set(line, pieces[index] ?? []);
+  }
+  return colours;
+};
+
+const hunkMarkup = (hunk: Hunk, language: string | undefined, most: number, room: Room): string => {
+  const lines = hunk.lines.slice(0, most);
+  const colours = coloursOf(lines, language, room);
+  const words = changedWords(lines);
+  const body = lines.map((line) => lineMarkup(line, colours.get(line) ?? [], words.get(line) ?? []));
+  const place = hunk.place.slice(0, 200);
+  return `<div class="place">${place === '' ? '…' : escaped(place)}</div>${body.join('')}`;
+};
+
+const linesOf = ({ hunks }: FileDiff): number => hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+
+/** The lines of one file. `prefix` is what its name begins with, and need not be said again. */
+const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
+  const language = languageOf(file.path);
+  const all = linesOf(file);
+  const most = Math.max(0, Math.min(all, MOST_LINES, room.lines));
+  let left = most;
+  const hunks: string[] = [];
+  for (const hunk of file.hunks) {
+    if (left <= 0) break;
+    hunks.push(hunkMarkup(hunk, language, left, room));
+    left -= Math.min(left, hunk.lines.length);
+  }
+  room.lines -= most;
+  const name = file.path.startsWith(prefix) ? file.path.slice(prefix.length) : file.path;
+  const count = (kind: string): number =>
+    file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.kind === kind).length, 0);
+  return html`<details class="file" open><summary><code>${shown(name)}</code> <span class="counts"><ins>+${count('added')}</ins> <del>−${count('removed')}</del></span></summary>${
+    file.notes.length === 0 ? NOTHING : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(note)}<br />`)}</p>`
+  }${
+    hunks.length === 0
+      ? NOTHING
+      : html`<div class="diff" role="region" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
+  }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details>`;
+};
+
+/** The part of a long diff that is read ends with a whole line. */
+const readPart = (diff: string): string =>
+  diff.length <= MOST_READ ? diff : diff.slice(0, diff.lastIndexOf('\n', MOST_READ) + 1);
+
+/** A whole diff, as far as there is room. `name`: of the repository, which git puts before each path. */
+export const diffMarkup = (diff: string, name: string, room: Room): Markup => {
+  const read = readPart(diff);
+  const files = parseDiff(read);
+  const parts: Markup[] = [];
+  for (const file of files) {
+    if (room.lines <= 0) break;
+    parts.push(fileMarkup(file, `${name}/`, room));
+  }
+  const left = files.length - parts.length;
+  const rest = diff.length - read.length;
+  return html`${parts}${left > 0 ? html`<p class="cut">Cut here: ${plural(left, 'more file')}, so that the page stays small.</p>` : NOTHING}${
+    rest > 0 ? html`<p class="cut">Cut here: ${formatBytes(rest)} more of this patch.</p>` : NOTHING
+  }`;
+};

@@ -1,0 +1,128 @@
+/** A unified diff of git as files, hunks and lines. What is cut off or not a diff stays text. Pure. */
+
+export type LineKind = 'kept' | 'added' | 'removed' | 'note';
+
+export interface DiffLine {
+  kind: LineKind;
+  /** Without the first column. */
+  text: string;
+  /** Line numbers on either side, from 1; null where it is not. */
+  before: number | null;
+  after: number | null;
+}
+
+export interface Hunk {
+  /** What git says after the second `@@`: the function, mostly. */
+  place: string;
+  lines: DiffLine[];
+}
+
+export interface FileDiff {
+  /** As the diff names it, with the repository; of the side that it is on. */
+  path: string;
+  /** What git says of it beside lines: mode, rename, binary. */
+  notes: string[];
+  hunks: Hunk[];
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
+const NOTE = /^(old mode|new mode|new file mode|deleted file mode|rename|copy|similarity|Binary files)/;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b' };
+
+/** git quotes odd names as C does. */
+const unquoted = (name: string): string => {
+  if (!name.startsWith('"') || !name.endsWith('"')) return name;
+  const bytes: Buffer[] = [];
+  for (const [piece] of name.slice(1, -1).matchAll(/\\[0-7]{3}|\\.|[^\\]+/gsu)) {
+    if (/^\\[0-7]{3}$/.test(piece)) bytes.push(Buffer.from([Number.parseInt(piece.slice(1), 8) & 255]));
+    else if (piece.startsWith('\\')) bytes.push(Buffer.from(ESCAPES[piece.slice(1)] ?? piece.slice(1)));
+    else bytes.push(Buffer.from(piece));
+  }
+  return Buffer.concat(bytes).toString('utf8');
+};
+
+/** `a/api/x.txt` as `api/x.txt`. A name with blanks has a tab behind it. */
+const nameIn = (line: string, prefix: '--- ' | '+++ '): string | undefined => {
+  const name = unquoted(line.slice(prefix.length).replace(/\t$/, ''));
+  if (name === '/dev/null') return undefined;
+  return /^[ab]\//.test(name) ? name.slice(2) : name;
+};
+
+/** `diff --git a/x b/x`, when nothing else names it: both halves are the same, but for a rename, which has notes. */
+const nameOfHeader = (line: string): string => {
+  const names = line.slice('diff --git '.length);
+  if (names.startsWith('"')) return unquoted(/^"(?:\\.|[^"\\])*"/.exec(names)?.[0] ?? names).slice(2);
+  return names.slice(2, (names.length - 1) / 2);
+};
+
+/** Walks through a diff once. */
+export const parseDiff = (diff: string): FileDiff[] => {
+  const files: FileDiff[] = [];
+  let file: FileDiff | undefined;
+  let hunk: Hunk | undefined;
+  let before = 0;
+  let after = 0;
+  // Counted, so that a removed line `-- x` is no header.
+  let leftBefore = 0;
+  let leftAfter = 0;
+  const fileNow = (): FileDiff => {
+    if (file === undefined) {
+      file = { path: '', notes: [], hunks: [] };
+      files.push(file);
+    }
+    return file;
+  };
+  const inHunk = (line: string): boolean => {
+    if (hunk === undefined) return false;
+    const [mark, text] = [line.charAt(0), line.slice(1)];
+    if (mark === '\\') {
+      hunk.lines.push({ kind: 'note', text: text.trim(), before: null, after: null });
+      return true;
+    }
+    if (leftBefore <= 0 && leftAfter <= 0) return false;
+    if (mark === '+') {
+      hunk.lines.push({ kind: 'added', text, before: null, after });
+      after += 1;
+      leftAfter -= 1;
+      return true;
+    }
+    if (mark === '-') {
+      hunk.lines.push({ kind: 'removed', text, before, after: null });
+      before += 1;
+      leftBefore -= 1;
+      return true;
+    }
+    // A blank that somebody trimmed from an empty line is one all the same.
+    if (mark !== ' ' && line !== '') return false;
+    hunk.lines.push({ kind: 'kept', text, before, after });
+    before += 1;
+    after += 1;
+    leftBefore -= 1;
+    leftAfter -= 1;
+    return true;
+  };
+  for (const line of diff.replace(/\n$/, '').split('\n')) {
+    if (inHunk(line)) continue;
+    const start = HUNK.exec(line);
+    if (line.startsWith('diff --git ')) {
+      file = { path: nameOfHeader(line), notes: [], hunks: [] };
+      files.push(file);
+      hunk = undefined;
+    } else if (start !== null) {
+      const [, from = '', fromCount = '1', to = '', toCount = '1', place = ''] = start;
+      [before, leftBefore, after, leftAfter] = [
+        Number(from),
+        Number(fromCount),
+        Number(to),
+        Number(toCount),
+      ];
+      hunk = { place, lines: [] };
+      fileNow().hunks.push(hunk);
+    } else if (line.startsWith('--- ')) fileNow().path = nameIn(line, '--- ') ?? fileNow().path;
+    else if (line.startsWith('+++ ')) fileNow().path = nameIn(line, '+++ ') ?? fileNow().path;
+    else if (NOTE.test(line)) fileNow().notes.push(line);
+    else if (line !== '' && !line.startsWith('index ')) fileNow().notes.push(line);
+  }
+  return files;
+};
