@@ -1,5 +1,5 @@
 /** Syntax colours: which parts of a line are which kind of word. The library tells kinds and lengths, never markup. Pure. */
-import core, { type Emitter } from '#highlight';
+
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -23,7 +23,7 @@ import swift from 'highlight.js/lib/languages/swift';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
-
+import core, { type Emitter } from '#highlight';
 
 const GRAMMARS = {
   bash,

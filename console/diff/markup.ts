@@ -25,7 +25,13 @@ const LONGEST = 1_000;
 /** What is behind it is not even read. */
 const MOST_READ = 320 * 1024;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 const escaped = (text: string): string =>
   printable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
@@ -132,7 +138,9 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   const count = (kind: string): number =>
     file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.kind === kind).length, 0);
   return html`<details class="file" open><summary><code>${shown(name)}</code> <span class="counts"><ins>+${count('added')}</ins> <del>−${count('removed')}</del></span></summary>${
-    file.notes.length === 0 ? NOTHING : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(note)}<br />`)}</p>`
+    file.notes.length === 0
+      ? NOTHING
+      : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(note)}<br />`)}</p>`
   }${
     hunks.length === 0
       ? NOTHING

@@ -111,12 +111,7 @@ export const parseDiff = (diff: string): FileDiff[] => {
       hunk = undefined;
     } else if (start !== null) {
       const [, from = '', fromCount = '1', to = '', toCount = '1', place = ''] = start;
-      [before, leftBefore, after, leftAfter] = [
-        Number(from),
-        Number(fromCount),
-        Number(to),
-        Number(toCount),
-      ];
+      [before, leftBefore, after, leftAfter] = [Number(from), Number(fromCount), Number(to), Number(toCount)];
       hunk = { place, lines: [] };
       fileNow().hunks.push(hunk);
     } else if (line.startsWith('--- ')) fileNow().path = nameIn(line, '--- ') ?? fileNow().path;

@@ -79,14 +79,24 @@ test('the effects of a session that stand: not what was read or undone, and of n
   expect(told.effects).toEqual([
     { ...common, step: 'pay', tool: 'pay', reversible: true, stands: true },
     { ...common, step: 'mail', tool: 'mail', reversible: false, stands: true },
-    { ...common, sagaId: 'two', status: 'COMPENSATED', step: 'pay', tool: 'pay', reversible: true, stands: false },
+    {
+      ...common,
+      sagaId: 'two',
+      status: 'COMPENSATED',
+      step: 'pay',
+      tool: 'pay',
+      reversible: true,
+      stands: false,
+    },
   ]);
   expect(told.sagas.map(({ sagaId }) => sagaId)).toEqual(['one', 'two']);
   expect(await list({ sessionId: 'session', messageId: 'm9' })).toEqual({ sagas: [], effects: [] });
   const first = await list({ sessionId: 'session', limit: 1 });
   expect(first).toMatchObject({ sagas: [{ sagaId: 'one' }], cursor: 'after-1' });
   const { cursor } = first;
-  expect(await list({ sessionId: 'session', limit: 1, cursor })).toMatchObject({ sagas: [{ sagaId: 'two' }] });
+  expect(await list({ sessionId: 'session', limit: 1, cursor })).toMatchObject({
+    sagas: [{ sagaId: 'two' }],
+  });
   await expect(list({ sessionId: 'session', cursor: 'x' })).rejects.toMatchObject({ name: 'InvalidInput' });
   expect(await effects('nobody', () => true)).toEqual([]);
   await expect(

@@ -1,4 +1,4 @@
-import type { SagasAnswer, SagaStatus, SagaSummary } from '../../../contract/saga-answers.ts';
+import type { SagaStatus, SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
