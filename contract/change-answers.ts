@@ -31,8 +31,11 @@ export const hostChange = () =>
       .array(
         z.object({
           name: z.string(),
-          from: z.string().nullable().describe('null: it appears'),
-          to: z.string().nullable().describe('null: it vanishes'),
+          from: z
+            .string()
+            .nullable()
+            .describe('its commit, or the ref that it is an alias of: refs/heads/...; null: it appears'),
+          to: z.string().nullable().describe('likewise; null: it vanishes'),
           commitsLeft: count.nullable().describe('commits that nothing holds after it; null: not known'),
         }),
       )

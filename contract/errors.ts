@@ -58,7 +58,10 @@ const CHECKPOINT_ERRORS = {
     ),
   ),
   SandboxUnsupported: toldBySandbox(
-    refusal('configuration', 'rebuild the template with the tools that the message names'),
+    refusal(
+      'configuration',
+      'do what the message says; tools that are missing belong into the template of the sandbox',
+    ),
   ),
   SandboxChanged: refusal('conflict', 'stop what writes into the sandbox, then call with a new request id'),
   ProjectsRootNotFound: toldBySandbox(

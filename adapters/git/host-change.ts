@@ -31,12 +31,16 @@ const headChange = (record: readonly Pair[], from: string, to: string): NonNulla
 /** Undefined where nothing of it differs. */
 export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
   const [from, to] = [value(record, 'host-head-from'), value(record, 'host-head-to')];
-  const branches = records(record, 'host-branch').map((entry) => ({
-    name: value(entry, 'host-branch') ?? '',
-    from: value(entry, 'host-branch-from') || null,
-    to: value(entry, 'host-branch-to') || null,
-    commitsLeft: value(entry, 'host-branch-from') ? numberOrNull(value(entry, 'host-branch-left')) : 0,
-  }));
+  const branches = records(record, 'host-branch').map((entry) => {
+    const [before, left] = [value(entry, 'host-branch-from'), value(entry, 'host-branch-left')];
+    return {
+      name: value(entry, 'host-branch') ?? '',
+      from: before || null,
+      to: value(entry, 'host-branch-to') || null,
+      // What only names another branch holds no commits.
+      commitsLeft: before && !before.startsWith('refs/') ? numberOrNull(left) : 0,
+    };
+  });
   const [index] = all(record, 'host-index');
   const [before, after] = [value(record, 'host-operation-from'), value(record, 'host-operation-to')];
   const change: HostChange = {

@@ -28,11 +28,16 @@ const leftText = ({ commitsLeft }: Branch): string => {
     : `; ${plural(commitsLeft, 'commit')} left behind`;
 };
 
+/** A commit, or the ref that the branch only names. */
+const tipText = (tip: string): string =>
+  tip.startsWith('refs/') ? `an alias of ${printableLine(tip.replace(/^refs\/heads\//, ''))}` : short(tip);
+
 const branchText = (branch: Branch): string => {
   const name = printableLine(branch.name);
+  const [from, to] = [branch.from, branch.to].map((tip) => (tip === null ? '' : tipText(tip)));
   if (branch.to === null) return `branch ${name} goes${leftText(branch)}`;
-  if (branch.from === null) return `branch ${name} comes, at ${short(branch.to)}`;
-  return `branch ${name}: ${short(branch.from)} to ${short(branch.to)}${leftText(branch)}`;
+  if (branch.from === null) return `branch ${name} comes, ${branch.to.startsWith('refs/') ? '' : 'at '}${to}`;
+  return `branch ${name}: ${from} to ${to}${leftText(branch)}`;
 };
 
 const MOST_BRANCHES = 10;

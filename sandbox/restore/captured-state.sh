@@ -74,6 +74,17 @@ load_state() {
   T_META=$1
 }
 
+# refs_in NAME BRANCHES: reads the value of each ref, a commit or `symref TARGET`, into the array
+# of that name.
+refs_in() {
+  local -n into=$1
+  local id ref
+  while read -r id ref; do
+    [ -n "$ref" ] || continue
+    if [ "$id" = symref ]; then into[${ref#* }]="symref ${ref%% *}"; else into[$ref]=$id; fi
+  done <<<"$2"
+}
+
 # host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture.
 host_objects() {
   local line

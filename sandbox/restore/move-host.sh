@@ -56,17 +56,6 @@ set_aside() {
   mkdir -p -- "$place" && mv -- "$1" "$(mktemp -d "$place/XXXXXX")/"
 }
 
-# refs_in NAME BRANCHES: reads the value of each ref, a commit or `symref TARGET`, into the array
-# of that name.
-refs_in() {
-  local -n into=$1
-  local id ref
-  while read -r id ref; do
-    [ -n "$ref" ] || continue
-    if [ "$id" = symref ]; then into[${ref#* }]="symref ${ref%% *}"; else into[$ref]=$id; fi
-  done <<<"$2"
-}
-
 # move_refs: moves branches and HEAD of the host to T_*. Their present values were compared with
 # the capture made just before. Compare and swap turns a later move by another process into an
 # error.

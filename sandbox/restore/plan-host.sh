@@ -23,14 +23,14 @@ operation_of() {
 # plan_host FROM TO: writes pairs for the differences. A host state that was not captured is not
 # compared, because a restore leaves it alone.
 plan_host() {
-  local from=$1 to=$2 kind ref commit id name entries=''
-  local -A have=() want=()
+  local from=$1 to=$2 kind ref commit name entries=''
+  local -A have=() want=() held=() holds=()
   [ -n "$from" ] && [ -n "$to" ] && [ "$from" != "$to" ] || return 0
   load_state "$from" || return
   kind=$T_KIND ref=$T_REF commit=$T_COMMIT
-  while read -r id name; do [[ $name != refs/heads/* ]] || have[$name]=$id; done <<<"$T_BRANCHES"
+  heads_in have held "$T_BRANCHES"
   load_state "$to" || return
-  while read -r id name; do [[ $name != refs/heads/* ]] || want[$name]=$id; done <<<"$T_BRANCHES"
+  heads_in want holds "$T_BRANCHES"
   [[ $kind != none && $kind != unreadable && $T_KIND != none && $T_KIND != unreadable ]] || return 0
   if [ "$kind $ref $commit" != "$T_KIND $T_REF $T_COMMIT" ]; then
     emit host-head-from "$kind $commit $ref" && emit host-head-to "$T_KIND $T_COMMIT $T_REF"
@@ -47,17 +47,31 @@ plan_host() {
   [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
 }
 
+# heads_in HEADS COMMITS BRANCHES: reads the branches into the array HEADS: the commit of each, or the
+# ref that it is an alias of. COMMITS gets those that hold a commit themselves.
+heads_in() {
+  local -n heads=$1 commits=$2
+  local -A all=()
+  local name
+  refs_in all "$3"
+  for name in "${!all[@]}"; do
+    [[ $name == refs/heads/* ]] || continue
+    heads[$name]=${all[$name]#symref }
+    [[ ${all[$name]} == 'symref '* ]] || commits[$name]=${all[$name]}
+  done
+}
+
 # plan_head KIND COMMIT: the commits that HEAD comes to beside what was there, and those that it leaves
 # where no branch held them.
 plan_head() {
   local count
   [ "$2" != "$T_COMMIT" ] || return 0
   if [ -n "$T_COMMIT" ]; then
-    count=$(git rev-list --count "$T_COMMIT" --not "${have[@]}" ${2:+"$2"} 2>>"$OUT.err") || count=''
+    count=$(git rev-list --count "$T_COMMIT" --not "${held[@]}" ${2:+"$2"} 2>>"$OUT.err") || count=''
     emit host-head-made "$count"
   fi
   [ "$1" = detached ] && [ -n "$2" ] || return 0
-  count=$(git rev-list --count "$2" --not "${want[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || count=''
+  count=$(git rev-list --count "$2" --not "${holds[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || count=''
   emit host-head-left "$count"
 }
 
@@ -66,9 +80,9 @@ plan_head() {
 plan_branch() {
   local left=''
   emit host-branch "${1#refs/heads/}" && emit host-branch-from "${have[$1]-}" && emit host-branch-to "${want[$1]-}"
-  [ -n "${have[$1]-}" ] || return 0
+  [ -n "${held[$1]-}" ] || return 0
   # Where the sandbox lacks objects, the number is not known.
-  left=$(git rev-list --count "${have[$1]}" --not "${want[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || left=''
+  left=$(git rev-list --count "${held[$1]}" --not "${holds[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || left=''
   emit host-branch-left "$left"
 }
 

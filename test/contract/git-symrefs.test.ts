@@ -1,5 +1,6 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
 import { expect, test } from 'vitest';
+import { hostLines } from '../../cli/view/host-lines.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -64,4 +65,36 @@ test('HEAD on an alias stays on it', async () => {
   harness.sh('git checkout -q --detach; echo x > x; git add x; git commit -qm x', 'app');
   await applies(harness, first);
   expect(world(harness, ['app'])).toEqual(before);
+});
+
+test('a plan says what becomes of an alias, and counts no commits for it', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(
+    `git commit -q --allow-empty -m two; git branch real; git branch moved; git symbolic-ref refs/heads/alias refs/heads/real; git symbolic-ref refs/heads/${ODD} refs/heads/real`,
+    'app',
+  );
+  const tip = harness.sh('git rev-parse HEAD', 'app').trim();
+  const first = await harness.capture();
+  harness.sh(
+    'git symbolic-ref -d refs/heads/alias; git branch alias; git commit -q --allow-empty -m three; git branch -f alias; git branch -D real; git branch -D moved; git symbolic-ref refs/heads/moved refs/heads/main; git symbolic-ref refs/heads/new refs/heads/main',
+    'app',
+  );
+  const now = harness.sh('git rev-parse HEAD', 'app').trim();
+  const { report } = await harness.rollback(first, { dryRun: true });
+  expect(report.repositories[0]?.host?.branches).toEqual([
+    { name: 'alias', from: now, to: 'refs/heads/real', commitsLeft: 1 },
+    { name: 'main', from: now, to: tip, commitsLeft: 1 },
+    { name: 'moved', from: 'refs/heads/main', to: tip, commitsLeft: 0 },
+    { name: 'new', from: 'refs/heads/main', to: null, commitsLeft: 0 },
+    { name: 'real', from: null, to: tip, commitsLeft: 0 },
+  ]);
+  expect(hostLines(report.repositories[0]?.host)).toEqual(
+    expect.arrayContaining([
+      `branch alias: ${now.slice(0, 9)} to an alias of real; 1 commit left behind`,
+      'branch new goes',
+    ]),
+  );
+  const back = await harness.rollback(first);
+  const again = await harness.rollback(back.undo, { dryRun: true });
+  expect(hostLines(again.report.repositories[0]?.host)).toContain('branch new comes, an alias of main');
 });
