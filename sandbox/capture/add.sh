@@ -25,24 +25,49 @@ add_all() {
   [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
 }
 
+# harmless LINE: whether this message of git is known, and says nothing of what is captured. Any
+# other warning fails its path or the capture (C5).
+harmless() {
+  case $1 in
+    # leave_embedded and leave_childless report these.
+    'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
+    # The user's git does not read a rules file that is a symlink either, so it sees the same
+    # files.
+    'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
+    # A shadow overrides attributes (info/attributes), so that files stay as they are. Their
+    # content does not matter.
+    'warning: unable to access '*'gitattributes'*': '*) ;;
+    'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
+    # The user's git ignores rules that are too large as well.
+    'warning: ignoring excessively large pattern file: '*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# heed: fails the capture where another command of git than add warned of something that is not
+# known. What a directory or its rules are to a walk, add has met too, and named (hear).
+heed() {
+  local line
+  local -A heard=()
+  while IFS= read -r line; do
+    case $line in
+      "warning: could not open directory '"* | "warning: unable to access '"*) continue ;;
+      'warning: '*) ;;
+      *) continue ;;
+    esac
+    [ -z "${heard[$line]-}" ] && ! harmless "$line" || continue
+    heard[$line]=1
+    emit fail-path . && emit fail-reason "git warned of what Walkback does not know: ${line#warning: }"
+  done <"$OUT.err"
+}
+
 # hear STATUS: reads the messages of git's add, line by line. One that names a path becomes the
-# reason if the path stays out (SAID). A warning is harmless when it is listed here with the
-# reason why. Any other warning fails its path or the capture (C5).
+# reason if the path stays out (SAID).
 hear() {
   local line path
   while IFS= read -r line; do
+    ! harmless "$line" || continue
     case $line in
-      # leave_embedded and leave_childless report these.
-      'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
-      # The user's git does not read a rules file that is a symlink either, so it sees the same
-      # files.
-      'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
-      # A shadow overrides attributes (info/attributes), so that files stay as they are. Their
-      # content does not matter.
-      'warning: unable to access '*'gitattributes'*': '*) ;;
-      'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
-      # The user's git ignores rules that are too large as well.
-      'warning: ignoring excessively large pattern file: '*) ;;
       # A directory: the entries below it are lost.
       "warning: could not open directory '"*)
         path=${line#*\'}

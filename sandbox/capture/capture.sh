@@ -91,6 +91,7 @@ capture_one() {
     rm -f -- "$RUN/$INDEX.link" "$RUN/$INDEX.base" "$OUT.report"
     return
   fi
+  heed
   [ -z "$HOST_PROBLEM" ] || { emit fail-path .git && emit fail-reason "$HOST_PROBLEM"; }
   for ref in "${BROKEN[@]}"; do emit fail-path ".git/$ref" && emit fail-reason "the branch cannot be read, so it is not captured"; done
   emit state captured

@@ -82,7 +82,7 @@ index_trees() {
   local GIT_INDEX_FILE=$SHADOW/host-index
   export GIT_INDEX_FILE
   INDEX_PART=''
-  if [ -z "$HOST_INDEX_NEW" ]; then git ls-files -u -z >"$OUT.stages" 2>"$OUT.err" || return; fi
+  if [ -z "$HOST_INDEX_NEW" ]; then git ls-files -u -z >"$OUT.stages" 2>>"$OUT.err" || return; fi
   if [ -s "$OUT.stages" ]; then
     for stage in 1 2 3; do
       rm -f -- "$SHADOW/tmp-index" || return
@@ -96,7 +96,7 @@ index_trees() {
     GIT_INDEX_FILE=$SHADOW/tmp-index
     cut -z -f2- "$OUT.stages" | git update-index --force-remove -z --stdin || return
   fi
-  tree=$(git write-tree $1 2>"$OUT.err") || return
+  tree=$(git write-tree $1 2>>"$OUT.err") || return
   INDEX_PART+="040000 tree $tree"$'\t'"index"$'\n'
   intended "$tree" >"$OUT.intended" || return
   GIT_INDEX_FILE=$SHADOW/host-index

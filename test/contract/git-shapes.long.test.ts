@@ -9,3 +9,4 @@ import './git-ownership.test.ts';
 import './git-placing.test.ts';
 import './git-symrefs.test.ts';
 import './git-verify.test.ts';
+import './git-warnings.test.ts';

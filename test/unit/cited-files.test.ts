@@ -1,32 +1,19 @@
 /** A file that a comment, a page or a test cites is there. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const TOP = [
-  'adapters',
-  'bench',
-  'bin',
-  'cdk',
-  'cli',
-  'contract',
-  'core',
-  'docs',
-  'examples',
-  'functions',
-  'integrations',
-  'kit',
-  'local',
-  'sandbox',
-  'statemachines',
-  'test',
-].join('|');
+/** Every folder of the project, so that a new one is looked at too. */
+const TOP = readdirSync(PROJECT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && /^[a-z]/.test(entry.name) && entry.name !== 'node_modules')
+  .map(({ name }) => name)
+  .join('|');
 const EXTENSION = '(?:ts|sh|md|mjs)';
 
 /** From the top of the project, and not part of a longer path or URL. */
-const WHOLE_PATH = new RegExp(`(?<![\\w./@-])(?:${TOP})/[\\w./-]*[\\w-]\\.${EXTENSION}\\b`, 'g');
+const WHOLE_PATH = new RegExp(`(?<![\\w./@-])(?:${TOP})/[\\w./-]*[\\w-]\\.(?:${EXTENSION}|json)\\b`, 'g');
 /** In back ticks or brackets, or after "see": a file by its name alone. */
 const NAME = new RegExp(`[\`(]([a-z][a-z0-9-]*(?:\\.test)?\\.${EXTENSION})[\`,):]`, 'g');
 /** Of a program's comments and pages only: code imports by paths that the compiler follows. */
