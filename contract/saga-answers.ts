@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { cursor } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
+import { ledgerEffect, ledgerTotals } from './ledger-answers.ts';
 import { standingEffect } from './rollback-answers.ts';
 
 export const SAGA_STATUSES = [
@@ -326,6 +327,10 @@ export type AnchorsAnswer = z.infer<ReturnType<typeof anchorsOfDay>>;
 export const ledgerAnswer = () =>
   z.object({
     entries: z.array(ledgerRow()).optional().describe('oldest first'),
+    effects: z.array(ledgerEffect()).optional().describe('in the order in which they were committed'),
+    totals: ledgerTotals()
+      .optional()
+      .describe('of what this page read: add those of the pages behind `cursor`'),
     csv: z.string().optional(),
     cursor,
     tip: z

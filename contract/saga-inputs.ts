@@ -208,9 +208,25 @@ export const queryLedgerInput = () =>
       .string()
       .max(50)
       .optional()
-      .describe("a saga's status in capitals, or an entry's of that day or the last seven"),
+      .describe("a saga's status in capitals, or an entry's of these days; of effects: theirs"),
     externalRef: z.string().min(1).max(500).optional(),
     day: day.optional(),
+    from: day.optional().describe('the first day; default: six days before the last'),
+    to: day.optional().describe('the last day; default today. A page may be empty and have a cursor'),
+    view: z
+      .enum(['entries', 'effects', 'totals'])
+      .optional()
+      .describe(
+        'effects: each committed effect and its undo in one row; totals: their sums; default entries',
+      ),
+    tool: z.string().min(1).max(100).optional().describe('of effects and totals'),
+    agent: z.string().min(1).max(200).optional().describe('of effects and totals: who started the saga'),
+    reference: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe('of effects and totals: a resource key or a reference, as that of a customer'),
     format: z.enum(['json', 'csv']).optional(),
     evidence: z
       .boolean()

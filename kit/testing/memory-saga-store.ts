@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
-import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
+import { fromRow, isOutcome, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
@@ -17,6 +17,17 @@ interface MemorySagaStoreOptions {
   /** Whether a session is in this epoch now, for the fence of a transaction. */
   inEpoch?: (fence: SessionFence) => boolean;
 }
+
+/** As an index answers: by time, from the cursor on. */
+const pageOf = (found: LedgerEntry[], limit: number, cursor = '0'): Page<LedgerEntry> => {
+  const from = Number(cursor);
+  const sorted = found.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  const next = from + limit;
+  return {
+    items: structuredClone(sorted.slice(from, next)),
+    ...(next < sorted.length ? { cursor: String(next) } : {}),
+  };
+};
 
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
 export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions = {}) => {
@@ -162,12 +173,18 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
       return { items: outlines, ...rest };
     },
     listHeadsByStatus: async (...asked) => inStatus(...asked),
-    listEntriesByDay: async (day) => ({
-      items: all().filter((entry) => entry.at.startsWith(day) && entry.status !== 'started'),
-    }),
-    listEntriesByExternalRef: async (reference) => ({
-      items: all().filter((entry) => 'externalRef' in entry && entry.externalRef === reference),
-    }),
+    listEntriesByDay: async (day, limit, cursor) =>
+      pageOf(
+        all().filter((entry) => entry.at.startsWith(day) && isOutcome(entry)),
+        limit,
+        cursor,
+      ),
+    listEntriesByExternalRef: async (reference, limit, cursor) =>
+      pageOf(
+        all().filter((entry) => 'externalRef' in entry && entry.externalRef === reference),
+        limit,
+        cursor,
+      ),
     putToken: async (token) => void tokens.set(token.sagaId, token),
     getToken: async (sagaId) => tokens.get(sagaId),
     putTool: toolVersions.put,

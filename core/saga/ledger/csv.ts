@@ -1,3 +1,4 @@
+import type { LedgerEffect, LedgerTotals } from '../../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
 
@@ -22,11 +23,65 @@ const cell = (value: string | number | null | undefined): string => {
   return `"${asText(value).replaceAll('"', '""')}"`;
 };
 
+/** A negative amount begins like a formula and is a number; only our own columns are trusted to hold one. */
+const AMOUNTS = new Set(['amount', 'undone_amount', 'undone', 'net']);
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+const columnCell = (name: string, value: string | number | null | undefined): string =>
+  AMOUNTS.has(name) && typeof value === 'string' && DECIMAL.test(value) ? value : cell(value);
+
 /** Tells Excel that the file is UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
+type Cells = { readonly [name: string]: string | number | null | undefined };
+
 /** RFC 4180 with a header line; no cell, and no line of one, is taken for a formula. */
-export const toCsv = (rows: readonly LedgerRow[]): string =>
-  [LEDGER_COLUMNS.join(','), ...rows.map((row) => LEDGER_COLUMNS.map((name) => cell(row[name])).join(','))]
+const csvOf = (columns: readonly string[], rows: readonly Cells[]): string =>
+  [columns.join(','), ...rows.map((row) => columns.map((name) => columnCell(name, row[name])).join(','))]
     .map((line) => `${line}\r\n`)
     .join('');
+
+export const toCsv = (rows: readonly LedgerRow[]): string => csvOf(LEDGER_COLUMNS, rows);
+
+/** Column order of tables and CSV. */
+export const EFFECT_COLUMNS = [
+  'saga_id',
+  'step_index',
+  'epoch',
+  'step',
+  'tool',
+  'version',
+  'agent',
+  'resource_key',
+  'external_ref',
+  'status',
+  'amount',
+  'currency',
+  'amount_problem',
+  'committed_at',
+  'committed_seq',
+  'undone_at',
+  'undone_seq',
+  'undone_by',
+  'undone_ref',
+  'undone_amount',
+  'undone_currency',
+  'undone_problem',
+  'residue',
+  'failed_at',
+  'error',
+  'evidence',
+] as const satisfies readonly (keyof LedgerEffect)[];
+
+export const effectsCsv = (rows: readonly LedgerEffect[]): string => csvOf(EFFECT_COLUMNS, rows);
+
+const TOTAL_COLUMNS = ['by', 'key', 'currency', 'effects', 'amount', 'undone_effects', 'undone', 'net'];
+
+/** One line for each sum, and what it is by. The time to reconcile is not in it. */
+export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string => {
+  const parts = { all, tool: byTool, agent: byAgent, day: byDay };
+  const rows = Object.entries(parts).flatMap(([by, totals]) =>
+    totals.map(({ undoneEffects, ...total }) => ({ by, ...total, undone_effects: undoneEffects })),
+  );
+  return csvOf(TOTAL_COLUMNS, rows);
+};

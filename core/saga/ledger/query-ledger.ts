@@ -1,3 +1,4 @@
+import { EFFECT_STATUSES, type LedgerEffect } from '../../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
@@ -8,11 +9,15 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
-import { toCsv } from './csv.ts';
+import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
+import { dayCursor, daysFrom, daysOf } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
+import { readEffects } from './read-effects.ts';
+import { createTotals } from './totals.ts';
 
-const DAYS_BACK = 7;
+/** Queries of one call over days. Empty days count too. */
+const MAX_QUERIES = 500;
 const DEFAULT_LIMIT = 200;
 
 type Rows = AnswerPage<LedgerRow>;
@@ -66,25 +71,25 @@ const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor
   return position === undefined ? {} : { cursor: position };
 };
 
-const dayBefore = (day: string): string => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
-
-/** Days oldest first; the cursor is `<day>|<cursor inside the day>`. */
+/** Days oldest first. */
 const ofDays = async (
   store: SagaStore,
   rows: Rows,
-  days: readonly string[],
-  status: string | undefined,
-  cursor?: string,
+  query: QueryLedgerInput,
+  today: string,
 ): Promise<Told> => {
-  const [startDay = days[0], inner] = cursor?.split('|') ?? [];
-  let within = inner === '' ? undefined : inner;
-  for (const day of days.slice(Math.max(0, days.indexOf(startDay ?? '')))) {
+  const { status } = query;
+  const { days, within } = daysFrom(daysOf(query, today), query.cursor);
+  let cursor = within;
+  let queries = 0;
+  for (const day of days) {
     do {
-      if (rows.isFull()) return { cursor: `${day}|${within ?? ''}` };
-      const page = await store.listEntriesByDay(day, rows.room(), within);
+      if (rows.isFull() || queries >= MAX_QUERIES) return { cursor: dayCursor(day, cursor) };
+      const page = await store.listEntriesByDay(day, rows.room(), cursor);
+      queries += 1;
       rows.addAll(page.items.filter((entry) => status === undefined || entry.status === status).map(toRow));
-      within = page.cursor;
-    } while (within !== undefined);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
   }
   return {};
 };
@@ -114,10 +119,72 @@ const select = async (
   }
   const sagaStatus = SAGA_STATUSES.find((known) => known === status);
   if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, cursor);
-  if (query.day !== undefined) return ofDays(store, rows, [query.day], status, cursor);
-  const days = [today];
-  while (days.length < DAYS_BACK) days.unshift(dayBefore(days[0] ?? today));
-  return ofDays(store, rows, days, status, cursor);
+  return ofDays(store, rows, query, today);
+};
+
+const refuse = (message: string): never => {
+  throw new WalkbackError('InvalidInput', message);
+};
+
+/** One place to begin, and only what goes with it. */
+const checkQuery = (query: QueryLedgerInput): void => {
+  const { sagaId, externalRef, anchorsOf, status, day, from, to, view = 'entries' } = query;
+  const isDays = (day ?? from ?? to) !== undefined;
+  const isEntries = view === 'entries';
+  const byDays = isDays || (isEntries && status !== undefined);
+  const places = [sagaId, externalRef, anchorsOf].filter((one) => one !== undefined).length + Number(byDays);
+  if (places > 1 || (isEntries && places === 0)) {
+    refuse(
+      'Give one of sagaId, externalRef, anchorsOf, status or day, or from and to (status and days go together).',
+    );
+  }
+  const { tool, agent, reference } = query;
+  if (isEntries && (tool ?? agent ?? reference) !== undefined) {
+    refuse('view: tool, agent and reference go with the views effects and totals.');
+  }
+  if (isEntries) return;
+  if (anchorsOf !== undefined || query.evidence === true)
+    refuse('view: anchorsOf and evidence go with entries.');
+  if (status !== undefined && !EFFECT_STATUSES.some((known) => known === status)) {
+    refuse(`status: an effect is ${EFFECT_STATUSES.join(', ')}.`);
+  }
+};
+
+const effectsAnswer = async (
+  store: SagaStore,
+  query: QueryLedgerInput,
+  today: string,
+): Promise<LedgerAnswer> => {
+  const rows = createPage<LedgerEffect>(query.limit ?? DEFAULT_LIMIT);
+  const told = await readEffects(
+    store,
+    { room: rows.room, isFull: rows.isFull, add: ({ row }) => rows.addAll([row]) },
+    query,
+    today,
+  );
+  return { ...(query.format === 'csv' ? { csv: effectsCsv(rows.items) } : { effects: rows.items }), ...told };
+};
+
+const totalsAnswer = async (
+  store: SagaStore,
+  query: QueryLedgerInput,
+  today: string,
+): Promise<LedgerAnswer> => {
+  const totals = createTotals();
+  const told = await readEffects(
+    store,
+    {
+      room: () => Number.POSITIVE_INFINITY,
+      isFull: () => false,
+      add: ({ row, ofSaga: reconciliations }) => totals.add(row, reconciliations),
+    },
+    query,
+    today,
+  );
+  return {
+    ...(query.format === 'csv' ? { csv: totalsCsv(totals.end()) } : { totals: totals.end() }),
+    ...told,
+  };
 };
 
 interface QueryDependencies {
@@ -135,17 +202,11 @@ interface QueryDependencies {
 export const createQueryLedger =
   ({ store, audit, readAnchors, clock }: QueryDependencies) =>
   async (query: QueryLedgerInput): Promise<LedgerAnswer> => {
-    const chosen = [query.sagaId, query.externalRef, query.anchorsOf, query.status ?? query.day].filter(
-      (one) => one !== undefined,
-    );
-    if (chosen.length !== 1) {
-      throw new WalkbackError(
-        'InvalidInput',
-        'Give one of sagaId, externalRef, anchorsOf, status or day (status and day go together).',
-      );
-    }
+    checkQuery(query);
     if (query.anchorsOf !== undefined) return readAnchors(query.anchorsOf, query.cursor);
     const today = clock.now().toISOString().slice(0, 10);
+    if (query.view === 'effects') return effectsAnswer(store, query, today);
+    if (query.view === 'totals') return totalsAnswer(store, query, today);
     const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
     const told = query.evidence
       ? await selectEvidence(audit, rows, query)

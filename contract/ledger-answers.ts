@@ -1,0 +1,75 @@
+/** What finance reads of the ledger: every committed effect with its undo, and their sums. */
+import * as z from 'zod';
+
+/** `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. */
+export const EFFECT_STATUSES = ['stands', 'undoing', 'undone', 'undo_failed', 'resolved', 'skipped'] as const;
+
+const amount = z.string().nullable().describe('an exact decimal');
+
+/** A committed effect and what became of it, from the entries of its saga (docs/sagas.md, Finance). */
+export const ledgerEffect = () =>
+  z.object({
+    saga_id: z.string(),
+    step_index: z.int(),
+    epoch: z.int(),
+    step: z.string(),
+    tool: z.string(),
+    version: z.string(),
+    agent: z.string().describe('who started the saga, or the saga above it'),
+    resource_key: z.string().nullable().describe('the resource that the call changed, as a customer'),
+    external_ref: z.string().nullable(),
+    status: z.enum(EFFECT_STATUSES),
+    amount,
+    currency: z.string().nullable(),
+    amount_problem: z.string().nullable().describe('why there is no amount, of a tool that declares one'),
+    committed_at: z.string(),
+    committed_seq: z.int().describe('of its entry'),
+    undone_at: z.string().nullable().describe('undone, resolved or skipped'),
+    undone_seq: z.int().nullable(),
+    undone_by: z.string().nullable(),
+    undone_ref: z.string().nullable(),
+    undone_amount: amount.describe('what was taken back: it may be less'),
+    undone_currency: z.string().nullable(),
+    undone_problem: z.string().nullable(),
+    residue: z.string().nullable(),
+    failed_at: z.string().nullable().describe('when its undo had failed or was blocked first'),
+    error: z.string().nullable().describe('of the last undo that did not work'),
+    evidence: z.string().nullable().describe('of the operator'),
+  });
+export type LedgerEffect = z.infer<ReturnType<typeof ledgerEffect>>;
+
+const total = () =>
+  z.object({
+    key: z.string().nullable().describe('the tool, agent or day; null for all'),
+    currency: z.string().nullable().describe('null: effects without an amount'),
+    effects: z.int(),
+    amount: z.string(),
+    undoneEffects: z.int(),
+    undone: z.string(),
+    net: z.string().describe('`amount` less `undone`'),
+  });
+export type LedgerTotal = z.infer<ReturnType<typeof total>>;
+
+const reconciliation = () =>
+  z.object({
+    sagaId: z.string(),
+    failedAt: z.string().describe('when it became COMPENSATION_FAILED'),
+    reconciledAt: z.string().nullable().describe('when nothing was left; null: it is open'),
+    seconds: z.int().nullable(),
+  });
+export type Reconciliation = z.infer<ReturnType<typeof reconciliation>>;
+
+export const ledgerTotals = () =>
+  z.object({
+    all: z.array(total()),
+    byTool: z.array(total()),
+    byAgent: z.array(total()),
+    byDay: z
+      .array(total())
+      .describe('by the day on which the effect was committed, also what was undone later'),
+    reconciliations: z
+      .array(reconciliation())
+      .describe('of the sagas of these effects whose undo had failed'),
+    secondsToReconcile: z.int().nullable().describe('the mean of those that are reconciled'),
+  });
+export type LedgerTotals = z.infer<ReturnType<typeof ledgerTotals>>;

@@ -1,0 +1,181 @@
+/**
+ * Finds effect rows: by saga, by reference, or over days. A committed effect is found in the index, and its row is made
+ * from the whole ledger of its saga, so that an undo of a later day is in it. What one call reads is bounded;
+ * the cursor goes on where it stopped.
+ */
+import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
+import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaStore } from '../ports.ts';
+import { dayCursor, daysFrom, daysOf } from './day-range.ts';
+import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
+
+/** Entries that one call reads, more or less: a saga that is begun is read to its end. */
+const MAX_READ = 20_000;
+/** What a query costs beside its entries, so that empty days count too. */
+const QUERY_COST = 10;
+/** Of a saga's ledger. */
+const PAGE = 1_000;
+/** Of an index: each entry may be of another saga, which is then read. */
+const INDEX_PAGE = 100;
+const AT_ONCE = 8;
+
+export interface FoundEffect {
+  row: LedgerEffect;
+  ofSaga: readonly Reconciliation[];
+}
+
+/** Takes what is found. */
+export interface Sink {
+  /** How many more fit. */
+  room(): number;
+  isFull(): boolean;
+  add(found: FoundEffect): void;
+}
+
+type Store = Pick<SagaStore, 'getHead' | 'pageEntries' | 'listEntriesByDay' | 'listEntriesByExternalRef'>;
+
+const isWanted =
+  ({ tool, agent, reference, status }: QueryLedgerInput) =>
+  ({ row }: FoundEffect): boolean =>
+    (tool === undefined || row.tool === tool) &&
+    (agent === undefined || row.agent === agent) &&
+    (status === undefined || row.status === status) &&
+    (reference === undefined ||
+      [row.resource_key, row.external_ref, row.undone_ref].some((one) => one === reference));
+
+const isCommit = ({ direction, status }: LedgerEntry): boolean =>
+  status === 'committed' && (direction === 'forward' || direction === 'probe');
+
+/** Reads each saga once, and counts what was read. */
+const createReader = (store: Store) => {
+  const sagas = new Map<string, SagaEffects>();
+  let read = 0;
+
+  const readSaga = async (sagaId: string): Promise<void> => {
+    const effects = createSagaEffects();
+    let from: number | undefined = 0;
+    while (from !== undefined) {
+      const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, PAGE);
+      for (const entry of page.items) effects.add(entry);
+      read += page.items.length + QUERY_COST;
+      from = page.next;
+    }
+    sagas.set(sagaId, effects.end());
+  };
+
+  return {
+    isSpent: (): boolean => read >= MAX_READ,
+    count: (entries: number): void => {
+      read += entries + QUERY_COST;
+    },
+    saga: async (sagaId: string): Promise<SagaEffects> => {
+      if (!sagas.has(sagaId)) await readSaga(sagaId);
+      return sagas.get(sagaId) ?? { rows: [], reconciliations: [] };
+    },
+    /** The rows of these entries, in their order. */
+    rowsOf: async (
+      entries: readonly LedgerEntry[],
+      isOf: (row: LedgerEffect, entry: LedgerEntry) => boolean,
+    ): Promise<FoundEffect[]> => {
+      const ids = [...new Set(entries.map(({ sagaId }) => sagaId))];
+      await mapAtOnce(
+        ids.filter((id) => !sagas.has(id)),
+        AT_ONCE,
+        readSaga,
+      );
+      return entries.flatMap((entry) => {
+        const { rows = [], reconciliations: ofSaga = [] } = sagas.get(entry.sagaId) ?? {};
+        const row = rows.find((one) => isOf(one, entry));
+        return row === undefined ? [] : [{ row, ofSaga }];
+      });
+    },
+  };
+};
+
+type Reader = ReturnType<typeof createReader>;
+type Told = { cursor?: string };
+
+const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedgerInput): Promise<Told> => {
+  const { sagaId = '', cursor } = query;
+  if ((await store.getHead(sagaId)) === undefined) {
+    throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  }
+  const { rows, reconciliations } = await reader.saga(sagaId);
+  const after = Number(cursor ?? -1);
+  if (!Number.isInteger(after)) {
+    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
+  }
+  for (const row of rows.filter(({ committed_seq: seq }) => seq > after)) {
+    if (sink.isFull()) return { cursor: String(row.committed_seq - 1) };
+    const found = { row, ofSaga: reconciliations };
+    if (isWanted(query)(found)) sink.add(found);
+  }
+  return {};
+};
+
+/** An effect that has the reference twice, for its call and for its undo, is found by its call. */
+const hasReference =
+  (reference: string) =>
+  (row: LedgerEffect, entry: LedgerEntry): boolean =>
+    isCommit(entry)
+      ? row.committed_seq === entry.seq
+      : row.undone_seq === entry.seq && row.external_ref !== reference;
+
+const ofReference = async (
+  store: Store,
+  reader: Reader,
+  sink: Sink,
+  query: QueryLedgerInput,
+): Promise<Told> => {
+  const { externalRef = '' } = query;
+  let { cursor } = query;
+  do {
+    const page = await store.listEntriesByExternalRef(externalRef, Math.min(INDEX_PAGE, sink.room()), cursor);
+    reader.count(page.items.length);
+    const found = await reader.rowsOf(page.items, hasReference(externalRef));
+    for (const one of found.filter(isWanted(query))) sink.add(one);
+    cursor = page.cursor;
+  } while (cursor !== undefined && !sink.isFull() && !reader.isSpent());
+  return cursor === undefined ? {} : { cursor };
+};
+
+const ofDays = async (
+  store: Store,
+  reader: Reader,
+  sink: Sink,
+  query: QueryLedgerInput,
+  today: string,
+): Promise<Told> => {
+  const { days, within } = daysFrom(daysOf(query, today), query.cursor);
+  let cursor = within;
+  for (const day of days) {
+    do {
+      if (sink.isFull() || reader.isSpent()) return { cursor: dayCursor(day, cursor) };
+      const page = await store.listEntriesByDay(day, Math.min(INDEX_PAGE, sink.room()), cursor);
+      reader.count(page.items.length);
+      const found = await reader.rowsOf(
+        page.items.filter(isCommit),
+        (row, { seq }) => row.committed_seq === seq,
+      );
+      for (const one of found.filter(isWanted(query))) sink.add(one);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+  return {};
+};
+
+/** Adds what fits and what one call may read. `cursor`: where the rest begins; a page may be empty and have one. */
+export const readEffects = (
+  store: Store,
+  sink: Sink,
+  query: QueryLedgerInput,
+  today: string,
+): Promise<Told> => {
+  const reader = createReader(store);
+  if (query.sagaId !== undefined) return ofSaga(store, reader, sink, query);
+  if (query.externalRef !== undefined) return ofReference(store, reader, sink, query);
+  return ofDays(store, reader, sink, query, today);
+};

@@ -1,0 +1,368 @@
+/** What finance reads: each committed effect and its undo in one row, and sums of exactly these rows. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
+import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { initialState } from '../../core/saga/decide/fold.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { createQueryLedger } from '../../core/saga/ledger/query-ledger.ts';
+import { createTotals } from '../../core/saga/ledger/totals.ts';
+import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-03-01T00:00:00.000Z');
+const at = (hours: number): string => new Date(START + hours * 3_600_000).toISOString();
+
+const stepOf = (stepIndex: number, tool: string) => ({
+  stepIndex,
+  step: `s${stepIndex}`,
+  tool,
+  version: '1',
+  epoch: 0,
+});
+const attempt = { attempt: 1, idempotencyKey: 'k' };
+
+const started = (stepIndex: number, tool: string, more: object = {}): Fact => ({
+  direction: 'forward',
+  status: 'started',
+  ...stepOf(stepIndex, tool),
+  ...attempt,
+  effect: 'compensatable',
+  deadlineMs: 0,
+  argumentsHash: 'h',
+  ...more,
+});
+const committed = (stepIndex: number, tool: string, more: object = {}): Fact => ({
+  direction: 'forward',
+  status: 'committed',
+  ...stepOf(stepIndex, tool),
+  ...attempt,
+  result: null,
+  ...more,
+});
+const undo = (status: 'committed' | 'failed', stepIndex: number, tool: string, more: object = {}): Fact =>
+  status === 'committed'
+    ? { direction: 'undo', status, ...stepOf(stepIndex, tool), ...attempt, ...more }
+    : {
+        direction: 'undo',
+        status,
+        ...stepOf(stepIndex, tool),
+        error: { name: 'No', message: 'no' },
+        ...more,
+      };
+
+/** Facts with the hours at which they happened, as the ledger of a saga. */
+const ledgerOf = (
+  sagaId: string,
+  agent: string,
+  facts: readonly (readonly [number, Fact])[],
+): LedgerEntry[] => {
+  const entries: LedgerEntry[] = [];
+  let place = { seq: 0, tip: GENESIS_HASH };
+  const first: Fact = { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 9 };
+  for (const [hours, fact] of [[facts[0]?.[0] ?? 0, first] as const, ...facts]) {
+    const actor = fact === first ? agent : fact.direction === 'operator' ? 'olga' : 'engine';
+    const made = chain(sagaId, place, [fact], { at: at(hours), actor });
+    entries.push(...made.entries);
+    place = made.tip;
+  }
+  return entries;
+};
+
+const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6)) => {
+  const memory = memorySagaStore();
+  for (const entries of ledgers) {
+    const [first] = entries;
+    if (first === undefined) continue;
+    memory.ledger.set(first.sagaId, entries);
+    const { sagaId } = first;
+    const last = entries.at(-1) ?? first;
+    memory.heads.set(sagaId, {
+      sagaId,
+      version: 1,
+      seq: entries.length,
+      tip: last.hash,
+      state: initialState(9),
+      requestHash: '',
+      planHash: 'p',
+      inputHash: 'i',
+      requestedBy: first.actor,
+      historyEvents: 0,
+      createdAt: first.at,
+      updatedAt: last.at,
+      statusSince: last.at,
+    });
+  }
+  const query = createQueryLedger({
+    store: memory.store,
+    audit: {
+      head: () => Promise.reject(new Error('not asked')),
+      pins: () => Promise.reject(new Error('not asked')),
+      entries: () => Promise.reject(new Error('not asked')),
+      day: () => Promise.reject(new Error('not asked')),
+    },
+    readAnchors: () => Promise.reject(new Error('not asked')),
+    clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
+  });
+  /** Every page. */
+  const effects = async (asked: QueryLedgerInput): Promise<LedgerEffect[]> => {
+    const rows: LedgerEffect[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await query({ ...asked, view: 'effects', ...(cursor === undefined ? {} : { cursor }) });
+      rows.push(...(answer.effects ?? []));
+      expect(answer.effects?.length ?? 0).toBeLessThanOrEqual(asked.limit ?? 200);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return rows;
+  };
+  const totals = async (asked: QueryLedgerInput): Promise<LedgerTotals> => {
+    const sum = createTotals();
+    let cursor: string | undefined;
+    do {
+      const answer = await query({ ...asked, view: 'totals', ...(cursor === undefined ? {} : { cursor }) });
+      if (answer.totals !== undefined) sum.addTotals(answer.totals);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return sum.end();
+  };
+  return { query, effects, totals };
+};
+
+const EUR = (amount: string) => ({ amount, currency: 'EUR' });
+
+const refund = ledgerOf('refund-1', 'shop', [
+  [1, started(0, 'look', { effect: 'read' })],
+  [1, committed(0, 'look')],
+  [2, started(1, 'pay', { resourceKey: 'customer-7' })],
+  [2, committed(1, 'pay', { ...EUR('19.99'), externalRef: 're_1' })],
+  [3, started(2, 'book', { resourceKey: 'books' })],
+  [3, committed(2, 'book', { externalRef: 'je_1' })],
+  // Days later.
+  [50, { direction: 'undo', status: 'started', ...stepOf(2, 'book'), ...attempt, deadlineMs: 0 }],
+  [50, undo('failed', 2, 'book')],
+  [51, undo('committed', 1, 'pay', { ...EUR('12.00'), externalRef: 're_1_back', residue: 'the fee' })],
+  [51, { direction: 'saga', status: 'compensation_failed' }],
+  [52, { direction: 'operator', status: 'retried', ...stepOf(2, 'book') }],
+  [52, undo('failed', 2, 'book')],
+  [52, { direction: 'saga', status: 'compensation_failed' }],
+  [55, { direction: 'operator', status: 'resolved', ...stepOf(2, 'book'), evidence: 'ticket 12' }],
+  [55, { direction: 'saga', status: 'compensated' }],
+]);
+const order = ledgerOf('order-1', 'robot', [
+  [26, started(0, 'pay', { resourceKey: 'customer-7' })],
+  [26, committed(0, 'pay', { ...EUR('-0.01'), externalRef: 're_2' })],
+  [27, started(1, 'gift', {})],
+  [27, committed(1, 'gift', { amountProblem: { name: 'AmountInvalid', message: 'the amount "x" is none' } })],
+  [28, { direction: 'saga', status: 'completed' }],
+]);
+const parent = ledgerOf('parent', 'robot', [
+  [26, started(0, 'saga', { children: [] })],
+  [30, committed(0, 'saga')],
+]);
+const march = { from: '2026-03-01', to: '2026-03-31' };
+
+describe('effects', () => {
+  const ledger = openLedger([refund, order, parent]);
+
+  test('are in one row with their undo, whenever that was; reads and steps with children are none', async () => {
+    const rows = await ledger.effects(march);
+    expect(rows.map(({ saga_id, step, status }) => `${saga_id} ${step} ${status}`)).toEqual([
+      'refund-1 s1 undone',
+      'refund-1 s2 resolved',
+      'order-1 s0 stands',
+      'order-1 s1 stands',
+    ]);
+    expect(rows[0]).toMatchObject({
+      agent: 'shop',
+      resource_key: 'customer-7',
+      external_ref: 're_1',
+      ...EUR('19.99'),
+      committed_at: at(2),
+      undone_at: at(51),
+      undone_ref: 're_1_back',
+      undone_amount: '12.00',
+      undone_currency: 'EUR',
+      undone_by: 'engine',
+      residue: 'the fee',
+    });
+    expect(rows[1]).toMatchObject({
+      amount: null,
+      failed_at: at(50),
+      undone_at: at(55),
+      undone_by: 'olga',
+      evidence: 'ticket 12',
+      error: 'No: no',
+    });
+    expect(rows[3]).toMatchObject({ amount: null, amount_problem: 'AmountInvalid: the amount "x" is none' });
+  });
+
+  test('are found by tool, agent, status, resource and reference, each once', async () => {
+    const found = async (asked: QueryLedgerInput) =>
+      (await ledger.effects(asked)).map(({ saga_id, step }) => `${saga_id}/${step}`);
+    expect(await found({ ...march, tool: 'pay' })).toEqual(['refund-1/s1', 'order-1/s0']);
+    expect(await found({ ...march, agent: 'robot' })).toEqual(['order-1/s0', 'order-1/s1']);
+    expect(await found({ ...march, status: 'undone' })).toEqual(['refund-1/s1']);
+    expect(await found({ ...march, reference: 'customer-7' })).toEqual(['refund-1/s1', 'order-1/s0']);
+    expect(await found({ ...march, reference: 're_1_back' })).toEqual(['refund-1/s1']);
+    expect(await found({ externalRef: 're_1' })).toEqual(['refund-1/s1']);
+    expect(await found({ externalRef: 're_1_back' })).toEqual(['refund-1/s1']);
+    expect(await found({ sagaId: 'refund-1' })).toEqual(['refund-1/s1', 'refund-1/s2']);
+    expect(await found({ day: '2026-03-02' })).toEqual(['order-1/s0', 'order-1/s1']);
+    expect(await found({ to: '2026-03-01' })).toEqual(['refund-1/s1', 'refund-1/s2']);
+    // The last seven days, as of the seventh of March.
+    expect(await found({})).toEqual(['refund-1/s1', 'refund-1/s2', 'order-1/s0', 'order-1/s1']);
+  });
+
+  test('come in pages that lose nothing and repeat nothing', async () => {
+    const whole = await ledger.effects(march);
+    for (const limit of [1, 2, 3]) expect(await ledger.effects({ ...march, limit })).toEqual(whole);
+    const saga = await ledger.effects({ sagaId: 'refund-1' });
+    expect(await ledger.effects({ sagaId: 'refund-1', limit: 1 })).toEqual(saga);
+  });
+
+  test('have a total by tool, agent and day, which says what it does not know', async () => {
+    const { all, byTool, byAgent, byDay, reconciliations, secondsToReconcile } = await ledger.totals(march);
+    expect(all).toEqual([
+      {
+        key: null,
+        currency: 'EUR',
+        effects: 2,
+        amount: '19.98',
+        undoneEffects: 1,
+        undone: '12.00',
+        net: '7.98',
+      },
+      { key: null, currency: null, effects: 2, amount: '0', undoneEffects: 0, undone: '0', net: '0' },
+    ]);
+    expect(byTool.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
+      'book null 0',
+      'gift null 0',
+      'pay EUR 7.98',
+    ]);
+    expect(byAgent.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
+      'robot EUR -0.01',
+      'robot null 0',
+      'shop EUR 7.99',
+      'shop null 0',
+    ]);
+    expect(byDay.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
+      '2026-03-01 EUR 7.99',
+      '2026-03-01 null 0',
+      '2026-03-02 EUR -0.01',
+      '2026-03-02 null 0',
+    ]);
+    // From the first failure until nothing was left, however often it was tried.
+    expect(reconciliations).toEqual([
+      { sagaId: 'refund-1', failedAt: at(51), reconciledAt: at(55), seconds: 4 * 3600 },
+    ]);
+    expect(secondsToReconcile).toBe(4 * 3600);
+  });
+
+  test('as CSV: a negative amount is a number, and what looks like a formula is text', async () => {
+    const hostile = openLedger([
+      ledgerOf('h-1', '=cmd()', [
+        [1, started(0, 'pay', { resourceKey: '-1+1' })],
+        [1, committed(0, 'pay', EUR('-5.00'))],
+      ]),
+    ]);
+    const { csv = '' } = await hostile.query({ ...march, view: 'effects', format: 'csv' });
+    const [, line = ''] = csv.split('\r\n');
+    expect(line).toContain(`"'=cmd()","'-1+1",,"stands",-5.00,"EUR"`);
+    const totals = await hostile.query({ ...march, view: 'totals', format: 'csv' });
+    expect(totals.csv?.split('\r\n')[1]).toBe('"all",,"EUR",1,-5.00,0,0,-5.00');
+    expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,-5.00,0,0,-5.00`);
+  });
+
+  test('refuse what does not go together, and say what does', async () => {
+    const refused: [QueryLedgerInput, string][] = [
+      [{ view: 'effects', sagaId: 'refund-1', day: '2026-03-01' }, 'Give one of'],
+      [{ tool: 'pay', day: '2026-03-01' }, 'view: tool, agent and reference'],
+      [{ view: 'effects', status: 'committed' }, 'status: an effect is stands, undoing'],
+      [{ view: 'effects', from: '2026-03-02', to: '2026-03-01' }, 'from: 2026-03-02 is after 2026-03-01'],
+      [{ view: 'effects', from: '2026-03-02', day: '2026-03-02' }, 'day: is one day'],
+      [{ view: 'effects', from: '1990-01-01', to: '2026-03-01' }, 'at most 3660 at once'],
+      [{ view: 'effects', cursor: 'x' }, 'cursor: take it from the answer before'],
+      [{ view: 'effects', sagaId: 'refund-1', cursor: 'x' }, 'cursor: take it from the answer before'],
+      [{ view: 'totals', evidence: true, sagaId: 'refund-1' }, 'view: anchorsOf and evidence'],
+      [{}, 'Give one of'],
+    ];
+    for (const [asked, message] of refused)
+      await expect(ledger.query(asked), message).rejects.toThrow(message);
+    await expect(ledger.query({ view: 'effects', sagaId: 'nobody' })).rejects.toThrow(
+      'There is no saga nobody',
+    );
+  });
+});
+
+describe('whatever was done', () => {
+  const cents = fc.integer({ min: -1e12, max: 1e12 });
+  const money = (value: number) => {
+    const text = String(Math.abs(value)).padStart(3, '0');
+    return `${value < 0 ? '-' : ''}${text.slice(0, -2)}.${text.slice(-2)}`;
+  };
+  const effect = fc.record({
+    hour: fc.integer({ min: 0, max: 200 }),
+    tool: fc.constantFrom('pay', 'book', 'mail'),
+    cents: fc.option(cents),
+    currency: fc.constantFrom('EUR', 'USD'),
+    back: fc.option(fc.record({ later: fc.integer({ min: 0, max: 100 }), cents })),
+  });
+  const sagas = fc.array(
+    fc.record({
+      agent: fc.constantFrom('a', 'b'),
+      effects: fc.array(effect, { minLength: 1, maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+
+  test('totals are the sums of the rows, in pages of any size, and rows are what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(sagas, fc.integer({ min: 1, max: 20 }), async (list, limit) => {
+        const ledger = openLedger(
+          list.map(({ agent, effects }, index) =>
+            ledgerOf(
+              `s-${index}`,
+              agent,
+              effects
+                .flatMap(({ hour, tool, cents: value, currency, back }, step): [number, Fact][] => [
+                  [hour, started(step, tool)],
+                  [hour, committed(step, tool, value === null ? {} : { amount: money(value), currency })],
+                  ...(back === null
+                    ? []
+                    : [
+                        [
+                          hour + back.later,
+                          undo('committed', step, tool, { amount: money(back.cents), currency }),
+                        ] as [number, Fact],
+                      ]),
+                ])
+                .toSorted(([one], [other]) => one - other),
+            ),
+          ),
+          new Date(START + 20 * DAY_MS).toISOString(),
+        );
+        const rows = await ledger.effects({ ...march, limit });
+        const all = list.flatMap(({ effects }) => effects);
+        expect(rows).toHaveLength(all.length);
+        const totals = await ledger.totals(march);
+        const summed = createTotals();
+        for (const row of rows) summed.add(row, []);
+        expect(totals).toEqual(summed.end());
+        for (const currency of ['EUR', 'USD']) {
+          const of = all.filter((one) => one.currency === currency);
+          const expected = of.reduce((sum, one) => sum + (one.cents ?? 0), 0);
+          const expectedBack = of.reduce((sum, one) => sum + (one.back?.cents ?? 0), 0);
+          const found = totals.all.find((one) => one.currency === currency);
+          expect(Number((found?.amount ?? '0').replace('.', ''))).toBe(expected);
+          expect(Number((found?.undone ?? '0').replace('.', ''))).toBe(expectedBack);
+        }
+        for (const by of [totals.byTool, totals.byAgent, totals.byDay]) {
+          expect(by.reduce((sum, one) => sum + one.effects, 0)).toBe(all.length);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
