@@ -81,6 +81,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,
       },
       {
+        name: 'preflight',
+        summary: 'say what a sandbox lacks before anybody works in it',
+        load: async () => (await import('./commands/preflight.ts')).definePreflight,
+      },
+      {
         name: 'context',
         summary: "print the agent's system-prompt text",
         load: async () => (await import('./commands/context.ts')).defineContext,

@@ -87,6 +87,8 @@ export interface Session {
   /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. */
   changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
   timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
+  /** Whether the sandbox of this session has what work in it needs. `needs`: commands, beside what Walkback needs. */
+  preflight(options?: { needs?: string[] }): Promise<Answer<'preflight'>>;
   /** Text for the agent's system prompt about its repositories. */
   context(): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */
@@ -206,6 +208,14 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       ),
     changes: (options) => invoke('changes', { ...options, sessionId }),
     timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
+    preflight: async (options = {}) => {
+      const { session } = await invoke('timeline', { sessionId, limit: 1 });
+      return invoke('preflight', {
+        sandboxId: session.sandboxId,
+        projectsRoot: session.projectsRoot,
+        ...options,
+      });
+    },
     context: () => invoke('context', { sessionId }),
     refresh,
     end: (options = {}) => invoke('end-session', { ...options, sessionId }),

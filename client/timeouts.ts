@@ -18,6 +18,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   revert: 900,
   'fork-session': 900,
   merge: 900,
+  preflight: 300,
   rehydrate: 900,
   timeline: 60,
   context: 300,

@@ -4,6 +4,7 @@ import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
 import { keepConnection } from './keep-connection.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import type { Answer, Request } from './requests.ts';
 import type { CheckpointWarning, OnCheckpointError } from './run.ts';
 import { createSagas, type Sagas } from './sagas.ts';
 import type { Redact } from './said.ts';
@@ -37,6 +38,8 @@ export class Walkback {
   readonly sagas: Sagas;
   readonly tools: Tools;
   readonly ledger: Ledger;
+  /** Whether a sandbox, or one of a template, has what work in it needs: every check, each with what to do. */
+  readonly preflight: (request: Request<'preflight'>) => Promise<Answer<'preflight'>>;
   /** Calls any function of the contract by its name, with its types, retries and errors. */
   readonly invoke: Invoke;
   /** How the functions are reached: for what is built on the client. */
@@ -65,6 +68,7 @@ export class Walkback {
       ...common,
       sandboxes: async () => (await connection()).sandboxes,
     });
+    this.preflight = (request) => this.invoke('preflight', request);
     this.sagas = createSagas(this.invoke);
     this.tools = createTools(this.invoke);
     this.ledger = createLedger(this.invoke);

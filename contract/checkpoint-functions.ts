@@ -27,6 +27,8 @@ import {
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
+import { preflightAnswer } from './workspace-answers.ts';
+import { preflightInput } from './workspace-inputs.ts';
 
 /** What a capture needs, and so a rollback. */
 export const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
@@ -86,6 +88,14 @@ export const CHECKPOINT_FUNCTIONS = {
     callers: ['agent-backend'],
     timeoutSeconds: LONGEST_SECONDS,
     grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+  },
+  preflight: {
+    description: 'Looks whether a sandbox, or one of a template, has what work in it needs',
+    input: preflightInput,
+    answer: preflightAnswer,
+    callers: ['agent-backend', 'operator'],
+    timeoutSeconds: 300,
+    grants: { sandbox: true },
   },
   rehydrate: {
     description: 'Rebuilds a checkpoint in a fresh sandbox',

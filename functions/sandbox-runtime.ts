@@ -2,13 +2,17 @@
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
+import { createWorkspaces } from '../adapters/git/workspace.ts';
 import type { Repositories } from '../core/checkpoint/ports/repositories.ts';
 import type { Sandboxes } from '../core/checkpoint/ports/sandbox.ts';
+import type { Workspaces } from '../core/checkpoint/ports/workspace.ts';
 import { WalkbackError } from '../core/shared/errors.ts';
 import { optional, type Runtime } from './runtime.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 
 export const gitRepositories = (): Repositories => createRepositories();
+
+export const workspaces = (): Workspaces => createWorkspaces();
 
 /** A key in the environment wins over one in Secrets Manager. */
 const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {

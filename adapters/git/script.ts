@@ -91,6 +91,9 @@ export const COMMANDS = {
 
 export type Command = keyof typeof COMMANDS;
 
+/** Scripts that stand alone, without what the commands share: they say what is missing, or run as the agent's commands do. */
+export const ALONE = ['check/preflight', 'check/prompts', 'check/command'] as const;
+
 /** Bundled, the program lies beside the code; else in the folder of that name. */
 const PROGRAM = import.meta.url.endsWith('.ts') ? '../../sandbox' : './sandbox';
 
@@ -103,6 +106,9 @@ const script = (name: string): string => {
   scripts.set(name, text);
   return text;
 };
+
+/** The text of a script that stands alone: it is run as it is, after the assignments of its values. */
+export const plainScript = (name: (typeof ALONE)[number]): string => script(name);
 
 /** Quotes any text for bash, byte for byte. NUL cannot be in a shell word (`InvalidInput`). */
 export const shellQuote = (text: string): string => {

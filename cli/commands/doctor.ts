@@ -1,22 +1,12 @@
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
-import type { Check } from '../doctor/check.ts';
 import { checkFunctions } from '../doctor/functions.ts';
 import { checkMachine } from '../doctor/machine.ts';
 import { CliError } from '../failure.ts';
 import { dataDirFor, selectTarget } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { type Paint, paintFor } from '../terminal/terminal.ts';
-import { padEnd, printableLine, widest } from '../terminal/text.ts';
-
-const doctorText = (checks: readonly Check[], paint: Paint): string => {
-  const width = widest(checks.map(({ id }) => id));
-  const lines = checks.flatMap(({ id, ok, found, advice }) => [
-    `${ok ? paint.green('✔') : paint.red('✖')} ${padEnd(id, width)}  ${printableLine(found)}`,
-    ...(ok ? [] : [`  ${padEnd('', width)}  ${paint.yellow(printableLine(advice))}`]),
-  ]);
-  return `${lines.join('\n')}\n`;
-};
+import { paintFor } from '../terminal/terminal.ts';
+import { checksText } from '../view/checks-view.ts';
 
 export const defineDoctor = (doctor: Command, app: App): void => {
   doctor
@@ -43,7 +33,7 @@ export const defineDoctor = (doctor: Command, app: App): void => {
       const bad = checks.filter(({ ok }) => !ok).map(({ id }) => id);
       const value = { ok: bad.length === 0, checks };
       terminal.stdout.write(
-        json ? `${JSON.stringify(value, null, 2)}\n` : doctorText(checks, paintFor(terminal)),
+        json ? `${JSON.stringify(value, null, 2)}\n` : checksText(checks, paintFor(terminal)),
       );
       if (bad.length > 0) {
         const what = `${bad.length} of ${checks.length} checks failed: ${bad.join(', ')}.`;

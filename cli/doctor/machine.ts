@@ -7,10 +7,11 @@ import { access, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isAtLeast } from '../../core/shared/versions.ts';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { IS_PACKAGED } from '../../local/program.ts';
 import { formatBytes } from '../terminal/text.ts';
-import { type Check, check, isAtLeast } from './check.ts';
+import { type Check, check } from './check.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

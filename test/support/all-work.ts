@@ -62,6 +62,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
+  await cloud.invoke('preflight', { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' });
   const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });
   const [from, forkRoot] = [String(fork['sessionId']), rootOf(cloud, String(fork['sandboxId']))];
   shell(forkRoot, 'for r in */; do echo of the fork > "$r/of-the-fork"; done');

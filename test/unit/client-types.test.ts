@@ -13,6 +13,7 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   revert: { sessionId: 's', messageId: 'm', requestId: 'r' },
   'fork-session': { sessionId: 's', requestId: 'r' },
   merge: { from: 'f', into: 's', requestId: 'r' },
+  preflight: { sandboxId: 'sbx', projectsRoot: '/home/user' },
   rehydrate: { sessionId: 's', messageId: 'm', mode: 'review' },
   timeline: { sessionId: 's' },
   context: { sessionId: 's' },

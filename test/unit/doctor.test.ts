@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAtLeast } from '../../cli/doctor/check.ts';
+import { isAtLeast } from '../../core/shared/versions.ts';
 
 test.each([
   ['git version 2.39.5', [2, 25], true],

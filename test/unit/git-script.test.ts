@@ -5,7 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { captureOutput, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
 import { findOutput, parseOutput, requireOutput } from '../../adapters/git/output.ts';
-import { assignments, buildScript, COMMANDS, shellQuote, spillFor } from '../../adapters/git/script.ts';
+import {
+  ALONE,
+  assignments,
+  buildScript,
+  COMMANDS,
+  shellQuote,
+  spillFor,
+} from '../../adapters/git/script.ts';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
@@ -111,7 +118,9 @@ describe('what goes into the sandbox', () => {
         return { name: file.replace('.sh', ''), code, defined };
       });
     const anywhere = new Set(parts.flatMap(({ defined }) => defined));
-    expect(new Set(Object.values(COMMANDS).flat())).toEqual(new Set(parts.map(({ name }) => name)));
+    expect(new Set([...Object.values(COMMANDS).flat(), ...ALONE])).toEqual(
+      new Set(parts.map(({ name }) => name)),
+    );
     const everything = parts.map(({ code }) => code).join('\n');
     const unused = [...anywhere].filter(
       (name) => everything.split(new RegExp(`(?<![\\w-])${name}(?![\\w-])`)).length < 3,

@@ -1,0 +1,122 @@
+/** Looks at a sandbox as a place to work in, and runs single commands there (`sandbox/check`). */
+import { randomBytes } from 'node:crypto';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import type { RemoteFacts, SandboxFacts, Workspaces } from '../../core/checkpoint/ports/workspace.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
+import { all, cutShort, type Pair, records, value } from './output.ts';
+import { assignments, plainScript } from './script.ts';
+
+/** What the program in a sandbox calls, beside git and bash (sandbox/README.md). */
+const TOOLS = [
+  'base64',
+  'cat',
+  'chmod',
+  'cp',
+  'cut',
+  'env',
+  'find',
+  'flock',
+  'grep',
+  'gzip',
+  'head',
+  'mkdir',
+  'mktemp',
+  'mv',
+  'rm',
+  'sed',
+  'sha256sum',
+  'sort',
+  'stat',
+  'tail',
+  'timeout',
+  'tr',
+  'wc',
+  'xargs',
+];
+
+/** Lines `MARK KEY VALUE`; the last one is `end`. */
+const linesOf = (stdout: string, mark: string): Pair[] => {
+  const pairs = stdout.split('\n').flatMap((line): Pair[] => {
+    if (!line.startsWith(`${mark} `)) return [];
+    const rest = line.slice(mark.length + 1);
+    const space = rest.indexOf(' ');
+    return space < 0 ? [[rest, '']] : [[rest.slice(0, space), rest.slice(space + 1).trimEnd()]];
+  });
+  if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
+  return pairs;
+};
+
+const ask = async (
+  sandbox: ExecutionAdapter,
+  name: Parameters<typeof plainScript>[0],
+  values: Parameters<typeof assignments>[0],
+  options: { cwd: string; timeoutMs: number },
+): Promise<Pair[]> => {
+  const mark = `walkback-${randomBytes(9).toString('hex')}`;
+  const command = `${assignments({ WB_MARK: mark, ...values })}\n${plainScript(name)}`;
+  const { stdout } = await sandbox.run(command, options);
+  return linesOf(stdout, mark);
+};
+
+const number = (text: string | undefined): number | null =>
+  text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
+
+const rootOf = (text: string | undefined): SandboxFacts['root'] =>
+  text === 'directory' || text === 'missing' ? text : 'other';
+
+const factsOf = (pairs: readonly Pair[], needs: readonly string[], directory: string): SandboxFacts => {
+  const kib = number(value(pairs, 'disk-kib'));
+  const found = new Map(
+    all(pairs, 'need').map((text) => {
+      const [tool = '', ...at] = text.split(' ');
+      return [tool, at.join(' ')];
+    }),
+  );
+  return {
+    bash: value(pairs, 'bash') ?? '',
+    git: value(pairs, 'git') ?? '',
+    user: value(pairs, 'user') ?? '',
+    missing: all(pairs, 'missing'),
+    hasGnuFind: value(pairs, 'gnu-find') === '1',
+    needs: needs.map((tool) => ({ tool, at: found.get(tool) ?? null })),
+    root: rootOf(value(pairs, 'root')),
+    canMakeIn: value(pairs, 'can-make') === '1' ? directory : null,
+    isWritable: value(pairs, 'writable') === '1',
+    hasTemporary: value(pairs, 'temporary') === '1',
+    freeBytes: kib === null ? null : kib * 1024,
+    freeInodes: number(value(pairs, 'inodes')),
+    unreadable: all(pairs, 'unreadable'),
+  };
+};
+
+const remoteOf = (record: readonly Pair[]): RemoteFacts => ({
+  url: value(record, 'remote') ?? '',
+  exitCode: number(value(record, 'status')) ?? -1,
+  said: all(record, 'said').join('\n'),
+});
+
+/**
+ * In the projects root, or in the nearest directory above it that is there. Paths in a command are not those of the
+ * sandbox everywhere, so the directory is where the command begins.
+ */
+const look: Workspaces['look'] = async (sandbox, { projectsRoot, needs, timeoutMs }) => {
+  const values = { WB_TOOLS: [...TOOLS, 'curl'], WB_NEEDS: [...needs] };
+  const parts = projectsRoot.split('/').filter((part) => part !== '');
+  for (let depth = parts.length; ; depth--) {
+    const cwd = `/${parts.slice(0, depth).join('/')}`;
+    try {
+      const answer = { WB_BELOW: parts[depth] ?? '', ...values };
+      return factsOf(await ask(sandbox, 'check/preflight', answer, { cwd, timeoutMs }), needs, cwd);
+    } catch (error) {
+      if (depth === 0 || !isWalkbackError(error, 'ProjectsRootNotFound')) throw error;
+    }
+  }
+};
+
+const askRemotes: Workspaces['askRemotes'] = async (sandbox, { projectsRoot, paths, timeoutMs }) => {
+  const values = { WB_PATHS: [...paths] };
+  const pairs = await ask(sandbox, 'check/prompts', values, { cwd: projectsRoot, timeoutMs });
+  return records(pairs, 'remote').map(remoteOf);
+};
+
+export const createWorkspaces = (): Workspaces => ({ look, askRemotes });

@@ -1,0 +1,61 @@
+# Runs one command as the agent's commands run, with a time limit, and answers how it ended and the
+# beginning and end of what it wrote. Pairs of key and value as in shared/lib.sh. Set by the caller:
+# WB_MARK, WB_COMMAND, WB_DIRECTORY, WB_SECONDS, WB_HEAD and WB_TAIL (bytes that are told), WB_MOST
+# (bytes that are kept in the sandbox).
+# shellcheck shell=bash
+set -u -o pipefail
+
+# What is written goes into a file, so that a process that stays behind holds nobody up. A command
+# that never stops writing does not fill the disk: all but the beginning and the end is dropped.
+watch_output() {
+  local size
+  while sleep 0.2; do
+    size=$(stat -c %s "$RUN/out") && [ "$size" -gt "$WB_MOST" ] || continue
+    [ -e "$RUN/head" ] || head -c "$WB_HEAD" "$RUN/out" >"$RUN/head"
+    tail -c "$WB_TAIL" "$RUN/out" >"$RUN/before"
+    : >"$RUN/out"
+  done
+}
+
+# The pairs end with NUL, so what was written may hold none.
+text() { tr -d '\0'; }
+
+answer() {
+  local size
+  size=$(stat -c %s "$RUN/out") || return
+  printf 'status\0%s\0milliseconds\0%s\0' "$STATUS" "$TOOK" || return
+  if [ -e "$RUN/head" ]; then
+    printf 'head\0' && text <"$RUN/head" && printf '\0tail\0' || return
+    cat "$RUN/before" "$RUN/out" | tail -c "$WB_TAIL" | text || return
+  elif [ "$size" -le $((WB_HEAD + WB_TAIL)) ]; then
+    printf 'whole\0' && text <"$RUN/out" || return
+  else
+    printf 'head\0' && head -c "$WB_HEAD" "$RUN/out" | text && printf '\0tail\0' || return
+    tail -c "$WB_TAIL" "$RUN/out" | text || return
+  fi
+  printf '\0end\0\0'
+}
+
+tell() { printf '%s\n' "$WB_MARK" && base64 "$1" && printf '%s\n' "$WB_MARK"; }
+
+RUN=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$RUN"' EXIT
+if ! cd -- "$WB_DIRECTORY" 2>/dev/null; then
+  printf 'no-directory\0%s\0end\0\0' "$WB_DIRECTORY" >"$RUN/answer"
+  tell "$RUN/answer"
+  exit
+fi
+: >"$RUN/out"
+BEGAN=${EPOCHREALTIME/[.,]/}
+# A login shell, as the agent's is. timeout makes a process group of its own.
+timeout -k 2 "$WB_SECONDS" /bin/bash -l -c "$WB_COMMAND" </dev/null >>"$RUN/out" 2>&1 &
+JOB=$!
+watch_output >/dev/null 2>&1 &
+WATCHER=$!
+{ wait "$JOB"; } 2>/dev/null
+STATUS=$?
+TOOK=$(((${EPOCHREALTIME/[.,]/} - BEGAN) / 1000))
+kill -KILL -- "-$JOB" 2>/dev/null
+kill "$WATCHER" 2>/dev/null
+{ wait "$WATCHER"; } 2>/dev/null
+answer >"$RUN/answer" && tell "$RUN/answer"
