@@ -1,72 +1,95 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { EFFECT_STATUSES } from '../../contract/ledger-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
-import { BYTE_ORDER_MARK, toCsv } from '../../core/saga/ledger/csv.ts';
+import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { parseId, parseWholeNumber } from '../options.ts';
-import { ledgerTable } from '../view/ledger-views.ts';
+import { parseDay, parseId, parseWholeNumber } from '../options.ts';
+import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
+import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
 
 interface Which {
   saga?: string;
   status?: string;
   ref?: string;
   day?: string;
+  from?: string;
+  to?: string;
+  tool?: string;
+  agent?: string;
+  reference?: string;
+  effects?: boolean;
+  totals?: boolean;
 }
 
-const PAGE = 500;
-
-const queryOf = ({ saga, status, ref, day }: Which): QueryLedgerInput => ({
+const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: Which): QueryLedgerInput => ({
   ...(saga === undefined ? {} : { sagaId: saga }),
   ...(status === undefined ? {} : { status }),
   ...(ref === undefined ? {} : { externalRef: ref }),
   ...(day === undefined ? {} : { day }),
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+  ...(tool === undefined ? {} : { tool }),
+  ...(agent === undefined ? {} : { agent }),
+  ...(reference === undefined ? {} : { reference }),
 });
-
-/** Every page, up to `limit` entries; oldest first. */
-const readEntries = async (
-  run: Run,
-  query: QueryLedgerInput,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<LedgerRow[]> => {
-  const rows: LedgerRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const answer = await run.invoke('walkback-query-ledger', {
-      ...query,
-      limit: Math.min(PAGE, limit - rows.length),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    rows.push(...(answer.entries ?? []));
-    cursor = answer.cursor;
-  } while (cursor !== undefined && rows.length < limit);
-  return rows.slice(0, limit);
-};
 
 const withWhich = (command: Command): Command =>
   command
     .option('--saga <id>', 'of this saga', parseId)
     .option(
       '--status <status>',
-      'of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected)',
+      `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,
     )
     .option('--ref <reference>', "with this reference of a provider, like a refund's id")
-    .option('--day <day>', 'outcomes of this day, YYYY-MM-DD in UTC');
+    .option('--day <day>', 'of this day, YYYY-MM-DD in UTC', parseDay)
+    .option('--from <day>', 'from this day on; without it: the week that ends with --to', parseDay)
+    .option('--to <day>', 'up to this day; without it: up to today', parseDay)
+    .option('--effects', 'each committed effect and its undo in one row')
+    .option('--totals', 'sums of these effects, by tool, agent and day')
+    .option('--tool <name>', 'effects of this tool')
+    .option('--agent <name>', 'effects of the sagas that this agent started')
+    .option('--reference <text>', 'effects with this resource key or reference, like that of a customer');
+
+interface Read {
+  value: { readonly [view: string]: unknown };
+  csv: () => string;
+  text: () => string;
+  count: string;
+}
+
+const isOfEffects = ({ effects, tool, agent, reference }: Which): boolean =>
+  effects === true || (tool ?? agent ?? reference) !== undefined;
+
+/** Filters that only effects have choose them by themselves. */
+const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
+  const query = queryOf(which);
+  if (which.totals === true) {
+    const totals = await readTotals(run, query);
+    const text = () => totalsTables(totals, run.paint);
+    return { value: { totals }, csv: () => totalsCsv(totals), text, count: 'Totals' };
+  }
+  if (isOfEffects(which)) {
+    const rows = await readEffects(run, query, limit);
+    const text = () => effectsTable(rows, run.paint);
+    return { value: { effects: rows }, csv: () => effectsCsv(rows), text, count: `${rows.length} effects` };
+  }
+  const rows = await readEntries(run, query, limit);
+  const text = () => ledgerTable(rows, run.paint);
+  return { value: { entries: rows }, csv: () => toCsv(rows), text, count: `${rows.length} entries` };
+};
 
 export const addLedgerQuery = (parent: Command, app: App): void => {
-  withWhich(parent.command('query').description('show entries, oldest first'))
-    .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, 100_000), 200)
+  withWhich(parent.command('query').description('show entries, effects or totals, oldest first'))
+    .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, 100_000), 200)
     .option('--csv', 'as CSV')
     .action((options: Which & { limit: number; csv?: boolean }, command: Command) =>
       withConnection(app, command, async (run) => {
-        const rows = await run.progress('Reading the ledger', () =>
-          readEntries(run, queryOf(options), options.limit),
+        const { value, csv, text } = await run.progress('Reading the ledger', () =>
+          read(run, options, options.limit),
         );
-        return {
-          value: { entries: rows },
-          text: () => (options.csv === true ? toCsv(rows) : ledgerTable(rows, run.paint)),
-        };
+        return { value, text: options.csv === true ? csv : text };
       }),
     );
 };
@@ -77,14 +100,18 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       .command('export')
       .argument('<file>', 'CSV file to write')
       .option('--bom', 'begin with a byte order mark, so that Excel takes it for UTF-8')
-      .description('write all entries to a CSV file that a spreadsheet opens safely'),
+      .description('write all entries, effects or totals to a CSV file that a spreadsheet opens safely'),
   ).action((file: string, options: Which & { bom?: boolean }, command: Command) =>
     withConnection(app, command, async (run) => {
-      const rows = await run.progress('Reading the ledger', () => readEntries(run, queryOf(options)));
+      const { csv, count, value } = await run.progress('Reading the ledger', () => read(run, options));
       // Finance data: for the owner of the file only.
       const mark = options.bom === true ? BYTE_ORDER_MARK : '';
-      await writeFile(file, `${mark}${toCsv(rows)}`, { mode: 0o600 });
-      return { value: { file, entries: rows.length }, text: () => `${rows.length} entries in ${file}\n` };
+      await writeFile(file, `${mark}${csv()}`, { mode: 0o600 });
+      const counts = Object.entries(value).map(([name, rows]) => [
+        name,
+        Array.isArray(rows) ? rows.length : true,
+      ]);
+      return { value: { file, ...Object.fromEntries(counts) }, text: () => `${count} in ${file}\n` };
     }),
   );
 };

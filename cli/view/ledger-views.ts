@@ -1,7 +1,8 @@
+import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { formatDuration, plural, printableLine, truncate } from '../terminal/text.ts';
 
 const COLUMNS = [
   { head: 'AT' },
@@ -29,4 +30,94 @@ export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint): string =>
     truncate(printableLine(row.error ?? ''), ERROR_WIDTH),
   ]);
   return table(COLUMNS, cells, paint);
+};
+
+const dateTime = (at: string | null): string => at?.slice(0, 19).replace('T', ' ') ?? '-';
+
+const money = (amount: string | null, currency: string | null, problem: string | null = null): string => {
+  if (amount !== null) return `${amount} ${currency ?? ''}`.trimEnd();
+  return problem === null ? '-' : '?';
+};
+
+const EFFECT_COLUMNS = [
+  { head: 'COMMITTED' },
+  { head: 'SAGA' },
+  { head: 'STEP' },
+  { head: 'TOOL' },
+  { head: 'AGENT' },
+  { head: 'RESOURCE' },
+  { head: 'REFERENCE' },
+  { head: 'AMOUNT', align: 'right' as const },
+  { head: 'STATUS' },
+  { head: 'UNDONE' },
+  { head: 'TAKEN BACK', align: 'right' as const },
+];
+
+const CELL_WIDTH = 40;
+
+export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
+  if (rows.length === 0) return 'No effects.\n';
+  const cells = rows.map((row) => [
+    dateTime(row.committed_at),
+    printableLine(row.saga_id),
+    printableLine(row.step),
+    printableLine(row.tool),
+    truncate(printableLine(row.agent), CELL_WIDTH),
+    truncate(printableLine(row.resource_key ?? '-'), CELL_WIDTH),
+    printableLine(row.external_ref ?? '-'),
+    money(row.amount, row.currency, row.amount_problem),
+    row.status.replaceAll('_', ' '),
+    dateTime(row.undone_at),
+    money(row.undone_amount, row.undone_currency, row.undone_problem),
+  ]);
+  const problems = rows.filter((row) => (row.amount_problem ?? row.undone_problem) !== null).length;
+  const note =
+    problems === 0
+      ? ''
+      : `${plural(problems, 'amount')} could not be read: see amount_problem with --json.\n`;
+  return `${table(EFFECT_COLUMNS, cells, paint)}${note}`;
+};
+
+const TOTAL_COLUMNS = [
+  { head: 'CURRENCY' },
+  { head: 'EFFECTS', align: 'right' as const },
+  { head: 'AMOUNT', align: 'right' as const },
+  { head: 'UNDONE', align: 'right' as const },
+  { head: 'TAKEN BACK', align: 'right' as const },
+  { head: 'NET', align: 'right' as const },
+];
+
+const totalCells = ({ currency, effects, amount, undoneEffects, undone, net }: LedgerTotal): string[] =>
+  currency === null
+    ? ['no amount', String(effects), '-', String(undoneEffects), '-', '-']
+    : [currency, String(effects), amount, String(undoneEffects), undone, net];
+
+const totalsTable = (head: string, totals: readonly LedgerTotal[], paint: Paint): string =>
+  table(
+    [{ head }, ...TOTAL_COLUMNS],
+    totals.map((one) => [truncate(printableLine(one.key ?? 'all'), CELL_WIDTH), ...totalCells(one)]),
+    paint,
+  );
+
+const reconciledLine = ({ reconciliations, secondsToReconcile }: LedgerTotals): string => {
+  if (reconciliations.length === 0) return '';
+  const open = reconciliations.filter(({ reconciledAt }) => reconciledAt === null).length;
+  const mean =
+    secondsToReconcile === null
+      ? ''
+      : `; ${formatDuration(secondsToReconcile * 1000)} on average to reconcile`;
+  const left = open === 0 ? '' : `; ${open} open`;
+  return `\n${plural(reconciliations.length, 'failed compensation')}${mean}${left}\n`;
+};
+
+export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
+  if (totals.all.length === 0) return 'No effects.\n';
+  const { all, byTool, byAgent, byDay } = totals;
+  const tables = [
+    totalsTable('TOTAL', all, paint),
+    totalsTable('TOOL', byTool, paint),
+    totalsTable('AGENT', byAgent, paint),
+    totalsTable('DAY', byDay, paint),
+  ];
+  return `${tables.join('\n')}${reconciledLine(totals)}`;
 };

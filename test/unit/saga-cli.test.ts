@@ -332,6 +332,90 @@ describe('walkback ledger', () => {
     const json = await runCommand(['--json', 'ledger', 'query', '--ref', 're_1'], { answers, env });
     expect(JSON.parse(json.stdout)).toEqual({ entries: JSON.parse(JSON.stringify(rows)) });
   });
+
+  test('query shows effects and adds up the totals of every page, as a table, JSON or CSV', async () => {
+    const effect = {
+      saga_id: 'r1',
+      step_index: 0,
+      epoch: 0,
+      step: 'refund',
+      tool: 'pay\u001b[2J',
+      version: '1',
+      agent: 'shop',
+      resource_key: 'customer-7',
+      external_ref: 're_1',
+      status: 'undone',
+      amount: '19.99',
+      currency: 'EUR',
+      amount_problem: null,
+      committed_at: '2026-01-02T00:00:00.000Z',
+      committed_seq: 3,
+      undone_at: '2026-01-03T00:00:00.000Z',
+      undone_seq: 5,
+      undone_by: 'engine',
+      undone_ref: null,
+      undone_amount: '12.00',
+      undone_currency: 'EUR',
+      undone_problem: null,
+      residue: null,
+      failed_at: null,
+      error: null,
+      evidence: null,
+    };
+    const total = (key: string | null) => ({
+      key,
+      currency: 'EUR',
+      effects: 1,
+      amount: '0.10',
+      undoneEffects: 0,
+      undone: '0',
+      net: '0.10',
+    });
+    const totals = (failedAt: string) => ({
+      all: [total(null)],
+      byTool: [total('pay')],
+      byAgent: [total('shop')],
+      byDay: [total('2026-01-02')],
+      reconciliations: [{ sagaId: 'r1', failedAt, reconciledAt: failedAt, seconds: 7200 }],
+      secondsToReconcile: 7200,
+    });
+    const answers = {
+      'walkback-query-ledger': ({ view, cursor }: { view?: string; cursor?: string }) => {
+        if (view === 'effects') return { effects: [effect] };
+        const more = cursor === undefined ? { cursor: 'next' } : {};
+        return { totals: totals(cursor === undefined ? 'a' : 'b'), ...more };
+      },
+    };
+    const of = ['ledger', 'query', '--from', '2026-01-01', '--to', '2026-01-31'];
+    const shown = await runCommand([...of, '--tool', 'pay'], { answers, env });
+    expect(shown.calls[0]?.input).toEqual({
+      from: '2026-01-01',
+      to: '2026-01-31',
+      tool: 'pay',
+      view: 'effects',
+      limit: 200,
+    });
+    expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
+    expect(shown.stdout).not.toContain('\u001b[2J');
+    const csv = await runCommand([...of, '--effects', '--csv'], { answers, env });
+    expect(csv.stdout).toContain('"customer-7","re_1","undone",19.99,"EUR"');
+
+    const summed = await runCommand([...of, '--totals'], { answers, env });
+    expect(summed.calls.map(({ input }) => input)).toEqual([
+      { from: '2026-01-01', to: '2026-01-31', view: 'totals' },
+      { from: '2026-01-01', to: '2026-01-31', view: 'totals', cursor: 'next' },
+    ]);
+    expect(summed.stdout).toMatch(/shop +EUR +2 +0\.20 +0 +0 +0\.20/);
+    expect(summed.stdout).toContain('2 failed compensations; 2 h on average to reconcile');
+    const json = await runCommand(['--json', ...of, '--totals'], { answers, env });
+    expect(JSON.parse(json.stdout)).toMatchObject({ totals: { all: [{ effects: 2, amount: '0.20' }] } });
+    const totalsAsCsv = await runCommand([...of, '--totals', '--csv'], { answers, env });
+    expect(totalsAsCsv.stdout).toContain('"tool","pay","EUR",2,0.20,0,0,0.20');
+    const help = await runCommand(['ledger', 'query', '--help'], { answers, env });
+    for (const option of ['--totals', '--effects', '--from <day>', '--agent <name>']) {
+      expect(help.stdout).toContain(option);
+    }
+  });
 });
 
 describe('walkback catalog', () => {
