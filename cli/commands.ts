@@ -86,6 +86,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/preflight.ts')).definePreflight,
       },
       {
+        name: 'copies',
+        summary: 'list and delete review copies',
+        load: async () => (await import('./commands/copies.ts')).defineCopies,
+      },
+      {
         name: 'context',
         summary: "print the agent's system-prompt text",
         load: async () => (await import('./commands/context.ts')).defineContext,

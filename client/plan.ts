@@ -38,7 +38,7 @@ export interface PlanDeps {
   invoke: Invoke;
   sessionId: string;
   /** After a rollback that was made. */
-  moved(answer: Pick<RollbackAnswer, 'epoch' | 'undoCheckpointId' | 'trimAfterMessageId'>): void;
+  moved(answer: Pick<RollbackAnswer, 'epoch' | 'trimAfterMessageId'>): void;
 }
 
 const requestFor = (sessionId: string, options: RollbackOptions) => {

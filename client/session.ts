@@ -1,5 +1,5 @@
 /** One session: its checkpoints, its runs, and the ways back. */
-import type { CheckpointAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import type { CheckpointAnswer } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { diffAnywhere } from './diff-copy.ts';
@@ -12,6 +12,7 @@ import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Asker, Request } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
 import { type MessageText, saidMessage, saidTool } from './said.ts';
+import { findUndo, NOTHING, type Way } from './undo.ts';
 
 export interface CheckpointOptions {
   /** The last message whose work is in the repositories. Default: that of the newest run. */
@@ -67,8 +68,13 @@ export interface Session {
   plan(options: RollbackOptions): Promise<Plan>;
   /** Goes back without a plan first. */
   rollback(options: RollbackOptions): Promise<RollbackAnswer>;
-  /** Takes back the last rollback. Twice: makes it again. */
+  /**
+   * Takes back the last rollback that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
+   * none. Work that was done since is captured first.
+   */
   undo(): Promise<RollbackAnswer>;
+  /** Makes the rollback again that was undone last. New checkpoints after the undo end that (`CheckpointNotFound`). */
+  redo(): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
   revert(options: Composed<'revert'>): Promise<RollbackAnswer>;
   /** A session of its own at a checkpoint of this one, in a fresh sandbox. */
@@ -101,12 +107,9 @@ export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError
   invoke: Invoke;
 }
 
-const MOST_PAGES = 50;
-
 export const createSession = (deps: SessionDeps, sessionId: string, begin: Place): Session => {
   const { invoke, redact } = deps;
   const place: Place = { ...begin };
-  let undoCheckpointId: string | null | undefined;
 
   const refresh = async (): Promise<void> => {
     Object.assign(place, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
@@ -115,26 +118,16 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
   const rollbacks: PlanDeps = {
     invoke,
     sessionId,
-    moved: ({ epoch, undoCheckpointId: made, trimAfterMessageId }) => {
+    moved: ({ epoch, trimAfterMessageId }) => {
       place.epoch = epoch;
       place.messageId = trimAfterMessageId ?? undefined;
-      undoCheckpointId = made;
     },
   };
 
-  /** The newest checkpoint that a rollback took before it began. */
-  const findUndo = async (): Promise<string | undefined> => {
-    let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const answer = await invoke('timeline', { sessionId, ...(cursor === undefined ? {} : { cursor }) });
-      const isUndo = ({ reason, detached }: TimelineCheckpoint): boolean =>
-        reason === 'rollback' && !detached;
-      const found = answer.checkpoints.find(isUndo);
-      if (found !== undefined) return found.checkpointId;
-      cursor = answer.cursor;
-      if (cursor === undefined) return undefined;
-    }
-    return undefined;
+  const goBack = async (way: Way): Promise<RollbackAnswer> => {
+    const checkpointId = await findUndo(way, (page) => invoke('timeline', { sessionId, ...page }));
+    if (checkpointId === undefined) throw new errors.CheckpointNotFound(NOTHING[way]);
+    return makeRollback(rollbacks, { to: { checkpointId } });
   };
 
   return {
@@ -162,13 +155,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     },
     plan: (options) => planRollback(rollbacks, options),
     rollback: (options) => makeRollback(rollbacks, options),
-    undo: async () => {
-      const checkpointId = undoCheckpointId ?? (await findUndo());
-      if (checkpointId === undefined) {
-        throw new errors.CheckpointNotFound(`Nothing to undo: session ${sessionId} was not rolled back.`);
-      }
-      return makeRollback(rollbacks, { to: { checkpointId } });
-    },
+    undo: () => goBack('undo'),
+    redo: () => goBack('redo'),
     revert: async ({ requestId = freshId('revert'), ...options }) => {
       const answer = await invoke('revert', { ...options, sessionId, requestId });
       if (answer.status === 'APPLIED') rollbacks.moved(answer);

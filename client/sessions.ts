@@ -1,6 +1,6 @@
 /** Starts sessions, finds them again, and lists them. */
 import { basename } from 'node:path';
-import type { ListedSession } from '../contract/checkpoint-answers.ts';
+import type { ListedCopy, ListedSession } from '../contract/checkpoint-answers.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
 import { freshId } from './ids.ts';
@@ -22,6 +22,10 @@ export interface Sessions {
   /** Every session, newest first. */
   list(): Promise<ListedSession[]>;
   end(sessionId: string): Promise<Answer<'end-session'>>;
+  /** Sandboxes of review copies that are still there, oldest first; none that a session works in. */
+  copies(options?: Request<'list-copies'>): Promise<ListedCopy[]>;
+  /** Kills the sandbox of one. `SessionConflict` when a session works in it. */
+  deleteCopy(sandboxId: string): Promise<Answer<'delete-copy'>>;
 }
 
 export interface SessionsDeps extends SessionDeps {
@@ -104,5 +108,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
     },
     end: (sessionId) => invoke('end-session', { sessionId }),
+    copies: async (options = {}) => (await invoke('list-copies', options)).copies,
+    deleteCopy: (sandboxId) => invoke('delete-copy', { sandboxId }),
   };
 };

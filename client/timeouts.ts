@@ -26,6 +26,8 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   changes: 60,
   'list-sessions': 60,
   'end-session': 300,
+  'list-copies': 300,
+  'delete-copy': 300,
   'start-saga': 60,
   'submit-step': 900,
   'call-tool': 900,

@@ -235,3 +235,34 @@ export const contextAnswer = () =>
     directories: z.array(directoryListing()),
   });
 export type ContextAnswer = z.infer<ReturnType<typeof contextAnswer>>;
+
+export const listCopiesAnswer = () =>
+  z.object({
+    copies: z
+      .array(
+        z.object({
+          sandboxId: z.string(),
+          sessionId: z.string().describe('what it is a copy of'),
+          requestId: z.string().describe('of the rehydrate, or of the fork, that made it'),
+          madeFor: z
+            .enum(['review', 'resume', 'fork'])
+            .describe('after resume and fork: the session has ended, or moved on'),
+          state: z.enum(['idle', 'busy']).describe('busy: it is being built, or rolled back'),
+          checkpointId: z.string().nullable().describe('where it stands; null: expired'),
+          messageId: z.string().nullable(),
+          projectsRoot: z.string().nullable().describe('where its repositories are'),
+          startedAt: z.string(),
+          endsAt: z.string().nullable().describe('when it ends by itself'),
+        }),
+      )
+      .describe('oldest first'),
+  });
+export type ListCopiesAnswer = z.infer<ReturnType<typeof listCopiesAnswer>>;
+export type ListedCopy = ListCopiesAnswer['copies'][number];
+
+export const deleteCopyAnswer = () =>
+  z.object({
+    sandboxId: z.string(),
+    deleted: z.boolean().describe('false: it was gone already'),
+  });
+export type DeleteCopyAnswer = z.infer<ReturnType<typeof deleteCopyAnswer>>;

@@ -3,8 +3,10 @@ import { changesAnswer, diffAnswer } from './change-answers.ts';
 import {
   checkpointAnswer,
   contextAnswer,
+  deleteCopyAnswer,
   endSessionAnswer,
   forkSessionAnswer,
+  listCopiesAnswer,
   listSessionsAnswer,
   rehydrateAnswer,
   startSessionAnswer,
@@ -13,9 +15,11 @@ import {
 import {
   changesInput,
   checkpointInput,
+  deleteCopyInput,
   diffInput,
   endSessionInput,
   forkSessionInput,
+  listCopiesInput,
   listSessionsInput,
   mergeInput,
   rehydrateInput,
@@ -153,6 +157,22 @@ export const CHECKPOINT_FUNCTIONS = {
     timeoutSeconds: 300,
     // It kills the sandbox of a fork that is discarded.
     grants: { sessions: CAPTURE, sandbox: true },
+  },
+  'list-copies': {
+    description: 'Lists review copies that no session works in',
+    input: listCopiesInput,
+    answer: listCopiesAnswer,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    timeoutSeconds: 300,
+    grants: { sessions: ['GetItem', 'Scan'], sandbox: true },
+  },
+  'delete-copy': {
+    description: 'Kills the sandbox of a review copy; never one that a session works in',
+    input: deleteCopyInput,
+    answer: deleteCopyAnswer,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    timeoutSeconds: 300,
+    grants: { sessions: ['GetItem', 'Scan'], sandbox: true },
   },
   // Handles only the Sessions table. The name is older than sagas, and is deployed.
   'publish-events': {

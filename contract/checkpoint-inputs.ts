@@ -254,3 +254,12 @@ export const listSessionsInput = () =>
     cursor: z.string().max(1024).optional().describe('of the answer before'),
   });
 export type ListSessionsInput = z.output<ReturnType<typeof listSessionsInput>>;
+
+export const listCopiesInput = () =>
+  z.strictObject({
+    sessionId: id.optional().describe('only copies of this session'),
+  });
+export type ListCopiesInput = z.output<ReturnType<typeof listCopiesInput>>;
+
+export const deleteCopyInput = () => z.strictObject({ sandboxId });
+export type DeleteCopyInput = z.output<ReturnType<typeof deleteCopyInput>>;

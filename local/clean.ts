@@ -2,6 +2,7 @@
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockDataDir } from './data-dir.ts';
+import { readRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
 
 /** Everything that the cloud and the command keep in a data directory. */
@@ -49,6 +50,29 @@ export const listKept = async (dataDir: string): Promise<KeptEntry[]> => {
     }
   }
   return found;
+};
+
+/** A sandbox with files of its own, made from a checkpoint: a review copy, a fork, or where a session went on. */
+export interface KeptSandbox {
+  sandboxId: string;
+  sessionId: string;
+}
+
+/** Work in them that no checkpoint holds would be gone, which nobody sees in a sum of bytes. */
+export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]> => {
+  const directory = join(dataDir, 'e2b');
+  const names = await readdir(directory).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  const found = names.toSorted().map(async (name): Promise<KeptSandbox[]> => {
+    const record = await readRecord(join(directory, name));
+    const sessionId = record?.metadata['walkback-session'];
+    return record === undefined || sessionId === undefined
+      ? []
+      : [{ sandboxId: record.sandboxId, sessionId }];
+  });
+  return (await Promise.all(found)).flat();
 };
 
 /** `ConfigurationError` when a cloud runs there. A deletion that was interrupted goes on with the next one. */

@@ -56,14 +56,16 @@ export const createSandboxes = (configuration: E2bConfiguration): Sandboxes => {
 
     async find(tags) {
       const found = [];
-      const pages = Sandbox.list({ query: { metadata: tags, state: ['running'] } });
+      const query = { state: ['running' as const], ...(Object.keys(tags).length > 0 && { metadata: tags }) };
+      const pages = Sandbox.list({ query });
       while (pages.hasNext) found.push(...(await classified(pages.nextItems())));
       return found
         .filter(({ metadata, state }) => state === 'running' && carriesAll(metadata, tags))
-        .map(({ sandboxId, metadata, startedAt }) => ({
+        .map(({ sandboxId, metadata, startedAt, endAt }) => ({
           sandboxId,
           tags: metadata,
           startedAt: startedAt.toISOString(),
+          endsAt: endAt.toISOString(),
         }))
         .sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },

@@ -3,7 +3,7 @@ import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { dataDirFor } from '../target/select.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { formatBytes } from '../terminal/text.ts';
+import { formatBytes, printableLine } from '../terminal/text.ts';
 
 interface Options {
   yes?: boolean;
@@ -30,7 +30,7 @@ export const defineClean = (clean: Command, app: App): void => {
       const { json, data } = command.optsWithGlobals<GlobalOptions>();
       const { terminal } = app;
       const dataDir = dataDirFor(data, terminal.env, terminal.cwd);
-      const { deleteKept, listKept } = await import('../../local/clean.ts');
+      const { deleteKept, listKept, listKeptSandboxes } = await import('../../local/clean.ts');
       const { findRunningCloud } = await import('../../local/data-dir.ts');
       const running = await findRunningCloud(dataDir);
       if (running !== undefined) {
@@ -43,7 +43,14 @@ export const defineClean = (clean: Command, app: App): void => {
         );
       }
       const kept = await listKept(dataDir);
-      const list = kept.map(({ name, bytes }) => `  ${name}  ${formatBytes(bytes)}`).join('\n');
+      const sandboxes = await listKeptSandboxes(dataDir);
+      const list = [
+        ...kept.map(({ name, bytes }) => `  ${name}  ${formatBytes(bytes)}`),
+        ...sandboxes.map(
+          ({ sandboxId, sessionId }) =>
+            `  sandbox ${sandboxId}, made from a checkpoint of session ${printableLine(sessionId)}`,
+        ),
+      ].join('\n');
       const isAsking = kept.length > 0 && dryRun !== true && yes !== true;
       if (isAsking) {
         if (json === true)
@@ -60,7 +67,7 @@ export const defineClean = (clean: Command, app: App): void => {
         : `Would be deleted from ${dataDir}:\n${list}`;
       terminal.stdout.write(
         json === true
-          ? `${JSON.stringify({ dataDir, entries: kept, deleted }, null, 2)}\n`
+          ? `${JSON.stringify({ dataDir, entries: kept, sandboxes, deleted }, null, 2)}\n`
           : `${kept.length === 0 ? `Nothing of an embedded cloud is in ${dataDir}.` : told}\n`,
       );
     });

@@ -12,7 +12,7 @@ import { parseId } from '../options.ts';
 
 const EXAMPLES = `
 Examples:
-  walkback mcp                                 tools: checkpoint, list, diff, plan, rollback, undo
+  walkback mcp                                 tools: checkpoint, list, diff, plan, rollback, undo, redo
   walkback mcp -- npx -y some-mcp-server DIR   that server's own tools, each after a checkpoint
   walkback mcp --reads read_file --reads list_directory -- npx -y some-mcp-server DIR
 

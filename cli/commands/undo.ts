@@ -1,30 +1,18 @@
 import type { Command } from 'commander';
-import { undoHistory } from '../../core/checkpoint/timeline/undo-history.ts';
+import { findUndo, NOTHING, type Way } from '../../client/undo.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
-import { readTimeline } from '../timeline.ts';
 
 type Options = Pick<RollbackOptions, 'dryRun' | 'yes' | 'request'> & { session?: string };
 
-/** Enough for any session that people look at; what is older than this is not looked for. */
-const MOST_CHECKPOINTS = 5000;
-
-const NOTHING = {
-  undo: {
-    message: 'Nothing to undo: no rollback of this session stands.',
-    hint: 'walkback rollback --to POINT goes back to a message; walkback redo makes an undone rollback again',
-  },
-  redo: {
-    message: 'Nothing to redo: the last thing that happened to this session is no undo.',
-    hint: 'walkback log shows every checkpoint; walkback rollback --to POINT goes to any of them',
-  },
+const HINTS: Record<Way, string> = {
+  undo: 'walkback rollback --to POINT goes back to a message; walkback redo makes an undone rollback again',
+  redo: 'walkback log shows every checkpoint; walkback rollback --to POINT goes to any of them',
 };
-
-type Way = keyof typeof NOTHING;
 
 const define =
   (way: Way, description: string, help: string) =>
@@ -40,16 +28,11 @@ const define =
         withConnection(app, command, async (run) => {
           requireAnswerable(run, options);
           const sessionId = await resolveSession(run, session);
-          const timeline = await run.progress('Reading the timeline', () =>
-            readTimeline(run, sessionId, MOST_CHECKPOINTS),
+          const to = await run.progress('Reading the timeline', () =>
+            findUndo(way, (page) => run.invoke('walkback-timeline', { sessionId, ...page })),
           );
-          const seq = undoHistory(timeline.checkpoints, timeline.session.headSeq)[way];
-          const target = timeline.checkpoints.find((checkpoint) => checkpoint.seq === seq);
-          if (target === undefined) {
-            const { message, hint } = NOTHING[way];
-            throw new CliError('CheckpointNotFound', message, { hint });
-          }
-          return rollBack(run, sessionId, { ...options, to: target.checkpointId });
+          if (to === undefined) throw new CliError('CheckpointNotFound', NOTHING[way], { hint: HINTS[way] });
+          return rollBack(run, sessionId, { ...options, to });
         }),
       );
   };

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' };
 const INSTRUCTIONS =
   'Undo for the git repositories of this session. This server does not see calls of other tools, so nothing is captured by itself: ' +
   'call checkpoint before you change files. What was changed without one is captured by the next, as a whole. ' +
-  'To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback.';
+  'To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback, redo makes it again.';
 
 const MOST_PLANS = 50;
 const MAX_TEXT = 60_000;
@@ -115,11 +115,20 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
   server.registerTool(
     'undo',
     {
-      description: 'Takes back the last rollback. Called again, makes it again.',
+      description: 'Takes back the last rollback that stands; called again, the one before it.',
       inputSchema: z.object({}),
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
     async () => answer(await (await openSession()).undo()),
+  );
+  server.registerTool(
+    'redo',
+    {
+      description: 'Makes the rollback again that undo took back last.',
+      inputSchema: z.object({}),
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    async () => answer(await (await openSession()).redo()),
   );
   return server;
 };

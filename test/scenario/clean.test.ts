@@ -18,10 +18,12 @@ test('all that a cloud made goes, and nothing else, and never while it runs', as
   const clean = (...more: string[]) => runCommand(['clean', '--data', dataDir, ...more]);
 
   expect(JSON.parse((await clean('--json')).stdout)).toMatchObject({ entries: [], deleted: false });
+  let copy = '';
   const cloud = await startTestCloud({ dataDir });
   try {
     const world = await openWorld(cloud, { paths: ['api'] });
     await world.checkpoint('t-1');
+    copy = String((await cloud.invoke('rehydrate', { sessionId: 's1' }))['sandboxId']);
     await symlink(mine, join(world.root, 'link-to-mine'));
     await cloud.settled();
     expect((await clean('--yes')).failure).toMatchObject({ name: 'DataDirInUse' });
@@ -34,7 +36,9 @@ test('all that a cloud made goes, and nothing else, and never while it runs', as
   expect(kept.find(({ name }) => name === 's3')?.bytes).toBeGreaterThan(0);
 
   await writeFile(join(dataDir, 'notes.txt'), 'somebody else’s\n');
-  expect((await clean('--dry-run')).stdout).toContain('Would be deleted');
+  const shown = (await clean('--dry-run')).stdout;
+  expect(shown).toContain('Would be deleted');
+  expect(shown).toContain(`sandbox ${copy}, made from a checkpoint of session s1`);
   expect((await clean()).failure).toMatchObject({ name: 'InvalidInput' });
   expect(await readdir(dataDir)).toHaveLength(made.length + 1);
 

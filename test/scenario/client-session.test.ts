@@ -45,6 +45,37 @@ always('an agent turn is taken back: plan, apply, undo', async () => {
 
   await session.undo();
   expect(world.read('web/new.txt')).toBe('of the agent\n');
+  await session.redo();
+  expect(() => world.read('web/new.txt')).toThrow('ENOENT');
+  await expect(session.redo()).rejects.toBeInstanceOf(errors.CheckpointNotFound);
+  await session.undo();
+  await expect(session.undo()).rejects.toBeInstanceOf(errors.CheckpointNotFound);
+  expect(world.read('web/new.txt')).toBe('of the agent\n');
+  await session.end();
+});
+
+test('undo of several rollbacks goes on, redo comes back, and new work ends it', async () => {
+  const session = await begin();
+  const points: string[] = [];
+  for (const text of ['one', 'two', 'three']) {
+    world.write('api/file.txt', text);
+    points.push((await session.checkpoint({ messageId: `m-${text}` })).checkpointId);
+  }
+  const [one = '', two = ''] = points;
+  await session.rollback({ to: two });
+  // Another client of the same session counts as well.
+  await (await world.walkback.sessions.get(session.sessionId)).rollback({ to: one });
+  await session.refresh();
+  expect(world.read('api/file.txt')).toBe('one');
+  const seen: string[] = [];
+  for (const way of ['undo', 'undo', 'redo', 'redo', 'undo'] as const) {
+    await session[way]();
+    seen.push(world.read('api/file.txt'));
+  }
+  expect(seen).toEqual(['two', 'three', 'two', 'one', 'two']);
+  world.write('api/file.txt', 'new work');
+  await session.checkpoint({ messageId: 'm-new' });
+  await expect(session.redo()).rejects.toThrow('Nothing to redo');
   await session.end();
 });
 

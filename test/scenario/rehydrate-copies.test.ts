@@ -44,10 +44,28 @@ test('reviewers move their own copies, while the session goes on and is resumed 
   });
   expect(looks(one)).toEqual(changed);
 
+  const copies = async () => {
+    const { copies: found } = await cloud.invoke('list-copies', { sessionId: 's1' });
+    return found as { sandboxId: string; endsAt: string; madeFor: string }[];
+  };
+  expect((await copies()).map(({ sandboxId }) => sandboxId).toSorted()).toEqual([one, two].toSorted());
+  expect(Date.parse((await copies())[0]?.endsAt ?? '')).toBeGreaterThan(Date.now());
+  expect(await cloud.invoke('delete-copy', { sandboxId: two })).toEqual({ sandboxId: two, deleted: true });
+  expect(await cloud.invoke('delete-copy', { sandboxId: two })).toEqual({ sandboxId: two, deleted: false });
+
   // An earlier target than the newest: at the same time a rollback.
   const resumed = await cloud.invoke('rehydrate', { sessionId: 's1', messageId: 'msg-1', mode: 'resume' });
   expect(resumed).toMatchObject({ epoch: 2 });
+  const left = world.sandboxId;
   world.sandboxId = String(resumed['sandboxId']);
+  // The session works in one that a rehydrate made, and has left one that it did not.
+  expect((await copies()).map(({ sandboxId }) => sandboxId)).toEqual([one]);
+  for (const [sandboxId, errorType] of [
+    [world.sandboxId, 'SessionConflict'],
+    [left, 'InvalidInput'],
+  ]) {
+    await expect(cloud.invoke('delete-copy', { sandboxId })).rejects.toMatchObject({ errorType });
+  }
   expect(world.fingerprint()).toEqual(first.looks);
   await expect(
     cloud.invoke('checkpoint', {

@@ -79,6 +79,9 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('timeline', { sessionId });
   await cloud.invoke('list-sessions', {});
   await cloud.invoke('rehydrate', { sessionId, checkpointId: first.checkpointId, mode: 'review' });
+  const { copies } = await cloud.invoke('list-copies', {});
+  for (const { sandboxId } of copies as { sandboxId: string }[])
+    await cloud.invoke('delete-copy', { sandboxId });
   await cloud.invoke('rehydrate', { sessionId, mode: 'resume', requestId: 'resume' });
   await cloud.invoke('end-session', { sessionId });
   await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));

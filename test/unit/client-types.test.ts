@@ -21,6 +21,8 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   changes: { sessionId: 's', messageId: 'm' },
   'list-sessions': {},
   'end-session': { sessionId: 's' },
+  'list-copies': {},
+  'delete-copy': { sandboxId: 'sbx' },
   'start-saga': { definition: { name: 'refund' }, input: {}, requestedBy: 'agent' },
   'submit-step': { sagaId: 's', stepId: 't', tool: 'x', arguments: { a: [1] } },
   'call-tool': { requestId: 'r', tool: 'x', arguments: {}, requestedBy: 'agent' },

@@ -7,14 +7,14 @@ import type { ForkSessionAnswer } from '../../../contract/checkpoint-answers.ts'
 import type { ForkSessionInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
-import { BASELINE_TOOL_ID, sha256Hex } from '../../shared/ids.ts';
+import { BASELINE_TOOL_ID } from '../../shared/ids.ts';
 import { createCapture } from '../capture/capture.ts';
 import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { createContext } from '../session/context.ts';
-import { baseOwnerOf } from '../session/keys.ts';
+import { baseOwnerOf, forkNameOf } from '../session/keys.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
@@ -135,15 +135,13 @@ export const createForkSession = (deps: RehydrateDeps) => {
     const { sessionId, requestId, guidance } = input;
     const { requestId: _, guidance: __, ...meaning } = input;
     const hash = requestHash({ kind: 'fork', ...meaning });
-    const name = sha256Hex(`${sessionId}\n${requestId}`).slice(0, 20);
-    const forkId = `fork-${name}`;
+    const forkId = forkNameOf(sessionId, requestId);
     const known = await store.getSession(forkId);
     if (known !== undefined) return answerOf(adopt(known, hash), guidance, invocation);
 
     const source = await requireSession(store, sessionId);
-    const rebuild = `fork-${name}`;
     // A call that died may have begun at what was the head then.
-    const begun = await store.getRehydrate(sessionId, rebuild);
+    const begun = await store.getRehydrate(sessionId, forkId);
     const target = await findTarget(
       store,
       sessionId,
@@ -156,7 +154,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
         sessionId,
         checkpointId: target.checkpointId,
         mode: 'review',
-        requestId: rebuild,
+        requestId: forkId,
         ...(input.template !== undefined && { template: input.template }),
         ...(input.timeoutMs !== undefined && { timeoutMs: input.timeoutMs }),
       },

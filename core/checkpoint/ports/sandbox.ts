@@ -45,6 +45,15 @@ export interface SandboxTags {
   [name: string]: string;
 }
 
+/** A running sandbox, as a search answers it. */
+export interface FoundSandbox {
+  sandboxId: string;
+  tags: SandboxTags;
+  startedAt: string;
+  /** When it ends by itself. */
+  endsAt?: string;
+}
+
 export interface Sandboxes {
   /**
    * Connects to a running sandbox. Throws `SandboxNotFound` when it is gone or paused. Does not resume it
@@ -53,8 +62,8 @@ export interface Sandboxes {
   open(sandboxId: string, options?: { fresh?: boolean }): Promise<ExecutionAdapter>;
   /** Creates a sandbox with these `tags`. They are the only way to find an orphan again. */
   create(options: { template?: string; tags: SandboxTags; timeoutMs: number }): Promise<ExecutionAdapter>;
-  /** Running sandboxes carrying all the given tags, oldest first. */
-  find(tags: SandboxTags): Promise<{ sandboxId: string; tags: SandboxTags; startedAt: string }[]>;
+  /** Running sandboxes carrying all the given tags, oldest first. Without tags: every one of the account. */
+  find(tags: SandboxTags): Promise<FoundSandbox[]>;
   /** False when it was already gone. */
   kill(sandboxId: string): Promise<boolean>;
 }

@@ -2,7 +2,7 @@
  * Object keys, chain ids and owners. Keys and chain ids come from content, so a repeated step gives the
  * same names.
  */
-import { repositoryKey } from '../../shared/ids.ts';
+import { repositoryKey, sha256Hex } from '../../shared/ids.ts';
 import type { Session } from '../model.ts';
 import type { CapturedBundle } from '../ports/capture.ts';
 
@@ -27,6 +27,13 @@ export const bundleKey = (
 /** The content of a checkpoint, for people. */
 export const contentKey = ({ sessionId }: Pick<Session, 'sessionId'>, sha256: string): string =>
   `sessions/${sessionId}/content/${sha256}.content`;
+
+/** A fork is named by what it was asked for; the rehydrate that makes its sandbox has the same name. */
+export const forkNameOf = (sessionId: string, requestId: string): string =>
+  `fork-${sha256Hex(`${sessionId}\n${requestId}`).slice(0, 20)}`;
+
+/** Whether a rehydrate of this request was made for a fork. */
+export const isForkName = (requestId: string): boolean => /^fork-[0-9a-f]{20}$/.test(requestId);
 
 /** A chain is named by its first capture. */
 export const chainIdOf = (path: string, firstCommit: string): string =>

@@ -1,6 +1,6 @@
 /** The real binary of opencode as a server, whose model is a scripted Messages API on loopback. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -56,6 +56,17 @@ const environmentFor = (home: string, url: string): Record<string, string> => ({
   NO_PROXY: '127.0.0.1,localhost',
 });
 
+/**
+ * Before it loads a plugin, opencode installs the package of the plugins' types into its configuration directory, and asks an
+ * unreachable registry for minutes. It does not where a lock file names that package already.
+ */
+const installNothing = (home: string): void => {
+  const directory = join(home, 'config', 'opencode');
+  mkdirSync(join(directory, 'node_modules'), { recursive: true });
+  const lock = { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } };
+  writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(lock));
+};
+
 export const opencode = (dataDirOf: () => string): Host => ({
   name: 'opencode',
   subagent: 'covered',
@@ -67,6 +78,7 @@ export const opencode = (dataDirOf: () => string): Host => ({
     await using api = await startMessagesApi(steps, NAMES);
     await using server = await serveAct(act);
     const home = mkdtempSync(join(tmpdir(), 'walkback-opencode-'));
+    installNothing(home);
     const env = {
       ...environmentFor(home, api.url),
       ACT_URL: server.url,

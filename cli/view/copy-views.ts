@@ -1,0 +1,53 @@
+import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { formatTime, plural, printableLine } from '../terminal/text.ts';
+
+type Copy = ListedCopy & { directory?: string };
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** `12 s`, `7 min`, `3 h`: rounded down, as people say an age. */
+export const ageOf = (startedAt: string, now: Date): string => {
+  const ms = Math.max(0, now.getTime() - Date.parse(startedAt));
+  if (ms >= HOUR_MS) return `${Math.floor(ms / HOUR_MS)} h`;
+  return ms >= MINUTE_MS ? `${Math.floor(ms / MINUTE_MS)} min` : `${Math.floor(ms / 1000)} s`;
+};
+
+const WHY = {
+  review: 'a copy to look at',
+  resume: 'left when the session went on elsewhere or ended',
+  fork: 'left by a fork',
+} as const;
+
+/** One block for each: a directory is longer than a column. */
+export const copiesTable = (copies: readonly Copy[], { paint, now }: { paint: Paint; now: Date }): string => {
+  if (copies.length === 0) return 'No review copies. walkback rehydrate makes one.\n';
+  const blocks = copies.map((copy) => {
+    const point = [copy.messageId, copy.checkpointId].flatMap((one) => (one === null ? [] : [one]));
+    const where = copy.directory ?? copy.projectsRoot;
+    const ends = copy.endsAt === null ? '' : `, ends ${formatTime(copy.endsAt, now)}`;
+    const busy = copy.state === 'busy' ? paint.yellow('  busy') : '';
+    const lines = [
+      `${paint.bold(printableLine(copy.sandboxId))}  ${ageOf(copy.startedAt, now)} old${ends}${busy}`,
+      `  ${paint.dim('session')}   ${printableLine(copy.sessionId)}, ${WHY[copy.madeFor]}`,
+      `  ${paint.dim('shows')}     ${point.length === 0 ? 'a checkpoint that has expired' : printableLine(point.join('  '))}`,
+    ];
+    return [
+      ...lines,
+      ...(where === null ? [] : [`  ${paint.dim('at')}        ${printableLine(where)}`]),
+    ].join('\n');
+  });
+  return `${blocks.join('\n\n')}\n`;
+};
+
+export const deletedCopies = (
+  deleted: readonly Copy[],
+  failed: readonly { sandboxId: string; error: string; message: string }[],
+  paint: Paint,
+): string =>
+  [
+    `${paint.green('✔')} Deleted ${plural(deleted.length, 'copy', 'copies')}.`,
+    ...failed.map(({ error, message }) => paint.yellow(`! ${error}: ${printableLine(message)}`)),
+    '',
+  ].join('\n');

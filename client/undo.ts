@@ -1,0 +1,31 @@
+/** Which checkpoint undo and redo go to, for the client and the command: what the timeline says, as an editor means it. */
+import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import { undoHistory } from '../core/checkpoint/timeline/undo-history.ts';
+
+export type Way = 'undo' | 'redo';
+
+/** Enough for any session that people look at; what is older than this is not looked for. */
+const MOST_CHECKPOINTS = 5000;
+const PAGE = 200;
+
+export const NOTHING: Record<Way, string> = {
+  undo: 'Nothing to undo: no rollback of this session stands.',
+  redo: 'Nothing to redo: the last thing that happened to this session is no undo.',
+};
+
+/** Undefined: there is nothing to undo, or to redo. */
+export const findUndo = async (
+  way: Way,
+  read: (page: { limit: number; cursor?: string }) => Promise<TimelineAnswer>,
+): Promise<string | undefined> => {
+  const first = await read({ limit: PAGE });
+  const found: TimelineCheckpoint[] = [...first.checkpoints];
+  let { cursor } = first;
+  while (cursor !== undefined && found.length < MOST_CHECKPOINTS) {
+    const next = await read({ limit: PAGE, cursor });
+    found.push(...next.checkpoints);
+    ({ cursor } = next);
+  }
+  const seq = undoHistory(found, first.session.headSeq)[way];
+  return found.find((checkpoint) => checkpoint.seq === seq)?.checkpointId;
+};

@@ -1,0 +1,43 @@
+/**
+ * Kills the sandbox of a review copy. One that a session works in is never killed, nor one that Walkback did not make. A
+ * session that somebody starts in a copy in the same second is not seen; its baseline is stored, as that of any session.
+ */
+import type { DeleteCopyAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { DeleteCopyInput } from '../../../contract/checkpoint-inputs.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/surroundings.ts';
+import { type CopiesDeps, createReviewCopies } from './review-copies.ts';
+
+export const createDeleteCopy = (deps: CopiesDeps & { log: Log }) => {
+  const { look } = createReviewCopies(deps);
+  return async ({ sandboxId }: DeleteCopyInput): Promise<DeleteCopyAnswer> => {
+    const standing = (await look({})).find((one) => one.sandboxId === sandboxId)?.standing;
+    // It was deleted before, or its time was over.
+    if (standing === undefined) return { sandboxId, deleted: false };
+    const details = { sandboxId };
+    if (standing.kind === 'used') {
+      throw new WalkbackError(
+        'SessionConflict',
+        `Session "${standing.sessionId}" works in sandbox ${sandboxId}. It was not deleted; end the session first.`,
+        { details },
+      );
+    }
+    if (standing.kind === 'foreign') {
+      throw new WalkbackError(
+        'InvalidInput',
+        `sandboxId: ${sandboxId} is no review copy of this deployment. It was not deleted.`,
+        { details: { fields: ['sandboxId'] } },
+      );
+    }
+    if (standing.copy.state === 'busy') {
+      throw new WalkbackError(
+        'RequestConflict',
+        `Another call works in sandbox ${sandboxId} now. It was not deleted; call again when that is done.`,
+        { retryable: true, details },
+      );
+    }
+    const deleted = await deps.sandboxes.kill(sandboxId);
+    deps.log.info('review copy deleted', { sandboxId, sessionId: standing.copy.sessionId });
+    return { sandboxId, deleted };
+  };
+};

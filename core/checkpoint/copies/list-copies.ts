@@ -1,0 +1,12 @@
+import type { ListCopiesAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { ListCopiesInput } from '../../../contract/checkpoint-inputs.ts';
+import { type CopiesDeps, createReviewCopies } from './review-copies.ts';
+
+/** Lists review copies and what is left of forks and resumes, oldest first. */
+export const createListCopies = (deps: CopiesDeps) => {
+  const { look } = createReviewCopies(deps);
+  return async ({ sessionId }: ListCopiesInput): Promise<ListCopiesAnswer> => {
+    const seen = await look(sessionId === undefined ? {} : { 'walkback-session': sessionId });
+    return { copies: seen.flatMap(({ standing }) => (standing.kind === 'copy' ? [standing.copy] : [])) };
+  };
+};

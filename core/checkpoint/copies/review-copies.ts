@@ -1,0 +1,109 @@
+/**
+ * The sandboxes that rehydrates made and no session works in. Who has the key of the sandboxes sees every sandbox of the
+ * team, other deployments' among them. So a sandbox is a copy only when a rehydrate of this table names it.
+ *
+ * Forks are made by a review rehydrate too. Their sandboxes are the fork's, from before it exists until it has ended.
+ */
+import type { ListedCopy } from '../../../contract/checkpoint-answers.ts';
+import { LONGEST_SECONDS } from '../../../contract/function-row.ts';
+import type { Clock } from '../../shared/surroundings.ts';
+import type { RehydrateJournal } from '../model.ts';
+import type { FoundSandbox, Sandboxes } from '../ports/sandbox.ts';
+import type { SessionStore } from '../ports/stores.ts';
+import { isForkName } from '../session/keys.ts';
+
+/** A call that made a sandbox for a fork is over after this, whatever became of it. */
+const CALL_MS = (LONGEST_SECONDS + 60) * 1000;
+
+const PAGE = 200;
+
+export interface CopiesDeps {
+  store: SessionStore;
+  sandboxes: Sandboxes;
+  clock: Clock;
+}
+
+/** What a running sandbox is to Walkback. */
+export type Standing =
+  | { kind: 'foreign' }
+  | { kind: 'used'; sessionId: string }
+  | { kind: 'copy'; copy: ListedCopy };
+
+/** Active sessions by their sandbox. Eventually consistent, so sessions that are known by name are read once more. */
+const sessionsBySandbox = async (store: SessionStore): Promise<Map<string, string>> => {
+  const used = new Map<string, string>();
+  let cursor: string | undefined;
+  do {
+    const page = await store.listSessions(PAGE, cursor);
+    for (const { sandboxId, sessionId, status } of page.sessions) {
+      if (status === 'active') used.set(sandboxId, sessionId);
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return used;
+};
+
+export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
+  /** The session of the tags, or the fork of the request, when it works in this sandbox. */
+  const userOf = async (sandboxId: string, names: readonly string[]): Promise<string | undefined> => {
+    for (const name of names) {
+      const session = await store.getSession(name);
+      if (session?.status === 'active' && session.sandboxId === sandboxId) return name;
+    }
+    return undefined;
+  };
+
+  const isBuilt = async (
+    { phase, heldUntilMs = 0, requestId, startedAt }: RehydrateJournal,
+    nowMs: number,
+  ): Promise<boolean> => {
+    if (phase !== 'done') return heldUntilMs <= nowMs;
+    // The sandbox of a fork is there before the fork.
+    const isOfFork = isForkName(requestId) && (await store.getSession(requestId)) === undefined;
+    return !isOfFork || Date.parse(startedAt) + CALL_MS <= nowMs;
+  };
+
+  const standing = async (found: FoundSandbox, used: ReadonlyMap<string, string>): Promise<Standing> => {
+    const { sandboxId, tags } = found;
+    const { 'walkback-session': sessionId, 'walkback-request': requestId } = tags;
+    const user = used.get(sandboxId);
+    if (user !== undefined) return { kind: 'used', sessionId: user };
+    if (sessionId === undefined || requestId === undefined) return { kind: 'foreign' };
+    const journal = await store.getRehydrate(sessionId, requestId);
+    if (journal?.sandboxId !== sandboxId) return { kind: 'foreign' };
+    const named = await userOf(sandboxId, [sessionId, requestId]);
+    if (named !== undefined) return { kind: 'used', sessionId: named };
+    const copy = await store.getCopy(sessionId, sandboxId);
+    const stands = await store.getCheckpoint(sessionId, copy?.headSeq ?? journal.targetSeq);
+    const session = await store.getSession(sessionId);
+    const nowMs = clock.now().getTime();
+    const isRolledBack = copy?.busy !== undefined && copy.busy.untilMs > nowMs;
+    return {
+      kind: 'copy',
+      copy: {
+        sandboxId,
+        sessionId,
+        requestId,
+        madeFor: isForkName(requestId) ? 'fork' : journal.mode,
+        state: isRolledBack || !(await isBuilt(journal, nowMs)) ? 'busy' : 'idle',
+        checkpointId: stands?.checkpointId ?? null,
+        messageId: stands?.messageId ?? null,
+        projectsRoot: session?.projectsRoot ?? journal.result?.projectsRoot ?? null,
+        startedAt: found.startedAt,
+        endsAt: found.endsAt ?? null,
+      },
+    };
+  };
+
+  return {
+    /** Every running sandbox with these tags, oldest first. */
+    look: async (tags: Record<string, string>): Promise<{ sandboxId: string; standing: Standing }[]> => {
+      const found = await sandboxes.find(tags);
+      if (found.length === 0) return [];
+      const used = await sessionsBySandbox(store);
+      return Promise.all(
+        found.map(async (one) => ({ sandboxId: one.sandboxId, standing: await standing(one, used) })),
+      );
+    },
+  };
+};
