@@ -3,7 +3,11 @@ import { placeOf } from './sandboxes.ts';
 import { printableLine } from './terminal/text.ts';
 
 /** The directory on this machine that holds the repositories in question, if they are here. */
-export const placeIn = async (run: Run, sessionId: string, sandbox?: string): Promise<string> => {
+export const placeIn = async (
+  run: Pick<Run, 'invoke' | 'sandboxes'>,
+  sessionId: string,
+  sandbox?: string,
+): Promise<string> => {
   const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
   const sandboxId = sandbox ?? session.sandboxId;
   const places = await run.sandboxes?.places(sandboxId);

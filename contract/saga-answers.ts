@@ -161,6 +161,10 @@ export const observation = () =>
       .describe('while a rewind is under way: the last step that stays'),
     definition: z.string().optional().describe('the template, NAME@VERSION'),
     requestedBy: z.string(),
+    session: z
+      .object({ sessionId: z.string(), messageId: z.string().optional() })
+      .optional()
+      .describe('whose work it is, when the starter said so'),
     createdAt: z.string(),
     updatedAt: z.string(),
     doing: doing().optional().describe('absent when it has ended or waits for a person'),

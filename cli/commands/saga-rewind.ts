@@ -7,6 +7,7 @@ import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { requireRewound, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { plannedRewind, rewindText } from '../view/rewind-view.ts';
 
@@ -59,7 +60,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Done> =>
     const text = plannedRewind(planned, run.paint);
     if (options.dryRun === true) return { answer: { value: planned, text: () => text } };
     run.note(text);
-    if (!(await confirm(run.terminal, `Rewind saga ${sagaId}?`))) {
+    if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Rewind', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }

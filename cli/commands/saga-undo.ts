@@ -5,6 +5,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { undoPlanLines } from '../view/undo-plan-view.ts';
@@ -38,7 +39,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     const text = `${[`${run.paint.bold('Plan')}: undo saga ${sagaId}`, ...lines].join('\n')}\n`;
     if (options.dryRun === true) return { value: planned, text: () => text };
     run.note(text);
-    if (!(await confirm(run.terminal, `Undo saga ${sagaId}?`))) {
+    if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Undo', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }

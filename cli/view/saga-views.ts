@@ -94,8 +94,8 @@ const doingText = ({
     ...(error === undefined ? [] : [`${error.name}: ${error.message}`]),
   ].join(' · ');
 
-const aboutText = ({ definition, requestedBy, createdAt }: Observation): string =>
-  `${definition ?? 'a plan of its own'}, for ${requestedBy}, since ${createdAt}`;
+const aboutText = ({ definition, requestedBy, session, createdAt }: Observation): string =>
+  `${definition ?? 'a plan of its own'}, for ${requestedBy}${session === undefined ? '' : `, in session ${session.sessionId}`}, since ${createdAt}`;
 
 const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, width: number): string[] => [
   ...block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red),

@@ -2,6 +2,8 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Run } from '../../cli/app.ts';
+import { sagaQuestion } from '../../cli/saga-question.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { toRow } from '../../core/saga/ledger/ledger-row.ts';
@@ -10,6 +12,15 @@ import { runCommand } from '../support/recording-app.ts';
 
 const moved = { sagaId: 'r1', status: 'COMPENSATING' };
 const env = { USER: 'ada' };
+
+const notAsked = () => Promise.reject(new Error('not asked'));
+const NO_SANDBOXES = {
+  createOver: notAsked,
+  create: notAsked,
+  run: notAsked,
+  places: notAsked,
+  kill: notAsked,
+};
 
 const { entries, tip } = chain(
   'r1',
@@ -159,7 +170,10 @@ describe('walkback saga', () => {
       undo: [{ step: 'book', tool: 'post', externalRef: 'je-1', partly: true }],
       stands: [{ step: 'confirm', tool: 'mail', externalRef: null, reason: 'irreversible' }],
     };
-    const answers = { 'walkback-operate-saga': { sagaId: 'r1', status: 'COMPLETED', plan } };
+    const answers = {
+      'walkback-operate-saga': { sagaId: 'r1', status: 'COMPLETED', plan },
+      'walkback-describe-saga': { sagaId: 'r1', status: 'COMPLETED' },
+    };
     const planned = await runCommand(['saga', 'undo', 'r1', '--dry-run'], { answers, env });
     expect(planned.calls.map(({ input }) => input)).toEqual([
       { sagaId: 'r1', action: 'undo', by: 'ada', dryRun: true },
@@ -168,7 +182,33 @@ describe('walkback saga', () => {
     expect(planned.stdout).toContain('✖ confirm mail  no reference  irreversible');
     const asked = await runCommand(['saga', 'undo', 'r1'], { answers, env, typed: 'no\n' });
     expect(asked.failure).toMatchObject({ name: 'NotConfirmed' });
-    expect(asked.calls).toHaveLength(1);
+    expect(asked.calls.filter(({ name }) => name === 'walkback-operate-saga')).toHaveLength(1);
+  });
+
+  test('the question names the session and the directory whose work it is', async () => {
+    const ask = (session: object | undefined, timeline: unknown, mounts: Record<string, string> = {}) =>
+      sagaQuestion(
+        {
+          invoke: (async (name: string) => {
+            if (name === 'walkback-describe-saga') return { sagaId: 'r1', session };
+            if (timeline instanceof Error) throw timeline;
+            return timeline;
+          }) as Run['invoke'],
+          sandboxes: {
+            ...NO_SANDBOXES,
+            places: async () => ({ rootfs: '/data/wb1/', mounts }),
+          },
+        },
+        'Undo',
+        'r1',
+      );
+    const timeline = { session: { sandboxId: 'wb1', projectsRoot: '/home/me/shop' } };
+    const mounts = { '/home/me/shop': '/home/me/shop' };
+    expect(await ask(undefined, timeline)).toBe('Undo saga r1?');
+    expect(await ask({ sessionId: 's1' }, timeline, mounts)).toBe(
+      'Undo saga r1 of session s1 in /home/me/shop?',
+    );
+    expect(await ask({ sessionId: 's1' }, new Error('expired'))).toBe('Undo saga r1 of session s1?');
   });
 
   const rewound = (status: string, plan: unknown = { undo: [], stands: [] }) => ({
@@ -183,7 +223,7 @@ describe('walkback saga', () => {
       input.dryRun === true ? rewound('PLANNED', plan) : rewound('REWOUND');
     const argv = ['saga', 'rewind', 'r1', '--to', 'refund', '--guidance', 'Ask first.', '--request', 'rw'];
     const { calls, stdout, stderr } = await runCommand(argv, {
-      answers: { 'walkback-rewind': told },
+      answers: { 'walkback-rewind': told, 'walkback-describe-saga': { sagaId: 'r1' } },
       env,
       typed: 'yes\n',
     });
@@ -196,6 +236,7 @@ describe('walkback saga', () => {
     };
     expect(calls.map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
+      { sagaId: 'r1' },
       { ...input, waitSeconds: 20 },
     ]);
     expect(stderr).toContain('↩ book post  je-1');

@@ -145,6 +145,11 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
   };
 };
 
+const sessionOf = ({ sessionId, messageId }: SagaHead): Pick<Observation, 'session'> =>
+  sessionId === undefined
+    ? {}
+    : { session: { sessionId, ...(messageId === undefined ? {} : { messageId }) } };
+
 /** The one place that makes an observation, from the folded state and the whole ledger, oldest first. */
 export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observation => {
   const unwound =
@@ -171,6 +176,7 @@ export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observat
     ...rewindOf(head, entries),
     ...(head.definition === undefined ? {} : { definition: head.definition }),
     requestedBy: head.requestedBy,
+    ...sessionOf(head),
     createdAt: head.createdAt,
     updatedAt: head.updatedAt,
     ...(doing === undefined ? {} : { doing }),

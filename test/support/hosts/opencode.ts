@@ -109,7 +109,10 @@ export const opencode = (dataDirOf: () => string): Host => ({
           body: JSON.stringify(body),
         });
       const made: { id: string } = JSON.parse(await (await post('/session', {})).text());
-      signal?.addEventListener('abort', () => void post(`/session/${made.id}/abort`, {}));
+      signal?.addEventListener('abort', () => {
+        // The turn may be over before opencode has answered this, and opencode with it.
+        post(`/session/${made.id}/abort`, {}).catch(() => undefined);
+      });
       const answer = await post(`/session/${made.id}/message`, { parts: [{ type: 'text', text: 'edit' }] });
       return { modelCalls: api.modelCalls(), told: told(await answer.text()) };
     } catch (error) {
