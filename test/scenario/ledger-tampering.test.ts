@@ -2,74 +2,38 @@
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
-import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
-import { type Attributes, commandOn, openTables, type StoredItem } from '../support/tampering.ts';
+import { type Attributes, tamperedSagas } from '../support/tampering.ts';
 
-let sagas: SagaCloud;
-let tables: ReturnType<typeof openTables>;
-let command: ReturnType<typeof commandOn>;
-const stored = new Map<string, StoredItem[]>();
-
-beforeAll(async () => {
-  sagas = await startSagaCloud();
-  tables = openTables(sagas.cloud);
-  command = commandOn(sagas.cloud);
+const { it, itemsOf, find, change, verify } = tamperedSagas(['done', 'failed'], async (sagas) => {
   await sagas.start('done');
   await sagas.observe('done');
   sagas.faults.refuseMail = true;
   sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
   await sagas.start('failed');
   expect((await sagas.observe('failed')).status).toBe('COMPENSATION_FAILED');
-  for (const sagaId of ['done', 'failed']) stored.set(sagaId, await tables.of(sagaId));
-});
-afterEach(async () => {
-  for (const [sagaId, items] of stored) await tables.restore(sagaId, items);
-});
-afterAll(async () => {
-  command.close();
-  tables.close();
-  await sagas.close();
 });
 
 const text = (item: Attributes | undefined, name: string): string => item?.[name]?.S ?? '';
 
-const find = (sagaId: string, sk: string): StoredItem => {
-  const found = stored.get(sagaId)?.find(({ item }) => item['sk']?.S === sk || item['sk']?.S?.startsWith(sk));
-  if (found === undefined) throw new Error(`nothing at ${sk}`);
-  return structuredClone(found);
-};
-
-const change = async (sagaId: string, sk: string, edit: (item: Attributes) => void): Promise<void> => {
-  const found = find(sagaId, sk);
-  edit(found.item);
-  await tables.put(found);
-};
-
-const verify = async (sagaId: string): Promise<string> => {
-  const { failure, stdout } = await command.run(['ledger', 'verify', sagaId]);
-  if (failure === undefined) return stdout;
-  expect(failure).toMatchObject({ name: 'LedgerBroken', exitCode: 1 });
-  return failure.message;
-};
-
-const today = () => new Date().toISOString().slice(0, 10);
+/** The day on which they ran, also when midnight comes meanwhile. */
+const dayOf = (sagaId: string) => text(find(sagaId, '00000001').item, 'at').slice(0, 10);
 
 describe('the command', () => {
   test('finds nothing in what nobody touched, and says how much it looked at', async () => {
-    for (const sagaId of stored.keys()) expect(await verify(sagaId)).toMatch(/✔ \d+ entries/);
-    const { stdout } = await command.run(['ledger', 'verify', '--all', '--day', today(), '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ day: today(), sagas: 2, findings: [] });
+    for (const sagaId of ['done', 'failed']) expect(await verify(sagaId)).toMatch(/✔ \d+ entries/);
+    const { stdout } = await it.command.run(['ledger', 'verify', '--all', '--day', dayOf('done'), '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ day: dayOf('done'), sagas: 2, findings: [] });
   });
 
   test('of a day names every saga that is not what was written, with an exit code', async () => {
     await change('done', 'HEAD', (item) => (item['requestedBy'] = { S: 'mallory' }));
     await change('failed', '00000002', (item) => (item['actor'] = { S: 'mallory' }));
-    const { failure } = await command.run(['ledger', 'verify', '--all', '--day', today()]);
+    const { failure } = await it.command.run(['ledger', 'verify', '--all', '--day', dayOf('done')]);
     expect(failure).toMatchObject({ name: 'LedgerBroken', exitCode: 1, details: { sagas: 2 } });
     expect(failure?.message).toContain('Saga done, head: requestedBy: not what the ledger says.');
     expect(failure?.message).toContain('Saga failed, entry 2: the entry was altered after it was written.');
@@ -77,19 +41,26 @@ describe('the command', () => {
 
   test('of a day finds an entry that stands in another place, as no saga has it', async () => {
     const { item } = find('done', '00000001');
-    const forged = { ...item, pk: { S: 'ELSEWHERE' }, day: { S: today() }, external_ref: { S: 're_forged' } };
-    await tables.put({ table: tables.ledger, item: forged });
-    const { failure } = await command.run(['ledger', 'verify', '--all', '--day', today()]);
+    const forged = {
+      ...item,
+      pk: { S: 'ELSEWHERE' },
+      day: { S: dayOf('done') },
+      external_ref: { S: 're_forged' },
+    };
+    await it.tables.put({ table: it.tables.ledger, item: forged });
+    const { failure } = await it.command.run(['ledger', 'verify', '--all', '--day', dayOf('done')]);
     expect(failure?.message).toContain('pk');
-    await tables.remove({ table: tables.ledger, item: forged });
+    await it.tables.remove({ table: it.tables.ledger, item: forged });
   });
 
   test('says which it wants', async () => {
-    for (const wrong of [[], ['--all'], ['done', '--all'], ['--day', today()]]) {
-      const { failure } = await command.run(['ledger', 'verify', ...wrong]);
+    for (const wrong of [[], ['--all'], ['done', '--all'], ['--day', dayOf('done')]]) {
+      const { failure } = await it.command.run(['ledger', 'verify', ...wrong]);
       expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
     }
-    expect((await command.run(['ledger', 'verify', '--all', '--day', 'monday'])).failure?.exitCode).toBe(2);
+    expect((await it.command.run(['ledger', 'verify', '--all', '--day', 'monday'])).failure?.exitCode).toBe(
+      2,
+    );
   });
 });
 
@@ -103,7 +74,7 @@ describe('an edit is named:', () => {
       item['effects'] = { B: deflateRawSync(effects.replaceAll('cf', 'cu')) };
     });
     expect(await verify('failed')).toContain('state.status');
-    const told = sagas.cloud.invoke('describe-saga', { sagaId: 'failed' });
+    const told = it.sagas.cloud.invoke('describe-saga', { sagaId: 'failed' });
     await expect(told).rejects.toMatchObject({
       errorType: 'LedgerBroken',
       message: expect.stringContaining('walkback ledger verify failed'),
@@ -137,21 +108,21 @@ describe('an edit is named:', () => {
   test('an entry before the first', async () => {
     const { item } = find('done', '00000000');
     const before = { ...item, sk: { S: '-0000001' }, seq: { N: '-1' } };
-    await tables.put({ table: tables.ledger, item: before });
+    await it.tables.put({ table: it.tables.ledger, item: before });
     expect(await verify('done')).toContain('an entry is there that was never written');
   });
 
   test('an entry behind the last, and one that cannot be read', async () => {
     const { item } = find('done', '00000001');
-    await tables.put({ table: tables.ledger, item: { ...item, sk: { S: 'z' }, detail: { S: '{' } } });
+    await it.tables.put({ table: it.tables.ledger, item: { ...item, sk: { S: 'z' }, detail: { S: '{' } } });
     expect(await verify('done')).toContain('entry at z: cannot be read as an entry');
   });
 
   test('an entry that is gone, the head that is gone, and everything that is gone', async () => {
-    await tables.remove(find('done', '00000003'));
+    await it.tables.remove(find('done', '00000003'));
     expect(await verify('done')).toContain('entry 3: an entry is missing');
-    await tables.restore('done', stored.get('done') ?? []);
-    await tables.remove(find('done', 'HEAD'));
+    await it.tables.restore('done', itemsOf('done'));
+    await it.tables.remove(find('done', 'HEAD'));
     expect(await verify('done')).toContain('head: is gone');
   });
 
@@ -170,8 +141,9 @@ describe('an edit is named:', () => {
     const stamp = { at: '2026-01-01T00:00:00.000Z', actor: 'engine' };
     const [entry] = chain('done', { seq: 0, tip: GENESIS_HASH }, [fact], stamp).entries;
     if (entry === undefined) throw new Error('no entry');
-    for (const one of await tables.of('done')) if (one.table === tables.ledger) await tables.remove(one);
-    await tables.put({ table: tables.ledger, item: marshall(entryItem(entry)) });
+    for (const one of await it.tables.of('done'))
+      if (one.table === it.tables.ledger) await it.tables.remove(one);
+    await it.tables.put({ table: it.tables.ledger, item: marshall(entryItem(entry)) });
     await change('done', 'HEAD', (head) => {
       head['seq'] = { N: '1' };
       head['tip'] = { S: entry.hash };
@@ -181,6 +153,6 @@ describe('an edit is named:', () => {
 });
 
 test('what is observed of a saga that nobody touched is told', async () => {
-  const seen = (await sagas.cloud.invoke('describe-saga', { sagaId: 'failed' })) as unknown as Observation;
+  const seen = (await it.sagas.cloud.invoke('describe-saga', { sagaId: 'failed' })) as unknown as Observation;
   expect(seen.status).toBe('COMPENSATION_FAILED');
 });

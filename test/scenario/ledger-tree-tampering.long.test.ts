@@ -1,6 +1,6 @@
 /** Somebody with rights in the account edits the ledgers of a tree on real tables, also with chains that hold: verify names each. */
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
@@ -8,23 +8,20 @@ import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
-import { type Attributes, commandOn, openTables, type StoredItem } from '../support/tampering.ts';
+import { addOrder } from '../support/saga-cloud.ts';
+import { type Attributes, tamperedSagas } from '../support/tampering.ts';
 
 const ROOT = 'tree';
 const CHILD = `${ROOT}.outer`;
 const LEAF = `${CHILD}.inner`;
 const TREE = [ROOT, CHILD, LEAF];
 
-let sagas: SagaCloud;
-let tables: ReturnType<typeof openTables>;
-let command: ReturnType<typeof commandOn>;
-const stored = new Map<string, StoredItem[]>();
-
-beforeAll(async () => {
-  sagas = await startSagaCloud();
-  tables = openTables(sagas.cloud);
-  command = commandOn(sagas.cloud);
+const {
+  it,
+  itemsOf,
+  change,
+  verify: verifyOf,
+} = tamperedSagas(TREE, async (sagas) => {
   addOrder(sagas.server, 'order-1');
   const steps = refundDefinitions[0]?.plan.steps.slice(0, 3) ?? [];
   const inner = { id: 'inner', saga: { plan: { steps } }, input: '{% input %}' };
@@ -40,36 +37,13 @@ beforeAll(async () => {
     );
   }
   await sagas.cloud.settled();
-  for (const sagaId of TREE) stored.set(sagaId, await tables.of(sagaId));
-}, 240_000);
-afterEach(async () => {
-  for (const [sagaId, items] of stored) await tables.restore(sagaId, items);
 });
-afterAll(async () => {
-  command.close();
-  tables.close();
-  await sagas.close();
-});
-
-const itemsOf = (sagaId: string): StoredItem[] => structuredClone(stored.get(sagaId) ?? []);
-
-const change = async (sagaId: string, sk: string, edit: (item: Attributes) => void): Promise<void> => {
-  const found = itemsOf(sagaId).find(({ item }) => item['sk']?.S === sk);
-  if (found === undefined) throw new Error(`nothing at ${sk}`);
-  edit(found.item);
-  await tables.put(found);
-};
 
 /** Of the whole tree. */
-const verify = async (): Promise<string> => {
-  const { failure, stdout } = await command.run(['ledger', 'verify', ROOT]);
-  if (failure === undefined) return stdout;
-  expect(failure).toMatchObject({ name: 'LedgerBroken', exitCode: 1 });
-  return failure.message;
-};
+const verify = () => verifyOf(ROOT);
 
 const entriesOf = async (sagaId: string): Promise<LedgerEntry[]> =>
-  (await sagas.rows(sagaId)).rows.map(fromRow);
+  (await it.sagas.rows(sagaId)).rows.map(fromRow);
 
 const without = <T extends object>(value: T, ...names: string[]): T =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))) as T;
@@ -85,7 +59,7 @@ const rewrite = async (sagaId: string, edit: (fact: Fact) => Fact): Promise<void
     entries.push(...linked.entries);
     from = linked.tip;
   }
-  const { evidence } = (await sagas.cloud.invoke('query-ledger', {
+  const { evidence } = (await it.sagas.cloud.invoke('query-ledger', {
     sagaId,
     evidence: true,
     limit: 1000,
@@ -104,10 +78,11 @@ const rewrite = async (sagaId: string, edit: (fact: Fact) => Fact): Promise<void
     updatedAt: entries.at(-1)?.at ?? '',
     state: fold(entries),
   };
-  for (const one of itemsOf(sagaId)) if (one.table === tables.ledger) await tables.remove(one);
+  for (const one of itemsOf(sagaId)) if (one.table === it.tables.ledger) await it.tables.remove(one);
   const marshalled = (item: object) => marshall(item, { removeUndefinedValues: true });
-  for (const entry of entries) await tables.put({ table: tables.ledger, item: marshalled(entryItem(entry)) });
-  await tables.put({ table: tables.sagas, item: marshalled(headItem(head)) });
+  for (const entry of entries)
+    await it.tables.put({ table: it.tables.ledger, item: marshalled(entryItem(entry)) });
+  await it.tables.put({ table: it.tables.sagas, item: marshalled(headItem(head)) });
 };
 
 interface Case {
@@ -200,14 +175,14 @@ const CASES: Case[] = [
   {
     what: 'the ledger of a child is gone',
     edit: async () => {
-      for (const one of itemsOf(LEAF)) if (one.table === tables.ledger) await tables.remove(one);
+      for (const one of itemsOf(LEAF)) if (one.table === it.tables.ledger) await it.tables.remove(one);
     },
     named: [new RegExp(`Saga ${LEAF}, entry 0: an entry is missing`)],
   },
   {
     what: 'everything of a child is gone',
     edit: async () => {
-      for (const one of itemsOf(LEAF)) await tables.remove(one);
+      for (const one of itemsOf(LEAF)) await it.tables.remove(one);
     },
     named: [new RegExp(`Saga ${CHILD}, entry \\d+: saga ${LEAF}, of which it names the end, is gone`)],
   },

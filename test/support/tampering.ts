@@ -11,11 +11,13 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createCommandInvoke } from '../../cli/target/invoke.ts';
 import { openNamed } from '../../client/connect.ts';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
+import { type SagaCloud, startSagaCloud } from './saga-cloud.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 export interface StoredItem {
@@ -113,4 +115,61 @@ export const commandOn = (
     'walkback-list-sagas': (input: object) => invoke('walkback-list-sagas', input),
   };
   return { run: (argv: string[]) => runCommand(argv, { answers, now }), close: () => opened.close() };
+};
+
+/**
+ * A cloud with sagas that `play` brings to their end. What is stored of them is as it was again after each test.
+ * Whoever asks for `it` does so inside a test.
+ */
+export const tamperedSagas = (
+  sagaIds: readonly string[],
+  play: (sagas: SagaCloud) => Promise<void>,
+  timeoutMs = 240_000,
+) => {
+  const it = {} as {
+    sagas: SagaCloud;
+    tables: ReturnType<typeof openTables>;
+    command: ReturnType<typeof commandOn>;
+  };
+  const stored = new Map<string, StoredItem[]>();
+
+  beforeAll(async () => {
+    it.sagas = await startSagaCloud();
+    it.tables = openTables(it.sagas.cloud);
+    it.command = commandOn(it.sagas.cloud);
+    await play(it.sagas);
+    for (const sagaId of sagaIds) stored.set(sagaId, await it.tables.of(sagaId));
+  }, timeoutMs);
+  afterEach(async () => {
+    for (const [sagaId, items] of stored) await it.tables.restore(sagaId, items);
+  });
+  afterAll(async () => {
+    it.command.close();
+    it.tables.close();
+    await it.sagas.close();
+  });
+
+  const itemsOf = (sagaId: string): StoredItem[] => structuredClone(stored.get(sagaId) ?? []);
+  const find = (sagaId: string, sk: string): StoredItem => {
+    const found = itemsOf(sagaId).find(({ item }) => item['sk']?.S?.startsWith(sk));
+    if (found === undefined) throw new Error(`nothing at ${sk}`);
+    return found;
+  };
+  return {
+    it,
+    itemsOf,
+    find,
+    change: async (sagaId: string, sk: string, edit: (item: Attributes) => void): Promise<void> => {
+      const found = find(sagaId, sk);
+      edit(found.item);
+      await it.tables.put(found);
+    },
+    /** What `ledger verify` says of a saga, or of the tree below it: what is wrong, if anything is. */
+    verify: async (sagaId: string): Promise<string> => {
+      const { failure, stdout } = await it.command.run(['ledger', 'verify', sagaId]);
+      if (failure === undefined) return stdout;
+      expect(failure).toMatchObject({ name: 'LedgerBroken', exitCode: 1 });
+      return failure.message;
+    },
+  };
 };

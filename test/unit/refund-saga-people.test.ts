@@ -120,7 +120,10 @@ describe('people', () => {
       const second = await machine.answer({ ...answer('approve'), by: 'somebody else' });
       expect(first.answered).toMatchObject({ decision: 'approve', by: answer('approve').by });
       expect(second.answered).toEqual(first.answered);
-      await expect(machine.answer(answer('reject'))).rejects.toMatchObject({ name: 'AnswerConflict' });
+      await expect(machine.answer({ ...answer('reject'), by: 'grace' })).rejects.toMatchObject({
+        name: 'AnswerConflict',
+        message: expect.stringMatching(new RegExp(`was approved by .*${answer('approve').by}.* at 20`)),
+      });
       await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
         name: 'AnswerConflict',
       });
