@@ -83,14 +83,41 @@ drop_made() {
   drop_directories "${dirs[@]}"
 }
 
-# write_unlinked: lets git write in place the files that cannot be linked, and warns of the instant
-# in which another process could lose what it writes into one of them.
+# write_unlinked: gives their names to files that cannot be linked: by renaming, else git writes them
+# in place, with a warning of the instant in which another process could lose what it writes there.
 write_unlinked() {
   local paths=()
+  rename_unlinked || return
+  [ -s "$OUT.unlinked" ] || return 0
   git checkout-index -z --stdin <"$OUT.unlinked" 2>"$OUT.move" || return
   wrote_all || return
   mapfile -d '' -t paths <"$OUT.unlinked" || return
   printf '%s: nothing can be linked here, so %s files were written in place; what another process wrote into one at that instant may be lost\n' "${paths[0]//$'\n'/ }" "${#paths[@]}" >>"$OUT.warn"
+}
+
+# rename_unlinked: renames staged files by renameat2 with RENAME_NOREPLACE, which overwrites nothing.
+# mv -n does the same only where the file system can, and does not say so. What could not be
+# renamed stays in the list: another file system, a system without this call, or something stands
+# there by now.
+rename_unlinked() {
+  local call
+  case $HOSTTYPE in
+    x86_64) call=316 ;;
+    aarch64) call=276 ;;
+    *) return 0 ;;
+  esac
+  [ -n "$(type -P perl)" ] || return 0
+  perl -e '
+    $/ = "\0"; my ($call, $stage) = @ARGV; @ARGV = ();
+    sub below_link { my $way = ""; for (split m{/}, $_[0]) { return 1 if -l ($way .= $_); $way .= "/" } 0 }
+    while (my $path = <STDIN>) {
+      chomp $path;
+      my $from = "$stage/$path";
+      next if not below_link($path =~ m{^(.*)/}s) and syscall($call + 0, -100, $from, -100, $path, 1) == 0;
+      print "$path\0" or die "cannot write: $!\n";
+    }
+    close STDOUT or die "cannot write: $!\n";' "$call" "$STAGE" <"$OUT.unlinked" >"$OUT.in-place" 2>>"$OUT.err" || return
+  mv -- "$OUT.in-place" "$OUT.unlinked"
 }
 
 # inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as

@@ -1,6 +1,6 @@
 /** How new files get their names in a restore: complete, in one step, and never over what another process made. */
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { commandFaults } from '../support/command-faults.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
@@ -117,24 +117,61 @@ test('directories that stay keep their modes, and hand on their group', async ()
   expect(at('shared/f').gid).toBe(at('shared').gid);
 });
 
-test('where nothing can be linked, git writes the files in place', async () => {
-  using unlinkable = replacedCommand(
-    'cp',
-    `[[ $1 == -rl* ]] || exec "$real" "$@"
+describe('where nothing can be linked', () => {
+  const NO_LINKS = `[[ $1 == -rl* ]] || exec "$real" "$@"
 mkdir -p d
 for i in a d/b; do echo "cp: cannot create hard link './$i' to 'stage/$i': Operation not permitted" >&2; done
 exit 1
-`,
-  );
-  await using harness = await withRepositories(['app'], { env: unlinkable.env });
-  harness.sh('mkdir d; echo a > a; echo b > d/b; chmod +x d/b', 'app');
-  const before = world(harness, ['app']);
-  const first = await harness.capture();
-  harness.sh('echo x > a; rm -r d', 'app');
-  await harness.capture();
-  unlinkable.arm();
-  await applies(harness, first);
-  expect(world(harness, ['app'])).toEqual(before);
+`;
+  /** The rename that overwrites nothing is made by perl. */
+  const IS_RENAME = '[[ " $* " == *" "@(316|276)" "* ]]';
+
+  const rolledBack = async (rename: string) => {
+    using unlinkable = replacedCommand('cp', NO_LINKS);
+    using renaming = replacedCommand('perl', `${IS_RENAME} || exec "$real" "$@"\n${rename}`);
+    const path = `${unlinkable.env.PATH.split(':')[0]}:${renaming.env.PATH}`;
+    const harness = await withRepositories(['app'], { env: { PATH: path } });
+    harness.sh('mkdir d; echo a > a; echo b > d/b; chmod +x d/b', 'app');
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh('echo x > a; rm -r d', 'app');
+    await harness.capture();
+    unlinkable.arm();
+    renaming.arm();
+    const { report } = await harness.rollback(first);
+    return { harness, report, before };
+  };
+
+  test('files are renamed, complete, and nothing needs to be warned of', async () => {
+    const { harness, report, before } = await rolledBack('exec "$real" "$@"');
+    await using _ = harness;
+    expect([report.outcome, report.problems, report.warnings]).toEqual(['applied', [], []]);
+    expect(world(harness, ['app'])).toEqual(before);
+  });
+
+  test('nothing is renamed over a file that another process makes at that instant', async () => {
+    const { harness, report } = await rolledBack('rm "$armed"; echo theirs > d/b\nexec "$real" "$@"');
+    await using _ = harness;
+    expect(report.outcome).not.toBe('applied');
+    expect(harness.sh('cat d/b', 'app')).toBe('theirs\n');
+  });
+
+  test('nothing is renamed below a link that another process makes at that instant', async () => {
+    const { harness, report } = await rolledBack(
+      'rm "$armed"; mkdir ../elsewhere; rmdir d; ln -s ../elsewhere d\nexec "$real" "$@"',
+    );
+    await using _ = harness;
+    expect(report.outcome).not.toBe('applied');
+    expect(harness.sh('ls elsewhere')).toBe('');
+  });
+
+  test('and not so renamed either, git writes the files in place, and that is said', async () => {
+    const { harness, report, before } = await rolledBack('exec cat');
+    await using _ = harness;
+    expect(report.outcome).toBe('applied');
+    expect(report.warnings).toContainEqual(expect.stringContaining('2 files were written in place'));
+    expect(world(harness, ['app'])).toEqual(before);
+  });
 });
 
 test('a rollback of many files starts no more processes than one of a few', async () => {
