@@ -8,15 +8,21 @@ import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, Elsewhere, Show, Visit } from './context.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { showCatalog } from './pages/catalog.ts';
+import { showComparison } from './pages/compare.ts';
+import { openCopy } from './pages/copy.ts';
 import { dayOf, ledgerRequest, showLedger } from './pages/ledger.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
 import { answer, operate, showQueue } from './pages/queue.ts';
+import { revert, showRevert } from './pages/revert.ts';
+import { rewind, showRewind } from './pages/rewind.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
-import { link, shown } from './parts/markup.ts';
+import { link, query, shown, time } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
+import { SCRIPT } from './parts/script.ts';
 import { STYLE } from './parts/style.ts';
+import { createWork, type Outcome } from './work.ts';
 
 /** A form is short. */
 const MAX_FORM_BYTES = 64 * 1024;
@@ -31,6 +37,7 @@ interface PagesOptions {
   /** How a failed call is told. */
   failureOf: (error: unknown) => Failure;
   now?: () => Date;
+  patienceMs?: number;
 }
 
 export interface ConsoleOptions extends Omit<PagesOptions, 'gate'> {
@@ -48,7 +55,6 @@ const NOBODY: Viewer = { name: 'nobody is signed in', isVerified: true };
 const PAGES: Readonly<Record<string, Show>> = {
   '/': showSessions,
   '/sessions/:id': showSession,
-  '/sessions/:id/plan': showPlan,
   '/queue': showQueue,
   '/sagas': showSagas,
   '/sagas/:id': showSaga,
@@ -56,11 +62,25 @@ const PAGES: Readonly<Record<string, Show>> = {
   '/catalog': showCatalog,
 };
 
-const ACTS: Readonly<Record<string, Act>> = {
-  '/sessions/:id/rollback': rollBack,
-  '/queue/answer': answer,
-  '/queue/operate': operate,
+/** Pages that need a sandbox, and what is told while they are made. */
+const SLOW_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
+  '/sessions/:id/plan': [showPlan, 'Planning the rollback'],
+  '/sessions/:id/revert': [showRevert, 'Planning what would be taken back'],
+  '/sessions/:id/rewind': [showRewind, 'Planning the rewind'],
+  '/sessions/:id/compare': [showComparison, 'Comparing'],
 };
+
+const ACTS: Readonly<Record<string, readonly [Act, string]>> = {
+  '/sessions/:id/rollback': [rollBack, 'Rolling back'],
+  '/sessions/:id/revert': [revert, 'Taking back'],
+  '/sessions/:id/rewind': [rewind, 'Rewinding'],
+  '/sessions/:id/copy': [openCopy, 'Building the review copy'],
+  '/queue/answer': [answer, 'Answering'],
+  '/queue/operate': [operate, 'Working on the saga'],
+};
+
+/** Whoever asks waits so long for an end, and then looks at a page that says what is under way. */
+const PATIENCE_MS = 800;
 
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
 
@@ -87,9 +107,26 @@ const failurePage = ({ name, message }: Failure, again?: string): Page => ({
   data: { error: { name, message } },
 });
 
+/** It reads itself again until there is an end. */
+const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page => {
+  const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
+  return {
+    title: `${doing} …`,
+    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself; it goes on if you leave it.</p>`,
+    data: { isDone: false, doing, since: since.toISOString() },
+    refreshSeconds: 1,
+  };
+};
+
 /** The pages, behind a gate. */
-export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOptions): Hono<ConsoleEnv> => {
+export const createPages = ({
+  gate,
+  failureOf,
+  now = () => new Date(),
+  patienceMs = PATIENCE_MS,
+}: PagesOptions): Hono<ConsoleEnv> => {
   const app = new Hono<ConsoleEnv>();
+  const work = createWork({ patienceMs, now });
 
   const visitOf = (c: Context<ConsoleEnv>): Visit => {
     const visitor = c.get('visitor');
@@ -98,6 +135,7 @@ export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOp
       ...visitor,
       now,
       isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
+      isForbidden: (error) => statusOf(failureOf(error).name) === 403,
       params: c.req.param(),
       query: c.req.query(),
     };
@@ -109,7 +147,15 @@ export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOp
     return wantsJson(c) ? c.json(page.data, status) : c.html(frame(page, c.req.path, viewer), status);
   };
 
+  const present = (c: Context<ConsoleEnv>, outcome: Outcome, doing: string) => {
+    if (!outcome.isDone) return send(c, goingPage(outcome, doing, now()));
+    // The address that a reload asks for again is that of a page.
+    const { result } = outcome;
+    return isElsewhere(result) ? c.redirect(result.location, 303) : send(c, result);
+  };
+
   app.use(gate.headers, gate.sameOrigin);
+  app.get('/console.js', (c) => c.body(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   app.get('/style.css', (c) => c.body(STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }));
   gate.addRoutes(app);
   app.use(gate.signedIn);
@@ -117,6 +163,33 @@ export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOp
   for (const [path, show] of Object.entries(PAGES)) {
     app.get(path, async (c) => send(c, await show(visitOf(c))));
   }
+
+  for (const [path, [show, doing]] of Object.entries(SLOW_PAGES)) {
+    app.get(path, async (c) => {
+      const visit = visitOf(c);
+      // A program waits.
+      if (wantsJson(c)) return send(c, await show(visit));
+      const { pathname, search } = new URL(c.req.url);
+      const what = ['GET', pathname, search];
+      const outcome = await work.begin(visit.formToken, what, () => show(visit));
+      // The next look is a fresh one.
+      if (outcome.isDone) work.forget(visit.formToken, what);
+      return present(c, outcome, doing);
+    });
+  }
+
+  app.get('/work/:id', async (c) => {
+    const { formToken, params, query } = visitOf(c);
+    const outcome = await work.look(formToken, params['id'] ?? '');
+    if (outcome === undefined) {
+      return send(
+        c,
+        failurePage({ name: 'NotFound', message: 'Nothing is known of this work here, any more.' }),
+        404,
+      );
+    }
+    return present(c, outcome, ACTS[query['of'] ?? '']?.[1] ?? 'Working');
+  });
 
   app.get('/ledger.csv', async (c) => {
     const { csv = '' } = await visitOf(c).ask('query-ledger', {
@@ -131,7 +204,7 @@ export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOp
     });
   });
 
-  for (const [path, act] of Object.entries(ACTS)) {
+  for (const [path, [act]] of Object.entries(ACTS)) {
     app.post(path, bodyLimit({ maxSize: MAX_FORM_BYTES }), async (c) => {
       const body = await c.req.parseBody();
       const fields = Object.fromEntries(
@@ -141,9 +214,11 @@ export const createPages = ({ gate, failureOf, now = () => new Date() }: PagesOp
       if (!sameSecret(fields['form_token'], visit.formToken)) {
         return c.text('This form is not of this console.', 403);
       }
-      const done = await act({ ...visit, fields });
-      // The address that a reload asks for again is that of a page.
-      return isElsewhere(done) ? c.redirect(done.location, 303) : send(c, done);
+      const what = ['POST', c.req.path, JSON.stringify(fields)];
+      const outcome = await work.begin(visit.formToken, what, () => act({ ...visit, fields }));
+      return outcome.isDone
+        ? present(c, outcome, '')
+        : c.redirect(`/work/${outcome.id}${query({ of: path })}`, 303);
     });
   }
 

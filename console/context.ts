@@ -16,6 +16,8 @@ export interface Visit {
   now: () => Date;
   /** Of an error of `ask`: there is no such thing. */
   isNotFound: (error: unknown) => boolean;
+  /** Whoever looks may not call that. The function has decided, not the page. */
+  isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
 }

@@ -40,12 +40,14 @@ export interface Gate {
 export const formTokenOf = (session: string): string =>
   createHmac('sha256', session).update('form').digest('base64url');
 
-/** Nothing but our own style is loaded, nothing is sent but to ourselves, and no other page holds ours in a frame. */
+/** Nothing but our own style and script is loaded, nothing is sent but to ourselves, and no other page holds ours in a frame. */
 export const headers = ({ isEncrypted }: { isEncrypted: boolean }): MiddlewareHandler =>
   secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       styleSrc: ["'self'"],
+      scriptSrc: ["'self'"],
+      connectSrc: ["'self'"],
       formAction: ["'self'"],
       baseUri: ["'none'"],
       frameAncestors: ["'none'"],

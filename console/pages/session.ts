@@ -1,17 +1,21 @@
 /** One session: its messages, and beside them what was captured for the chosen one, and what it did elsewhere. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
-import { changesOf, shortCheckpointId, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
+import { shortCheckpointId, warningsOf } from '../../cli/view/timeline-rows.ts';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type {
   TimelineAnswer,
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
-import type { Ask, Show } from '../context.ts';
+import type { SagasAnswer } from '../../contract/saga-answers.ts';
+import type { Show, Visit } from '../context.ts';
+import { roomFor } from '../diff/markup.ts';
 import { changesPart } from '../parts/changes.ts';
+import { outsidePart } from '../parts/effects.ts';
 import {
   badge,
   facts,
+  form,
   link,
   list,
   type Markup,
@@ -19,83 +23,139 @@ import {
   path,
   query,
   shown,
-  table,
   time,
 } from '../parts/markup.ts';
+import { counts, groupsOf, linesOf, timelinePart } from '../parts/timeline.ts';
 
-const PAGE = 200;
-
-/** The newest part of the timeline, and a mark when there is more. */
-const readTimeline = (ask: Ask, sessionId: string): Promise<TimelineAnswer> =>
-  ask('timeline', { sessionId, limit: PAGE });
-
-const messageLink = (sessionId: string, message: TimelineMessage, chosen: string | undefined): Markup =>
-  html`<li><a href="${path('sessions', sessionId)}${query({ message: message.messageId })}"${
-    message.messageId === chosen ? html` aria-current="true"` : ''
-  }${message.discarded ? html` class="left"` : ''}>${shown(message.messageId)}</a></li>`;
-
-const checkpointRows = (caption: string, checkpoints: readonly TimelineCheckpoint[]): Markup =>
-  table(
-    caption,
-    [
-      { title: 'Checkpoint', cell: ({ seq }) => html`<code>${shortCheckpointId(seq)}</code>` },
-      { title: 'Taken', cell: (one) => shown(whyTaken(one)) },
-      { title: 'When', cell: ({ createdAt }) => time(createdAt) },
-      { title: 'Changed', cell: (one) => shown(changesOf(one)) },
-      {
-        title: 'Complete',
-        cell: (one) => (one.complete ? 'yes' : list(warningsOf(one).map((line) => shown(line)))),
-      },
-    ],
-    checkpoints,
-    'None.',
-  );
+const PAGE = 100;
 
 const omissions = (checkpoints: readonly TimelineCheckpoint[]): Markup => {
   const lines = checkpoints.flatMap(({ failures, skipped }) => [...failures, ...skipped]);
-  if (lines.length === 0) return NOTHING;
+  const incomplete = checkpoints.flatMap((one) => warningsOf(one));
+  if (lines.length + incomplete.length === 0) return NOTHING;
   const told = lines.slice(0, 20).map(({ path: name, reason }) => html`${shown(name)}: ${shown(reason)}`);
   const more = lines.length - told.length;
-  return html`<h2>Not captured</h2>${list(told)}${more > 0 ? html`<p class="hint">and ${more} more</p>` : NOTHING}`;
+  return html`<section class="card warn" aria-label="Not captured"><h3>Not captured</h3>${list(told)}${more > 0 ? html`<p class="hint">and ${more} more</p>` : NOTHING}</section>`;
 };
 
-const wayBack = (sessionId: string, { messageId, checkpointId }: TimelineMessage): Markup =>
-  checkpointId === null
-    ? html`<p class="hint">Its checkpoint has expired: nothing goes back to it any more.</p>`
-    : html`<p><a href="${path('sessions', sessionId, 'plan')}${query({ message: messageId })}">Plan a rollback to this message</a></p>`;
+const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: TimelineMessage): Markup => {
+  const of = query({ message: messageId });
+  const here = path('sessions', sessionId);
+  const permalink = html`<a class="button" data-copy href="${here}${of}">Link to this message</a>`;
+  if (checkpointId === null) {
+    return html`<p class="hint">Its checkpoint has expired: nothing goes back to it any more.</p><div class="acts">${permalink}</div>`;
+  }
+  return html`<div class="acts"><a class="button" href="${here}/plan${of}">Plan a rollback to this message</a>
+    <a class="button" href="${here}/rewind${of}">Plan a rewind, with effects</a>
+    <a class="button" href="${here}/revert${of}">Take back only this message</a>
+    <a class="button" href="${here}/compare${query({ from: messageId, to: 'head' })}">Compare with the head</a>
+    ${form(`${here}/copy`, visit.formToken, { message: messageId, request: `console-${crypto.randomUUID()}` }, html`<button type="submit">Open a review copy</button>`)}
+    ${permalink}</div>`;
+};
 
-export const showSession: Show = async ({ ask, params: { id: sessionId = '' }, query: { message } }) => {
-  const timeline = await readTimeline(ask, sessionId);
-  const { session, messages, checkpoints } = timeline;
-  const newest = messages.toSorted((a, b) => b.order - a.order);
-  const chosen = newest.find(({ messageId }) => messageId === message) ?? newest[0];
-  const of = checkpoints.filter(({ messageId }) => messageId === chosen?.messageId);
-  const changes =
-    chosen === undefined || of.length === 0
-      ? undefined
-      : await ask('changes', { sessionId, messageId: chosen.messageId });
-  const others = checkpoints.filter(({ messageId }) => messageId === null);
-  const body = html`${facts([
-    ['Status', badge(session.status)],
+const sessionFacts = ({ session }: TimelineAnswer): Markup =>
+  facts([
+    ['Status', session.busy === null ? badge(session.status) : badge(session.busy.kind, 'ask')],
+    ...(session.metadata['agent'] ? [['Agent', shown(session.metadata['agent'])] as const] : []),
     ['Repositories below', shown(session.projectsRoot)],
     ['Head', session.headSeq > 0 ? html`<code>${shortCheckpointId(session.headSeq)}</code>` : 'none'],
     ['Epoch', String(session.epoch)],
     ['Started', time(session.createdAt)],
+    ['Last change', time(session.updatedAt)],
     ['Kept until', time(new Date(session.expiresAt * 1000).toISOString())],
-  ])}
-  ${session.busy === null ? NOTHING : html`<p class="card warn">A ${session.busy.kind} is at work until ${time(new Date(session.busy.untilMs).toISOString())} at the latest.</p>`}
+    ...(session.forkedFrom === undefined
+      ? []
+      : [
+          [
+            'A fork of',
+            link(path('sessions', session.forkedFrom.sessionId), session.forkedFrom.sessionId),
+          ] as const,
+        ]),
+  ]);
+
+interface Chosen {
+  message: TimelineMessage;
+  checkpoints: TimelineCheckpoint[];
+  changes: ChangesAnswer | undefined;
+  sagas: SagasAnswer | undefined;
+}
+
+const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => {
+  const { message, checkpoints, changes, sagas } = chosen;
+  const { messageId, title, role, discarded } = message;
+  const room = roomFor();
+  const alone = (repository: string): string =>
+    `${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, repository })}`;
+  const effects = sagas?.effects ?? [];
+  return html`<h2>${shown(title ?? messageId)} ${discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
+    <p class="meta">${shown(role === undefined ? messageId : `${role}, ${messageId}`)}${checkpoints[0] === undefined ? NOTHING : html` · ${time(checkpoints[0].createdAt)}`} · ${counts(linesOf(checkpoints))}</p>
+    ${acts(visit, sessionId, message)}
+    <div class="beside"><div>${omissions(checkpoints)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
+    ${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}
+    ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, more: changes.cursor })}">further checkpoints of this message</a>.</p>`}</div>
+    ${outsidePart(effects)}</div>`;
+};
+
+/** Somebody without the right to it still sees the rest of the page. */
+const sagasOf = async (
+  { ask, isForbidden }: Visit,
+  sessionId: string,
+  messageId: string,
+): Promise<SagasAnswer | undefined> => {
+  try {
+    return await ask('list-sagas', { sessionId, messageId, limit: 50 });
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+};
+
+export const showSession: Show = async (visit) => {
+  const { ask, params, query: asked, isNotFound } = visit;
+  const sessionId = params['id'] ?? '';
+  const { message, before, repository, more } = asked;
+  const timeline = await ask('timeline', { sessionId, limit: PAGE, ...(before ? { cursor: before } : {}) });
+  const { messages, checkpoints } = timeline;
+  const newest = groupsOf(checkpoints).find(({ messageId }) => messageId !== null)?.messageId;
+  const id = message || newest;
+  const meant = messages.find(({ messageId }) => messageId === id);
+  let chosen: Chosen | undefined;
+  if (meant !== undefined) {
+    const { messageId } = meant;
+    const [changes, sagas] = await Promise.all([
+      ask('changes', {
+        sessionId,
+        messageId,
+        ...(repository ? { path: repository } : {}),
+        ...(more ? { cursor: more } : {}),
+      }).catch((error: unknown) => {
+        // All its checkpoints have expired.
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }),
+      sagasOf(visit, sessionId, messageId),
+    ]);
+    const of = checkpoints.filter((one) => one.messageId === messageId && one.reason !== 'rollback');
+    chosen = { message: meant, checkpoints: of, changes, sagas };
+  }
+  const here = path('sessions', sessionId);
+  const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
+  const body = html`${sessionFacts(timeline)}
+  ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">A ${timeline.session.busy.kind} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString())} at the latest.</p>`}
   <div class="split">
-    <section aria-label="Messages"><h2>Messages</h2>${
-      newest.length === 0
-        ? html`<p class="empty">No message yet.</p>`
-        : html`<ol class="messages">${newest.map((one) => messageLink(sessionId, one, chosen?.messageId))}</ol>`
-    }${timeline.cursor === undefined ? NOTHING : html`<p class="hint">Only the newest ${plural(checkpoints.length, 'checkpoint')} are shown.</p>`}</section>
-    <section aria-label="The chosen message">${
-      chosen === undefined
-        ? NOTHING
-        : html`<h2>${shown(chosen.messageId)} ${chosen.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>${wayBack(sessionId, chosen)}${checkpointRows('Checkpoints of this message', of)}${(changes?.checkpoints ?? []).map((one) => changesPart(one))}${changes?.cursor === undefined ? NOTHING : html`<p class="hint">There is more; walkback changes shows all.</p>`}${omissions(of)}`
-    }${others.length === 0 ? NOTHING : html`<h2>Of no message</h2>${checkpointRows('Checkpoints of no message', others)}`}</section>
-  </div>
-  <p>${link(`${path('sessions', sessionId)}${query({ ...(message === undefined ? {} : { message }), format: 'json' })}`, 'This page as JSON')}</p>`;
-  return { title: `Session ${sessionId}`, body, data: { ...timeline, changes: changes?.checkpoints ?? [] } };
+    <aside aria-label="Messages">${timelinePart(timeline, chosen?.message.messageId, to)}
+    <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>
+    <section aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">No message yet.</p>` : chosenPart(visit, sessionId, chosen)}</section>
+  </div>`;
+  return {
+    title: `Session ${sessionId}`,
+    body,
+    data: {
+      ...timeline,
+      changes: chosen?.changes?.checkpoints ?? [],
+      sagas: chosen?.sagas?.sagas ?? [],
+      effects: chosen?.sagas?.effects ?? [],
+    },
+    isWide: true,
+  };
 };

@@ -1,35 +1,89 @@
+/** Finding a session. */
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
-import type { Show } from '../context.ts';
-import { badge, link, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
+import type { ListedSession } from '../../contract/checkpoint-answers.ts';
+import type { SagaStatus, SagaSummary } from '../../contract/saga-answers.ts';
+import type { Show, Visit } from '../context.ts';
+import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 
 const PAGE = 50;
+/** Sessions are stored in no order, so so many are read to sort and search them. */
+const MOST_READ = 1_000;
 
-export const showSessions: Show = async ({ ask, query: { cursor } }) => {
-  const answer = await ask('list-sessions', { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-  const rows = table(
-    'Sessions, newest first',
-    [
-      { title: 'Session', cell: ({ sessionId }) => link(path('sessions', sessionId), sessionId) },
-      {
-        title: 'Status',
-        cell: ({ status, busy }) => (busy === null ? badge(status) : badge(busy.kind, 'ask')),
-      },
-      { title: 'Repositories below', cell: ({ projectsRoot }) => shown(projectsRoot) },
-      { title: 'Agent', cell: ({ metadata }) => shown(metadata['agent'] ?? metadata['name']) },
-      { title: 'Checkpoints', isNumber: true, cell: ({ seq }) => seq },
-      { title: 'Last change', cell: ({ updatedAt }) => time(updatedAt) },
-    ],
-    answer.sessions,
-    'No session yet. walkback session start begins one.',
+const OPEN: readonly SagaStatus[] = [
+  'COMPENSATION_FAILED',
+  'AWAITING',
+  'PARKED',
+  'COMPENSATING',
+  'PAUSED',
+  'RUNNING',
+  'QUEUED',
+];
+const MOST_OPEN = 100;
+
+const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]; hasMore: boolean }> => {
+  const sessions: ListedSession[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask('list-sessions', { limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    sessions.push(...page.sessions);
+    ({ cursor } = page);
+  } while (cursor !== undefined && sessions.length < MOST_READ);
+  return { sessions, hasMore: cursor !== undefined };
+};
+
+/** By session. Whoever may not see sagas sees none. */
+const openSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
+  const found = new Map<string, SagaSummary[]>();
+  try {
+    const pages = await Promise.all(OPEN.map((status) => ask('list-sagas', { status, limit: MOST_OPEN })));
+    for (const saga of pages.flatMap(({ sagas }) => sagas)) {
+      if (saga.sessionId === undefined || saga.parent !== undefined) continue;
+      found.set(saga.sessionId, [...(found.get(saga.sessionId) ?? []), saga]);
+    }
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
+  return found;
+};
+
+const sagaCell = (sagas: readonly SagaSummary[] = []): Markup =>
+  html`${sagas.slice(0, 3).map(({ sagaId, status }) => html`${link(path('sagas', sagaId), sagaId)} ${badge(status)}<br />`)}${sagas.length > 3 ? html`<span class="hint">and ${sagas.length - 3} more</span>` : NOTHING}`;
+
+const agentOf = ({ metadata }: ListedSession): string => metadata['agent'] ?? metadata['name'] ?? '';
+
+const fits = (session: ListedSession, words: string): boolean =>
+  [session.sessionId, session.projectsRoot, session.sandboxId, ...Object.values(session.metadata)].some(
+    (text) => text.toLowerCase().includes(words),
   );
-  const more =
-    answer.cursor === undefined
-      ? NOTHING
-      : html`<p><a href="/${query({ cursor: answer.cursor })}">Older sessions</a></p>`;
-  return {
-    title: 'Sessions',
-    body: html`<p class="hint">${plural(answer.sessions.length, 'session')} on this page. Times are UTC.</p>${rows}${more}`,
-    data: answer,
-  };
+
+export const showSessions: Show = async (visit) => {
+  const { q = '', page = '1' } = visit.query;
+  const [{ sessions, hasMore }, sagas] = await Promise.all([readSessions(visit), openSagas(visit)]);
+  const found = sessions
+    .filter((one) => fits(one, q.trim().toLowerCase()))
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+  const at = Math.max(1, Math.trunc(Number(page)) || 1);
+  const rows = found.slice((at - 1) * PAGE, at * PAGE);
+  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" value="${q}" placeholder="session, agent, directory" /></div><button type="submit">Find</button></form>
+    ${table(
+      'Sessions, last changed first',
+      [
+        { title: 'Session', cell: ({ sessionId }) => link(path('sessions', sessionId), sessionId) },
+        {
+          title: 'Status',
+          cell: ({ status, busy }) => (busy === null ? badge(status) : badge(busy.kind, 'ask')),
+        },
+        { title: 'Agent', cell: (one) => shown(agentOf(one)) },
+        { title: 'Repositories below', cell: ({ projectsRoot }) => shown(projectsRoot) },
+        { title: 'Checkpoints', isNumber: true, cell: ({ seq }) => seq },
+        { title: 'Open sagas', cell: ({ sessionId }) => sagaCell(sagas.get(sessionId)) },
+        { title: 'Last change', cell: ({ updatedAt }) => time(updatedAt) },
+      ],
+      rows,
+      q === '' ? 'No session yet. walkback session start begins one.' : 'No session fits.',
+    )}
+    <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}. Times are UTC.</p>
+    <p class="acts">${at > 1 ? html`<a class="button" href="/${query({ q, page: String(at - 1) })}">Newer</a>` : NOTHING}${found.length > at * PAGE ? html`<a class="button" href="/${query({ q, page: String(at + 1) })}">Older</a>` : NOTHING}</p>`;
+  return { title: 'Sessions', body, data: { sessions: rows, found: found.length, hasMore } };
 };

@@ -80,14 +80,14 @@ export const facts = (entries: readonly (readonly [string, Markup | string])[]):
 export const list = (lines: readonly (Markup | string)[]): Markup =>
   lines.length === 0 ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 
-/** A form that changes something. `token` ties it to who is signed in. */
+/** A form that changes something. `token` ties it to who is signed in; sent twice, it is sent once. */
 export const form = (
   action: string,
   token: string,
   hidden: Readonly<Record<string, string | undefined>>,
   body: Markup,
 ): Markup =>
-  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${token}" />${Object.entries(
+  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="once" value="${crypto.randomUUID()}" />${Object.entries(
     hidden,
   ).map(([name, value]) =>
     value === undefined ? NOTHING : html`<input type="hidden" name="${name}" value="${value}" />`,

@@ -10,6 +10,8 @@ export interface Page {
   data: unknown;
   /** Reads itself again while something moves. */
   refreshSeconds?: number;
+  /** For what stands side by side. */
+  isWide?: true;
 }
 
 export interface Viewer {
@@ -28,16 +30,17 @@ const PLACES = [
 const isHere = (place: string, at: string): boolean =>
   place === '/' ? at === '/' || at.startsWith('/sessions') : at.startsWith(place);
 
-export const frame = ({ title, body, refreshSeconds }: Page, at: string, viewer: Viewer): Markup =>
+export const frame = ({ title, body, refreshSeconds, isWide }: Page, at: string, viewer: Viewer): Markup =>
   html`<!doctype html>
-<html lang="en">
+<html lang="en"${refreshSeconds === undefined ? NOTHING : html` data-refresh="${refreshSeconds}"`}>
 <head>
 <meta charset="utf-8" />
 <meta name="viewport" content="width=device-width, initial-scale=1" />
-${refreshSeconds === undefined ? NOTHING : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`}
+${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`}
 <meta name="color-scheme" content="light dark" />
 <title>${title} · Walkback</title>
 <link rel="stylesheet" href="/style.css" />
+<script src="/console.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -45,7 +48,7 @@ ${refreshSeconds === undefined ? NOTHING : html`<meta http-equiv="refresh" conte
     ([place, name]) =>
       html`<a href="${place}"${isHere(place, at) ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p></header>
-<main id="main" tabindex="-1"><h1>${title}</h1>
+<main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${title}</h1>
 ${body}
 </main>
 </body>

@@ -1,79 +1,140 @@
 /** The style of all pages: one scale of type, quiet colours, light and dark. */
-export const STYLE = `
+const COLOURS = `
 :root {
   color-scheme: light dark;
-  --paper: #fcfcfb; --panel: #ffffff; --ink: #1d2125; --soft: #5a636d; --line: #dfe3e6;
-  --link: #0b57a4; --good: #17663a; --good-bg: #e5f3ea; --bad: #9f1f1f; --bad-bg: #fbe9e8;
-  --ask: #7a4a00; --ask-bg: #fdf1d8; --calm: #3f4a7a; --calm-bg: #e9ecf8; --plain-bg: #eef0f2;
-  --added: #e3f5e7; --removed: #fde8e7;
+  --paper: #fafafa; --panel: #fff; --sunk: #f4f5f6; --ink: #1c2024; --soft: #5b636b; --line: #e3e6e9; --edge: #cdd2d7;
+  --link: #2159b8; --good: #1b6640; --good-bg: #e6f3ec; --bad: #a3262a; --bad-bg: #fbeaea;
+  --ask: #7a4c05; --ask-bg: #fcf2dc; --calm: #44507c; --calm-bg: #eaedf7; --plain-bg: #eef0f2;
+  --added: #eaf6ee; --added-word: #b9e2c6; --removed: #fcefee; --removed-word: #f4c6c3;
+  --c-c: #626b75; --c-s: #2f6a3c; --c-n: #8a4b08; --c-k: #7a3e9d; --c-f: #1f5fae; --c-a: #1a6a74; --c-t: #8a5a00;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --paper: #14171a; --panel: #1a1e22; --ink: #e6e9ec; --soft: #a3adb7; --line: #2f363d;
-    --link: #82b9f2; --good: #8fd6a8; --good-bg: #173323; --bad: #f3a09c; --bad-bg: #3d1b1b;
-    --ask: #f0c674; --ask-bg: #3a2c10; --calm: #b5c0f0; --calm-bg: #232948; --plain-bg: #262c32;
-    --added: #14331f; --removed: #3d1b1b;
+    --paper: #121416; --panel: #181b1e; --sunk: #1f2327; --ink: #e3e6e9; --soft: #a0a9b2; --line: #2a2f34; --edge: #3d444b;
+    --link: #8ab6f5; --good: #8fd3aa; --good-bg: #16301f; --bad: #f2a5a2; --bad-bg: #391b1c;
+    --ask: #ecc67a; --ask-bg: #352a12; --calm: #b4bff0; --calm-bg: #22284a; --plain-bg: #272c31;
+    --added: #13261a; --added-word: #225a36; --removed: #2d1819; --removed-word: #6e2c2d;
+    --c-c: #98a1aa; --c-s: #9fd3a8; --c-n: #e3b27a; --c-k: #cfa9ec; --c-f: #8fbcf7; --c-a: #86cdd6; --c-t: #e0c27c;
   }
-}
+}`;
+
+/** Sizes: 1.5, 1.125, 1 (14 px) and 0.86 rem, and no other. */
+const TYPE = `
 * { box-sizing: border-box; }
-html { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+html { font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; color: var(--ink); background: var(--paper); overflow-y: scroll; }
 body { margin: 0; }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
-a { color: var(--link); }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between;
-  padding: .7rem 1.25rem; border-bottom: 1px solid var(--line); background: var(--panel); }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; align-items: baseline; }
-nav a { color: var(--soft); text-decoration: none; padding: .15rem 0; }
-nav a:hover { color: var(--ink); }
-nav a[aria-current] { color: var(--ink); border-bottom: 2px solid var(--link); }
+h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.25; margin: 0 0 .75rem; letter-spacing: -.01em; overflow-wrap: anywhere; }
+h2 { font-size: 1.125rem; font-weight: 600; line-height: 1.3; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; font-weight: 600; margin: 1rem 0 .35rem; overflow-wrap: anywhere; }
+p { margin: .4rem 0; }
+a { color: var(--link); text-underline-offset: .15em; text-decoration-thickness: 1px; }
+code, pre, .diff { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+code { font-size: .92em; }
+small, .hint, th, dt, label, .badge, .meta, .cut, .notes { font-size: .86rem; }
+.hint, .empty, .meta, .cut, .notes { color: var(--soft); }
+time, .number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.counts { white-space: nowrap; font-size: .86rem; font-variant-numeric: tabular-nums; }
+.counts ins, .counts del { text-decoration: none; } .counts ins { color: var(--good); } .counts del { color: var(--bad); }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 1px; border-radius: 3px; }`;
+
+const FRAME = `
+header { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; align-items: baseline; justify-content: space-between; padding: .55rem 1.25rem; border-bottom: 1px solid var(--line); background: var(--panel); }
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; align-items: baseline; }
+nav a { color: var(--soft); text-decoration: none; padding: .2rem 0 .25rem; border-bottom: 2px solid transparent; }
+nav a:hover { color: var(--ink); } nav a[aria-current] { color: var(--ink); border-bottom-color: var(--link); }
 nav .brand { color: var(--ink); font-weight: 650; }
-.viewer { margin: 0; color: var(--soft); }
-main { max-width: 76rem; margin: 0 auto; padding: 1.25rem; }
+.viewer { margin: 0; color: var(--soft); font-size: .86rem; }
+main { max-width: 80rem; margin: 0 auto; padding: 1.25rem; } main.wide { max-width: 110rem; }
 main:focus { outline: none; }
-.skip { position: absolute; left: -99rem; } .skip:focus { left: .5rem; top: .5rem; background: var(--panel); padding: .4rem; }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+footer { max-width: 80rem; margin: 0 auto; padding: 0 1.25rem 1.5rem; color: var(--soft); font-size: .86rem; }
+.skip { position: absolute; left: -99rem; } .skip:focus { left: .5rem; top: .5rem; background: var(--panel); padding: .4rem; z-index: 2; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }`;
+
+const TABLES = `
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .35rem .7rem; vertical-align: top; border-bottom: 1px solid var(--line); }
-tr:last-child td { border-bottom: 0; }
-th { font-weight: 600; color: var(--soft); white-space: nowrap; font-size: .87rem; }
+th, td { text-align: left; padding: .3rem .65rem; vertical-align: top; border-bottom: 1px solid var(--line); }
+tbody tr:last-child td { border-bottom: 0; } tbody tr:hover td { background: var(--sunk); }
+tfoot td, tfoot th { border-top: 1px solid var(--edge); border-bottom: 0; font-weight: 600; color: var(--ink); }
+th { font-weight: 500; color: var(--soft); white-space: nowrap; }
 .number { text-align: right; }
-time { white-space: nowrap; }
-.empty, .hint { color: var(--soft); }
-.badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: .87rem; white-space: nowrap; background: var(--plain-bg); }
+.badge { display: inline-block; padding: .05rem .45rem; border-radius: 4px; white-space: nowrap; background: var(--plain-bg); font-weight: 500; vertical-align: baseline; }
 .badge.good { color: var(--good); background: var(--good-bg); } .badge.bad { color: var(--bad); background: var(--bad-bg); }
 .badge.ask { color: var(--ask); background: var(--ask-bg); } .badge.calm { color: var(--calm); background: var(--calm-bg); }
-.facts { display: flex; flex-wrap: wrap; gap: .3rem 2rem; margin: 0 0 1rem; }
-.facts dt { color: var(--soft); font-size: .87rem; } .facts dd { margin: 0; overflow-wrap: anywhere; }
-.split { display: grid; grid-template-columns: minmax(15rem, 22rem) 1fr; gap: 1.5rem; align-items: start; }
-.split > * { min-width: 0; }
-.messages { list-style: none; margin: 0; padding: 0; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); max-height: 75vh; overflow-y: auto; }
-.messages li { border-bottom: 1px solid var(--line); } .messages li:last-child { border: 0; }
-.messages a { display: block; padding: .4rem .7rem; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
-.messages a:hover { background: var(--plain-bg); } .messages a[aria-current] { background: var(--calm-bg); }
-.messages .left { opacity: .75; text-decoration: line-through; }
-.card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .9rem 1.1rem; margin: 0 0 1rem; }
-.card > h2:first-child, .card > h3:first-child { margin-top: 0; }
-.scroll + .card, p + .card { margin-top: 1rem; } .scroll + details { margin: .5rem 0 0; }
+.facts { display: flex; flex-wrap: wrap; gap: .35rem 2rem; margin: 0 0 1.1rem; }
+.facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
+.card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .75rem 1rem; margin: 0 0 .9rem; }
+.card > :first-child { margin-top: 0; } .card > :last-child { margin-bottom: 0; }
 .warn { border-left: 3px solid var(--ask); } .stop { border-left: 3px solid var(--bad); } .done { border-left: 3px solid var(--good); }
-pre { margin: .4rem 0; padding: .6rem .8rem; overflow: auto; max-height: 28rem; background: var(--paper); border: 1px solid var(--line); border-radius: 6px; font: .87rem/1.45 ui-monospace, monospace; }
-code { font: .93em ui-monospace, monospace; }
-form { display: inline-block; margin: 0 .5rem .4rem 0; } form.filters { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: end; margin-bottom: 1rem; }
-label { display: block; font-size: .87rem; color: var(--soft); }
-input, select, textarea, button { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: .3rem .55rem; max-width: 100%; }
-button { cursor: pointer; background: var(--plain-bg); } button.main { background: var(--link); border-color: var(--link); color: var(--paper); }
-button.danger { color: var(--bad); border-color: var(--bad); background: transparent; }
-.diff { max-height: 32rem; overflow: auto; padding: .5rem .7rem; font: .87rem/1.45 ui-monospace, monospace; }
-.diff > * { display: block; min-height: 1.45em; white-space: pre-wrap; overflow-wrap: anywhere; }
-.diff ins, .diff del { text-decoration: none; }
-.diff ins { background: var(--added); } .diff del { background: var(--removed); }
-@media (max-width: 45rem) {
-  main { padding: .9rem; } .split { grid-template-columns: 1fr; } .messages { max-height: 16rem; }
-  form, form input, form textarea, form button { width: 100%; } form { display: block; margin-right: 0; }
-  button { min-height: 2.75rem; }
+pre { margin: .4rem 0; padding: .55rem .75rem; overflow: auto; max-height: 24rem; background: var(--sunk); border-radius: 5px; font-size: .86rem; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }
+ul { padding-left: 1.2rem; margin: .4rem 0; }
+summary { cursor: pointer; padding: .15rem 0; } details > summary:hover { color: var(--link); }`;
+
+const FORMS = `
+form { margin: 0; } form + form { margin-top: .5rem; } .acts { display: flex; flex-wrap: wrap; gap: .45rem; align-items: end; margin: .6rem 0; }
+form.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0 0 1rem; }
+label { display: block; color: var(--soft); margin: 0 0 .15rem; }
+.tick { display: flex; gap: .45rem; align-items: baseline; color: var(--ink); font-size: 1rem; margin: .5rem 0; }
+input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; }
+input[type=checkbox] { width: auto; } textarea { width: 100%; min-height: 4.5rem; display: block; }
+button, .button { cursor: pointer; text-decoration: none; display: inline-block; font-weight: 500; }
+button:hover, .button:hover { background: var(--sunk); }
+button.main { background: var(--link); border-color: var(--link); color: var(--panel); } button.main:hover { filter: brightness(.94); }
+button.danger { color: var(--bad); border-color: currentcolor; }`;
+
+const SESSION = `
+.split { display: grid; grid-template-columns: minmax(16rem, 21rem) minmax(0, 1fr); gap: 1.5rem; align-items: start; }
+.beside { display: grid; grid-template-columns: minmax(0, 1fr) minmax(15rem, 20rem); gap: 1.25rem; align-items: start; }
+.split > *, .beside > * { min-width: 0; }
+.split > aside { position: sticky; top: .75rem; }
+.acts form + form { margin: 0; }
+.checkpoint + .checkpoint { border-top: 1px solid var(--line); margin-top: 1.25rem; padding-top: 1rem; }
+.checkpoint > h2 { margin-top: 0; }
+.split h2:first-child, .beside h2:first-child, .beside h3:first-child { margin-top: 0; }
+.strip { display: block; width: 100%; height: 2.25rem; margin: 0 0 .4rem; }
+.strip rect { fill: var(--edge); } .strip .off { fill: var(--removed-word); } .strip .part { fill: var(--ask); } .strip .head { fill: var(--link); } .strip .chosen { fill: var(--ink); }
+.timeline { list-style: none; margin: 0; padding: .3rem 0; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); max-height: calc(100vh - 12rem); min-height: 8rem; overflow-y: auto; }
+.timeline li { position: relative; padding-left: 1.9rem; }
+.timeline li::before { content: ""; position: absolute; left: .92rem; top: 0; bottom: 0; border-left: 2px solid var(--edge); }
+.timeline li:first-child::before { top: .9rem; } .timeline li:last-child::before { bottom: calc(100% - .9rem); }
+.timeline li.off::before { border-left-style: dotted; }
+.timeline li::after { content: ""; position: absolute; left: .63rem; top: .62rem; width: .7rem; height: .7rem; border-radius: 50%; background: var(--soft); border: 2px solid var(--panel); }
+.timeline li.off::after { background: var(--panel); border-color: var(--edge); }
+.timeline li.head::after { background: var(--link); box-shadow: 0 0 0 2px var(--link); }
+.timeline li.event::after { border-radius: 2px; transform: rotate(45deg); width: .55rem; height: .55rem; left: .7rem; background: var(--edge); }
+.timeline li.event { color: var(--soft); font-size: .86rem; padding-top: .35rem; padding-bottom: .35rem; padding-right: .6rem; }
+.timeline a { display: block; padding: .35rem .6rem .4rem .3rem; color: inherit; text-decoration: none; border-radius: 5px; margin-right: .3rem; }
+.timeline a:hover { background: var(--sunk); } .timeline a[aria-current] { background: var(--calm-bg); }
+.timeline .what { display: block; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.timeline .off .what { text-decoration: line-through; color: var(--soft); }
+.timeline .meta { display: flex; gap: .6rem; flex-wrap: wrap; }`;
+
+const DIFFS = `
+.file { border: 1px solid var(--line); border-radius: 6px; margin: .45rem 0; background: var(--panel); overflow: clip; }
+.file > summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file > .notes, .file > .cut { padding: 0 .65rem; }
+.diff { overflow: auto; max-height: 40rem; font-size: .86rem; line-height: 1.5; tab-size: 4; }
+.lines { min-width: max-content; }
+.lines > div { display: flex; white-space: pre; }
+.lines b { flex: none; width: 3.4em; padding-right: .7em; text-align: right; color: var(--soft); font-weight: 400; user-select: none; }
+.lines b::before { content: attr(data-n); }
+.lines ins, .lines del, .lines span, .lines em { text-decoration: none; font-style: normal; padding: 0 .75rem 0 1.1rem; position: relative; flex: 1 0 auto; }
+.lines .added { background: var(--added); } .lines .removed { background: var(--removed); }
+.lines .added > ins::before { content: "+"; position: absolute; left: .25rem; } .lines .removed > del::before { content: "−"; position: absolute; left: .25rem; }
+.lines .place { color: var(--soft); background: var(--sunk); padding: .1rem .75rem; } .lines .note > em, .lines em em { color: var(--soft); }
+.lines mark { color: inherit; border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
+.lines i { font-style: normal; } .lines .c { color: var(--c-c); } .lines .s { color: var(--c-s); } .lines .n { color: var(--c-n); }
+.lines .k { color: var(--c-k); } .lines .f { color: var(--c-f); } .lines .a { color: var(--c-a); } .lines .t { color: var(--c-t); }
+.tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
+
+const SMALL = `
+@media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 50rem) {
+  main { padding: .9rem; } header { padding: .5rem .9rem; }
+  .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
+  .acts, form.filters { flex-direction: column; align-items: stretch; } .acts > *, form.filters > *, .acts form > * { width: 100%; }
+  input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; text-align: center; } input, textarea { text-align: left; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
-`;
+@media print { header, .acts, .skip, aside { display: none; } }`;
+
+export const STYLE = [COLOURS, TYPE, FRAME, TABLES, FORMS, SESSION, DIFFS, SMALL].join('');

@@ -50,13 +50,18 @@ const rollback = (more: object = {}) => ({
   ...more,
 });
 
+const NO_SAGA = { 'list-sagas': () => ({ sagas: [] }) };
+
 interface Call {
   name: string;
   input: unknown;
 }
 
 /** Answers by name; what is not there is a fault. */
-const made = (answers: Readonly<Record<string, (input: never) => unknown>>) => {
+const made = (
+  answers: Readonly<Record<string, (input: never) => unknown>>,
+  more: { patienceMs?: number } = {},
+) => {
   const calls: Call[] = [];
   const ask = (async (name: string, input: never) => {
     calls.push({ name, input });
@@ -71,6 +76,7 @@ const made = (answers: Readonly<Record<string, (input: never) => unknown>>) => {
     by: 'rita',
     token: 'the-link',
     origin: () => ORIGIN,
+    ...more,
   });
   const fetchPage = (
     path: string,
@@ -142,12 +148,12 @@ describe('who gets in', () => {
     expect(calls).toEqual([]);
   });
 
-  test('every answer forbids script, frames and foreign loads, and is not kept', async () => {
+  test('every answer forbids inline script, frames and foreign loads, and is not kept', async () => {
     const { fetchPage, enter } = made({ 'list-catalog': () => ({ tools: [], definitions: [] }) });
     const { cookie } = await enter();
     const { headers } = await fetchPage('/catalog', { headers: { cookie } });
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(headers.get('x-frame-options')).toBe('DENY');
     // With `no-referrer` a browser sends our own forms with the origin `null`.
@@ -188,7 +194,10 @@ describe('text from outside', () => {
   });
 
   test('in an address stays in its place', async () => {
-    const { fetchPage, enter } = made({ 'list-sessions': () => ({ sessions: [session('../queue?x="y')] }) });
+    const { fetchPage, enter } = made({
+      'list-sessions': () => ({ sessions: [session('../queue?x="y')] }),
+      ...NO_SAGA,
+    });
     const { cookie } = await enter();
     const text = await (await fetchPage('/', { headers: { cookie } })).text();
     expect(text).toContain('href="/sessions/..%2Fqueue%3Fx%3D%22y"');
@@ -250,11 +259,74 @@ describe('errors and twins', () => {
 
   test('every page has a JSON twin of what the functions answered', async () => {
     const sessions = { sessions: [session('s')] };
-    const { fetchPage, enter } = made({ 'list-sessions': () => sessions });
+    const { fetchPage, enter } = made({ 'list-sessions': () => sessions, ...NO_SAGA });
+    const twin = { ...sessions, found: 1, hasMore: false };
     const { cookie } = await enter();
-    expect(await (await fetchPage('/?format=json', { headers: { cookie } })).json()).toEqual(sessions);
+    expect(await (await fetchPage('/?format=json', { headers: { cookie } })).json()).toEqual(twin);
     const accept = { cookie, accept: 'application/json' };
-    expect(await (await fetchPage('/', { headers: accept })).json()).toEqual(sessions);
+    expect(await (await fetchPage('/', { headers: accept })).json()).toEqual(twin);
     expect((await fetchPage('/nowhere', { headers: accept })).status).toBe(404);
+  });
+});
+
+describe('what takes long', () => {
+  const planned = async (patienceMs: number) => {
+    const gate = Promise.withResolvers<object>();
+    const seen = { applied: 0 };
+    const { fetchPage, enter } = made(
+      {
+        rollback: ({ dryRun }: { dryRun?: boolean }) => {
+          if (dryRun === true) return rollback();
+          seen.applied += 1;
+          return gate.promise;
+        },
+      },
+      { patienceMs },
+    );
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    const once = /name="once" value="([^"]+)"/.exec(plan)?.[1] ?? '';
+    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1', once };
+    const send = () => fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
+    return { gate, seen, fetchPage, cookie, send };
+  };
+
+  test('is answered at once with a page that looks again, and shows the end when it is there', async () => {
+    const { gate, seen, fetchPage, cookie, send } = await planned(1);
+    const going = await send();
+    expect(going.status).toBe(303);
+    const place = going.headers.get('location') ?? '';
+    const wait = await (await fetchPage(place, { headers: { cookie } })).text();
+    expect(wait).toContain('<noscript><meta http-equiv="refresh" content="1" /></noscript>');
+    expect(wait).toContain('Rolling back …');
+    // A second click on the same form.
+    expect((await send()).headers.get('location')).toBe(place);
+    gate.resolve(rollback({ status: 'APPLIED', undoCheckpointId: 'cp-00000009-0123abcd' }));
+    const done = await (await fetchPage(place, { headers: { cookie } })).text();
+    expect(done).toContain('Rolled back');
+    expect(done).not.toContain('http-equiv="refresh"');
+    // A reload does nothing twice.
+    expect(await (await fetchPage(place, { headers: { cookie } })).text()).toContain('Rolled back');
+    expect(seen.applied).toBe(1);
+  });
+
+  test('that fails says so, and may be tried again', async () => {
+    const { gate, seen, fetchPage, cookie, send } = await planned(1);
+    const place = (await send()).headers.get('location') ?? '';
+    gate.reject(new WalkbackError('RollbackInProgress', 'another rollback is at work'));
+    const failed = await fetchPage(place, { headers: { cookie } });
+    expect([failed.status, await failed.text()]).toEqual([
+      409,
+      expect.stringContaining('RollbackInProgress'),
+    ]);
+    await send();
+    expect(seen.applied).toBe(2);
+  });
+
+  test('is shown to nobody else', async () => {
+    const { fetchPage, cookie, send } = await planned(1);
+    const place = (await send()).headers.get('location') ?? '';
+    expect((await fetchPage(place)).status).toBe(401);
+    expect((await fetchPage('/work/guess', { headers: { cookie } })).status).toBe(404);
   });
 });

@@ -1,0 +1,75 @@
+/** Any two points of a session, across all repositories. */
+import { html } from 'hono/html';
+import { plural } from '../../cli/terminal/text.ts';
+import { hostLines } from '../../cli/view/host-lines.ts';
+import { diffAnywhere } from '../../client/diff-copy.ts';
+import type { DiffAnswer } from '../../contract/change-answers.ts';
+import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import type { Show, Visit } from '../context.ts';
+import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
+import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import { warningsPart } from '../parts/plan-parts.ts';
+
+const POINTS = 100;
+
+const pointsOf = ({ messages, checkpoints }: TimelineAnswer): Markup =>
+  html`<datalist id="points"><option value="head">where the session stands</option><option value="now">what is there now</option>${messages
+    .slice(-POINTS)
+    .toReversed()
+    .map(
+      ({ messageId, title }) => html`<option value="${messageId}">${title ?? ''}</option>`,
+    )}${checkpoints.map(
+    ({ checkpointId, seq }) => html`<option value="${checkpointId}">cp-${seq}</option>`,
+  )}</datalist>`;
+
+const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: TimelineAnswer): Markup =>
+  html`<form class="filters" method="get"><div><label for="from">From</label><input id="from" name="from" list="points" required value="${from ?? ''}" /></div>
+    <div><label for="to">To</label><input id="to" name="to" list="points" required value="${to ?? 'head'}" /></div>
+    <div><label for="repository">Repository</label><input id="repository" name="repository" placeholder="all" value="${repository ?? ''}" /></div>
+    ${sandbox ? html`<input type="hidden" name="sandbox" value="${sandbox}" />` : NOTHING}
+    <button type="submit">Compare</button></form>${pointsOf(timeline)}`;
+
+type Repository = DiffAnswer['repositories'][number];
+
+const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
+  html`<section><h2>${shown(one.path)} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
+    ${list(hostLines(one.host).map((line) => shown(line)))}
+    ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
+    ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;
+
+export const showComparison: Show = async (visit) => {
+  const { ask, query: asked, params } = visit;
+  const sessionId = params['id'] ?? '';
+  const timeline = await ask('timeline', { sessionId, limit: POINTS });
+  const title = `Compare points of ${sessionId}`;
+  const back = html`<p>${link(path('sessions', sessionId), 'Back to the session')}</p>`;
+  const { from, to = 'head', repository, sandbox } = asked;
+  if (!from) return { title, body: html`${filters(visit, timeline)}${back}`, data: timeline };
+  const answer = await diffAnywhere(
+    {
+      diff: (request) => ask('diff', request),
+      rehydrate: (request) => ask('rehydrate', request),
+      rollback: (request) => ask('rollback', request),
+      freshId: (prefix) => `console-${prefix}-${crypto.randomUUID()}`,
+    },
+    {
+      sessionId,
+      from,
+      to,
+      ...(repository ? { path: repository } : {}),
+      ...(sandbox ? { sandboxId: sandbox } : {}),
+    },
+  );
+  const room = roomFor();
+  const differ = answer.repositories.filter(({ files, host }) => files > 0 || host !== undefined);
+  const alone = (name: string): string =>
+    `${path('sessions', sessionId, 'compare')}${query({ from, to, sandbox, repository: name })}`;
+  return {
+    title,
+    body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
+      <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} differ.</p>
+      ${differ.map((one) => repositoryPart(one, room, alone(one.path)))}${back}`,
+    data: answer,
+    isWide: true,
+  };
+};

@@ -1,0 +1,46 @@
+/** Rebuilds a point of a session in a fresh sandbox, to look at. */
+import { html } from 'hono/html';
+import type { Act } from '../context.ts';
+import { facts, link, list, path, query, shown, table } from '../parts/markup.ts';
+import { warningsPart } from '../parts/plan-parts.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' } }) => {
+  const { message, checkpoint, request = '' } = fields;
+  const target = checkpoint ? { checkpointId: checkpoint } : message ? { messageId: message } : {};
+  const copy = await ask('rehydrate', {
+    sessionId,
+    ...target,
+    mode: 'review',
+    requestId: request,
+    timeoutMs: HOUR_MS,
+  });
+  const compare = query({ from: copy.checkpointId, to: 'now', sandbox: copy.sandboxId });
+  return {
+    title: 'Review copy',
+    body: html`<p class="card done" role="status">A copy of ${shown(message ?? copy.checkpointId)} stands in a sandbox of its own. It ends by itself after an hour, and the session does not notice.</p>
+      ${facts([
+        ['Sandbox', shown(copy.sandboxId)],
+        ['Checkpoint', shown(copy.checkpointId)],
+        ['Repositories below', shown(copy.projectsRoot)],
+      ])}
+      ${warningsPart(copy.warnings)}
+      ${table(
+        'Repositories of the copy',
+        [
+          { title: 'Repository', cell: (one) => shown(one.path) },
+          { title: 'Branch', cell: (one) => shown(one.branch ?? 'detached') },
+          { title: 'Head', cell: (one) => html`<code>${shown(one.head?.slice(0, 9))}</code>` },
+        ],
+        copy.repositories,
+        'No repository.',
+      )}
+      ${list([
+        link(`${path('sessions', sessionId, 'compare')}${compare}`, 'What was changed in the copy since'),
+        html`In a shell: <code>walkback diff ${shown(copy.checkpointId)} now --session ${shown(sessionId)} --sandbox ${shown(copy.sandboxId)}</code>`,
+        link(path('sessions', sessionId), 'Back to the session'),
+      ])}`,
+    data: copy,
+  };
+};

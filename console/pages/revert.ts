@@ -1,0 +1,77 @@
+/** Takes back what one message changed, and keeps what came later: the plan, with conflicts, then exactly that. */
+import { html } from 'hono/html';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import type { Act, Ask, Show, Visit } from '../context.ts';
+import { form, link, list, NOTHING, path, shown } from '../parts/markup.ts';
+import type { Page } from '../parts/page.ts';
+import {
+  changedMeanwhile,
+  digestOf,
+  doneFiles,
+  repositoriesPart,
+  warningsPart,
+} from '../parts/plan-parts.ts';
+
+const makePlan = (
+  ask: Ask,
+  sessionId: string,
+  messageId: string,
+  requestId: string,
+): Promise<RollbackAnswer> => ask('revert', { sessionId, messageId, requestId, dryRun: true });
+
+/** The present is captured for a plan, so its checkpoint has another id each time. */
+const digest = (plan: RollbackAnswer): string => digestOf({ ...plan, checkpointId: '' });
+
+const revertPage = async (
+  visit: Visit,
+  sessionId: string,
+  message: string,
+  before?: string,
+): Promise<Page> => {
+  const request = `console-${crypto.randomUUID()}`;
+  const plan = await makePlan(visit.ask, sessionId, message, request);
+  const { conflicts = [] } = plan;
+  return {
+    title: 'Take back one message: the plan',
+    body: html`${before === undefined || before === digest(plan) ? NOTHING : changedMeanwhile}
+      <p>What ${shown(message)} changed is taken back. Later work stays. What sagas did outside is not touched.</p>
+      ${warningsPart(plan.warnings)}
+      ${
+        conflicts.length === 0
+          ? NOTHING
+          : html`<section class="card stop"><h2>It cannot be taken back alone</h2><p>Later work changed the same places. Nothing would be written.</p>${list(
+              conflicts
+                .slice(0, 50)
+                .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${shown(one.message)}`),
+            )}</section>`
+      }
+      ${repositoriesPart(plan.repositories)}
+      <div class="acts">${
+        conflicts.length > 0
+          ? NOTHING
+          : form(
+              path('sessions', sessionId, 'revert'),
+              visit.formToken,
+              { message, request, digest: digest(plan) },
+              html`<button class="main" type="submit">Take back exactly this</button>`,
+            )
+      }${link(path('sessions', sessionId), 'Leave it')}</div>`,
+    data: plan,
+  };
+};
+
+export const showRevert: Show = (visit) =>
+  revertPage(visit, visit.params['id'] ?? '', visit.query['message'] ?? '');
+
+export const revert: Act = async (sent) => {
+  const { message = '', request = '', digest: confirmed = '' } = sent.fields;
+  const sessionId = sent.params['id'] ?? '';
+  const now = await makePlan(sent.ask, sessionId, message, `${request}-check`);
+  if (digest(now) !== confirmed) return revertPage(sent, sessionId, message, confirmed);
+  const done = await sent.ask('revert', { sessionId, messageId: message, requestId: request });
+  return {
+    title: 'Taken back',
+    body: html`<p class="card done" role="status">What ${shown(message)} changed is taken back, and later work is there.</p>${doneFiles(sessionId, done)}`,
+    data: done,
+  };
+};

@@ -1,0 +1,161 @@
+/** A session goes back: effects first, then files, then the conversation. The plan, then exactly that. */
+import { html } from 'hono/html';
+import { plural } from '../../cli/terminal/text.ts';
+import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import type { Act, Show, Visit } from '../context.ts';
+import { standingPart } from '../parts/effects.ts';
+import { badge, form, link, type Markup, NOTHING, path, shown, table } from '../parts/markup.ts';
+import type { Page } from '../parts/page.ts';
+import {
+  changedMeanwhile,
+  digestOf,
+  doneFiles,
+  repositoriesPart,
+  warningsPart,
+} from '../parts/plan-parts.ts';
+
+type Scope = NonNullable<SessionRewind['scope']>;
+
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  ['all', 'effects, files and conversation'],
+  ['effects', 'effects only'],
+  ['files', 'files only'],
+  ['conversation', 'conversation only'],
+];
+
+/** One call waits so long, and is repeated. */
+const WAIT_SECONDS = 20;
+
+const inputOf = (
+  { by, params }: Visit,
+  given: Readonly<Record<string, string | undefined>>,
+): SessionRewind => {
+  const { message = '', checkpoint, scope, guidance, residue, request } = given;
+  const told = guidance?.trim();
+  return {
+    sessionId: params['id'] ?? '',
+    to: checkpoint ? { checkpointId: checkpoint } : { messageId: message },
+    scope: SCOPES.find(([name]) => name === scope)?.[0] ?? 'all',
+    requestId: request ?? `console-${crypto.randomUUID()}`,
+    by,
+    ...(told ? { guidance: told } : {}),
+    ...(residue === 'accepted' ? { acceptResidue: true } : {}),
+  };
+};
+
+/** A plan that would take back or leave anything else has another one. */
+const digest = ({ sagas, files }: RewindSessionAnswer): string =>
+  sha256Hex(
+    JSON.stringify([
+      sagas.map(({ sagaId, after, plan }) => [sagaId, after, plan.undo, plan.stands]),
+      files === undefined ? null : digestOf(files),
+    ]),
+  );
+
+const standingIn = (sagas: readonly RewoundSaga[]): number =>
+  sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
+
+const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
+  html`<section class="card${plan.stands.length > 0 ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
+    ${table(
+      `What ${sagaId} did`,
+      [
+        { title: 'Step', cell: ({ step }) => shown(step) },
+        { title: 'Tool', cell: ({ tool }) => shown(tool) },
+        { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
+        { title: 'What becomes of it', cell: ({ what }) => what },
+      ],
+      [
+        ...plan.undo.map((one) => ({
+          ...one,
+          what: html`${badge('is undone', 'calm')}${one.partly ? ' in part' : ''}${one.unsure ? ', if it happened' : ''}`,
+        })),
+        ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${shown(one.reason)}` })),
+      ],
+      'Nothing is left to take back.',
+    )}</section>`;
+
+const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
+  html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>
+    query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}" />` : NOTHING,
+  )}<div><label for="scope">What goes back</label><select id="scope" name="scope">${SCOPES.map(
+    ([name, text]) => html`<option value="${name}"${name === scope ? html` selected` : ''}>${text}</option>`,
+  )}</select></div><button type="submit">Plan this</button></form>`;
+
+const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
+  const plan = await visit.ask('rewind-session', { ...input, acceptResidue: true, dryRun: true });
+  const { sagas, files } = plan;
+  const stand = standingIn(sagas);
+  const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
+  const hidden = {
+    ...('messageId' in input.to ? { message: input.to.messageId } : { checkpoint: input.to.checkpointId }),
+    scope: input.scope,
+    request: input.requestId,
+    digest: digest(plan),
+  };
+  return {
+    title: 'Rewind: the plan',
+    body: html`${before === undefined || before === digest(plan) ? NOTHING : changedMeanwhile}
+      <p>Back to after ${shown(point)}: its work stays. Effects are undone first, the last one first; when one cannot be undone, everything stops and files are untouched.</p>
+      ${scopeForm(visit, input)}
+      <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}
+      ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}`}
+      ${form(
+        path('sessions', input.sessionId, 'rewind'),
+        visit.formToken,
+        hidden,
+        html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
+        ${
+          stand === 0
+            ? NOTHING
+            : html`<section class="card stop"><h2>Point of no return</h2><p>Nothing takes back ${plural(stand, 'effect')} named above. To rewind all the same means that ${stand === 1 ? 'it stays' : 'they stay'} as ${stand === 1 ? 'it is' : 'they are'}.</p>
+            <label class="tick"><input type="checkbox" name="residue" value="accepted" required /> ${stand === 1 ? 'It may stay' : 'They may stay'}</label></section>`
+        }
+        <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Leave it')}</div>`,
+      )}`,
+    data: plan,
+  };
+};
+
+export const showRewind: Show = (visit) => planPage(visit, inputOf(visit, visit.query));
+
+const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
+  PLANNED: 'Planned',
+  UNDOING: 'Still undoing',
+  STOPPED: 'Stopped: an effect could not be undone, and files are untouched',
+  REWOUND: 'Rewound',
+  CANCELLED: 'Given up by a cancel',
+};
+
+/** Repeating the request answers how far it is. */
+const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<RewindSessionAnswer> => {
+  for (;;) {
+    const answer = await ask('rewind-session', { ...input, waitSeconds: WAIT_SECONDS });
+    if (answer.status !== 'UNDOING') return answer;
+  }
+};
+
+export const rewind: Act = async (sent) => {
+  const input = inputOf(sent, sent.fields);
+  const now = await sent.ask('rewind-session', { ...input, acceptResidue: true, dryRun: true });
+  // One that is begun goes on, whatever is left of its plan.
+  if (now.status === 'PLANNED' && digest(now) !== sent.fields['digest']) {
+    return planPage(sent, input, sent.fields['digest'] ?? '');
+  }
+  const done = await untilThrough(sent, input);
+  const { status, sagas, files, guidance, trimAfterMessageId } = done;
+  const isThrough = status === 'REWOUND';
+  return {
+    title: HEADS[status],
+    body: html`<p class="card ${isThrough ? 'done' : 'stop'}" role="status">${HEADS[status]}. ${
+      isThrough && trimAfterMessageId != null
+        ? html`The conversation goes on after ${shown(trimAfterMessageId)}.`
+        : NOTHING
+    }${isThrough ? NOTHING : html` ${link('/queue', 'The queue')} has what is left; then the same rewind goes on from the session.`}</p>
+      ${guidance === undefined ? NOTHING : html`<p>Guidance: ${shown(guidance)}</p>`}
+      ${sagas.map((one) => sagaPart(one))}
+      ${files === undefined ? html`<p>${link(path('sessions', input.sessionId), 'Back to the session')}</p>` : doneFiles(input.sessionId, files)}`,
+    data: done,
+  };
+};

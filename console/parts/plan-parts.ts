@@ -1,0 +1,64 @@
+/** What a plan of a rollback, a revert or a rewind shows, and how it is known again. */
+import { html } from 'hono/html';
+import { plural } from '../../cli/terminal/text.ts';
+import { hostLines } from '../../cli/view/host-lines.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
+
+/** What a person confirms. A plan that would do anything else has another digest. */
+export const digestOf = ({
+  checkpointId,
+  repositories,
+  effects,
+  discardedMessageIds,
+  conflicts,
+  epoch,
+}: RollbackAnswer): string =>
+  sha256Hex(JSON.stringify({ checkpointId, repositories, effects, discardedMessageIds, conflicts, epoch }));
+
+type Repository = RollbackAnswer['repositories'][number];
+
+const MOST = 40;
+
+const repositoryPart = ({ path: name, action, written, deleted, host, paths = [] }: Repository): Markup =>
+  html`<section class="card"><h2>${shown(name)} ${badge(action, 'ask')}</h2>
+    <p>${plural(written, 'file')} written, ${plural(deleted, 'file')} deleted</p>
+    ${list(hostLines(host).map((line) => shown(line)))}
+    ${
+      paths.length === 0
+        ? NOTHING
+        : html`<details><summary>${plural(paths.length, 'path')}${written + deleted > paths.length ? ' (the first ones)' : ''}</summary>${list(
+            paths.map((one) => html`<code>${one.change}</code> ${shown(one.path)}`),
+          )}</details>`
+    }</section>`;
+
+/** Those that change, and the names of the others in one line. */
+export const repositoriesPart = (repositories: readonly Repository[]): Markup => {
+  const moved = repositories.filter(({ action }) => action !== 'unchanged');
+  const same = repositories.filter(({ action }) => action === 'unchanged');
+  return html`${moved.slice(0, MOST).map((one) => repositoryPart(one))}${
+    moved.length > MOST
+      ? html`<p class="cut">Cut here: ${plural(moved.length - MOST, 'more repository', 'more repositories')}.</p>`
+      : NOTHING
+  }${
+    same.length === 0
+      ? NOTHING
+      : html`<p class="hint">As they are: ${same.slice(0, MOST).map(({ path: name }, index) => html`${index === 0 ? '' : ', '}${shown(name)}`)}${same.length > MOST ? ` and ${same.length - MOST} more` : ''}</p>`
+  }`;
+};
+
+export const warningsPart = (warnings: readonly string[]): Markup =>
+  warnings.length === 0
+    ? NOTHING
+    : html`<section class="card warn">${list(warnings.map((line) => shown(line)))}</section>`;
+
+export const changedMeanwhile: Markup = html`<p class="card warn" role="alert">Something changed since you looked. Nothing was done. This is the plan now.</p>`;
+
+/** The answer of what was done to files, and the way back from it. */
+export const doneFiles = (sessionId: string, done: RollbackAnswer): Markup =>
+  html`${warningsPart(done.warnings)}
+  ${done.lateWrites === undefined ? NOTHING : html`<p class="card warn">Another process wrote meanwhile. Checkpoint ${shown(done.lateWrites.checkpointId)} has its files: ${done.lateWrites.files.map((name) => html`${shown(name)} `)}</p>`}
+  ${repositoriesPart(done.repositories)}
+  ${done.undoCheckpointId === null ? NOTHING : html`<p><a class="button" href="${path('sessions', sessionId, 'plan')}${query({ checkpoint: done.undoCheckpointId })}">Undo this</a></p>`}
+  <p><a href="${path('sessions', sessionId)}">Back to the session</a></p>`;

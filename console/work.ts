@@ -1,0 +1,87 @@
+/**
+ * What takes longer than a person likes to wait. Whoever asks is answered at once with a page that reads itself again, and
+ * shows the end when it is there: without script, and without a connection that stays open. What has ended is kept for a while,
+ * so a reload does nothing twice.
+ */
+import { sha256Hex } from '../core/shared/ids.ts';
+import type { Elsewhere } from './context.ts';
+import type { Page } from './parts/page.ts';
+
+export type Result = Page | Elsewhere;
+
+export type Outcome = { isDone: true; result: Result } | { isDone: false; id: string; since: Date };
+
+interface Task {
+  owner: string;
+  since: Date;
+  ended: Promise<Result>;
+  endedAt?: number;
+  hasFailed?: true;
+}
+
+export interface Work {
+  /** Begins it, or joins the same of the same person. Answers after `patienceMs` at the latest. */
+  begin(owner: string, what: readonly string[], task: () => Promise<Result>): Promise<Outcome>;
+  /** Undefined: nothing of that person is known by it. */
+  look(owner: string, id: string): Promise<Outcome | undefined>;
+  /** It was shown, and the next one asks afresh. */
+  forget(owner: string, what: readonly string[]): void;
+}
+
+const KEPT_MS = 10 * 60_000;
+const MOST = 200;
+
+export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () => Date }): Work => {
+  const tasks = new Map<string, Task>();
+
+  const tidy = (): void => {
+    const oldest = now().getTime() - KEPT_MS;
+    for (const [id, { endedAt }] of tasks) {
+      if (endedAt !== undefined && (endedAt < oldest || tasks.size > MOST)) tasks.delete(id);
+    }
+  };
+
+  const waited = async (id: string, { ended, since }: Task): Promise<Outcome> => {
+    const timer = Promise.withResolvers<undefined>();
+    const handle = setTimeout(() => timer.resolve(undefined), patienceMs);
+    try {
+      const result = await Promise.race([ended, timer.promise]);
+      return result === undefined ? { isDone: false, id, since } : { isDone: true, result };
+    } finally {
+      clearTimeout(handle);
+    }
+  };
+
+  const idOf = (owner: string, what: readonly string[]): string =>
+    sha256Hex(JSON.stringify([owner, ...what]));
+
+  return {
+    begin: (owner, what, run) => {
+      tidy();
+      const id = idOf(owner, what);
+      let task = tasks.get(id);
+      // What failed may be tried again.
+      if (task === undefined || task.hasFailed === true) {
+        const begun: Task = { owner, since: now(), ended: run() };
+        const end = (): void => {
+          begun.endedAt = now().getTime();
+        };
+        // Who looks at it is told; nobody may look.
+        begun.ended.then(end, () => {
+          begun.hasFailed = true;
+          end();
+        });
+        tasks.set(id, begun);
+        task = begun;
+      }
+      return waited(id, task);
+    },
+    look: async (owner, id) => {
+      const task = tasks.get(id);
+      return task === undefined || task.owner !== owner ? undefined : waited(id, task);
+    },
+    forget: (owner, what) => {
+      tasks.delete(idOf(owner, what));
+    },
+  };
+};
