@@ -80,6 +80,7 @@ export const COMMANDS = {
     'restore/plan-host',
     'capture/changes',
     'capture/bundles',
+    'merge/note',
     'merge/three-way',
     'merge/side-lists',
     'merge/compose',

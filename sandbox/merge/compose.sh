@@ -167,6 +167,7 @@ main() {
   for i in "${!KNOWN_PATH[@]}"; do
     [ -f "$RUN/$i.finished" ] || (compose_job "$i") && [ -f "$RUN/$i.finished" ] || fault "the states of ${KNOWN_PATH[i]} could not be merged"
   done
+  note_composed 2>/dev/null || :
   [ ! -e "$IN" ] || rm -rf -- "$IN"
   send_capture "${parts[@]}"
 }

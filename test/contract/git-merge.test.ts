@@ -202,7 +202,7 @@ test('objects that the sandbox lost are asked for, and brought', async () => {
   const { harness, base, theirs } = at;
   harness.sh('rm -rf r/.agent-shadow');
   await harness.capture();
-  const { report } = await harness.compose([{ base, theirs }]);
+  const { report } = await harness.compose([{ base, theirs }], { once: true });
   expect(report.missing).toEqual(['r']);
   const { merged: goal } = await harness.compose([{ base, theirs }], { bring: true });
   await harness.rollback(goal);

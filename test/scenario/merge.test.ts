@@ -83,3 +83,34 @@ test('only the named files and repositories go back, and all else stays', async 
   await expect(rollback('p2', ['api/none'])).rejects.toMatchObject({ errorType: 'InvalidInput' });
   await expect(rollback('p3', ['elsewhere/x'])).rejects.toMatchObject({ errorType: 'InvalidInput' });
 });
+
+test('a repository that the fork deleted goes, one that a message made is taken back, and the plans say so', async () => {
+  const world = await stage.open();
+  await world.checkpoint('t1', 'msg-1');
+  shell(
+    world.root,
+    'mkdir loose born; echo l > loose/l; echo b > born/b; cd born; git init -q -b main; echo c > c',
+  );
+  await world.checkpoint('t2', 'msg-2');
+  const fork = await stage.forkOf(world, 'f3');
+  shell(fork.root, 'rm -rf web; echo f > api/f');
+  await fork.checkpoint('f');
+
+  const planned = await stage.merge(fork, world, 'm', { dryRun: true });
+  const merged = await stage.merge(fork, world, 'm');
+  const told = ({ repositories }: Pick<RollbackAnswer, 'repositories'>) =>
+    repositories.map(({ path, action, written, deleted }) => ({ path, action, written, deleted }));
+  expect(told(planned)).toEqual(told(merged));
+  expect(shell(world.root, 'ls; ls loose born web')).toBe(
+    'api\nborn\nloose\nweb\nborn:\nb\nc\n\nloose:\nl\n\nweb:\ncache.ignored\n',
+  );
+
+  const revert = { sessionId: world.sessionId, requestId: 'r', messageId: 'msg-2' };
+  const plan = (await cloud.invoke('revert', { ...revert, dryRun: true })) as unknown as RollbackAnswer;
+  const reverted = (await cloud.invoke('revert', revert)) as unknown as RollbackAnswer;
+  expect(told(plan)).toEqual(told(reverted));
+  // No capture holds what lies in no repository, so it stays.
+  expect(shell(world.root, 'ls; ls loose')).toBe('api\nloose\nweb\nl\n');
+  await world.rollback('undo', String(reverted.undoCheckpointId));
+  expect(shell(world.root, 'ls born')).toBe('b\nc\n');
+});

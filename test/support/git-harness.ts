@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { CapturedRepository, CaptureReport } from '../../core/checkpoint/ports/capture.ts';
-import type { ComposeReport } from '../../core/checkpoint/ports/compose.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
+import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
 
@@ -156,65 +156,17 @@ export const createHarness = async (options: HarnessOptions = {}) => {
      * Merges into the last capture what happened between two others, step by step, as the function does.
      * The answer can be rolled back to.
      */
-    compose: async (
+    compose: (
       steps: { base: Snapshot; theirs: Snapshot }[],
-      flags: { paths?: Record<string, string[]>; markers?: boolean; plan?: boolean; bring?: boolean } = {},
-    ): Promise<{ report: ComposeReport; merged: Snapshot }> => {
+      flags: ComposeFlags = {},
+    ): Promise<ComposedSnapshot> => {
       const now = last;
       if (now === undefined) throw new Error('nothing was captured');
       executions += 1;
-      const composed = now.repositories.flatMap((one) => {
-        const stepsHere = steps.flatMap(({ base, theirs }) => {
-          const [from, to] = [captured(base, one.path), captured(theirs, one.path)];
-          return from === null || to === null ? [] : [{ base: from, theirs: to }];
-        });
-        if (one.state !== 'captured' || stepsHere.length === 0) return [];
-        const { path, commit, tree, meta, base, baseCommit } = one;
-        return [
-          {
-            known: { path, commit, tree, meta, base, baseCommit, next: 'append' as const },
-            objectFormat: one.info?.objectFormat ?? ('sha1' as const),
-            steps: stepsHere,
-            paths: flags.paths?.[path],
-            bundles: steps.flatMap(({ base: b, theirs }) =>
-              flags.bring === true ? [...(b.chains.get(path) ?? []), ...(theirs.chains.get(path) ?? [])] : [],
-            ),
-          },
-        ];
-      });
-      const report = await repositories.compose(
-        harness.sandbox,
-        {
-          sessionId: common.sessionId,
-          timeoutMs: common.timeoutMs,
-          projectsRoot: root,
-          toolExecutionId: `t${executions}`,
-          messageId: null,
-          reason: 'merge',
-          knownBases: [],
-          maxInlineBytes: 8 * 1024 * 1024,
-          repositories: composed,
-          markers: flags.markers ?? false,
-          labels: { ours: 'target', theirs: 'fork' },
-          isExported: flags.plan !== true,
-        },
-        async () => null,
-      );
-      const chains = new Map(now.chains);
-      for (const bundle of report.bundles) {
-        chains.set(bundle.repositoryPath, [...(chains.get(bundle.repositoryPath) ?? []), bundle]);
-      }
-      const states = new Map(report.repositories.map((one) => [one.path, one]));
-      const repositoriesNow = now.repositories.map((one) => {
-        const state = states.get(one.path);
-        return state?.state !== 'captured' || one.state !== 'captured'
-          ? one
-          : { ...one, ...state, info: one.info };
-      });
-      return {
-        report,
-        merged: { repositories: repositoriesNow, report: now.report, tag: `t${executions}`, chains },
-      };
+      const { sandbox } = harness;
+      const { sessionId, timeoutMs } = common;
+      const about = { sandbox, projectsRoot: root, sessionId, timeoutMs, tag: `t${executions}` };
+      return composeSnapshot(about, now, steps, flags);
     },
     /** Tells the sandbox that this capture is durable. */
     lateStored: (late: Snapshot): Promise<void> =>

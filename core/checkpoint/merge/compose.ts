@@ -11,6 +11,7 @@ import { knownFrom } from '../capture/chain.ts';
 import { BUNDLE_LIMITS } from '../capture/limits.ts';
 import type {
   CapturedRepositoryState,
+  Checkpoint,
   ComposedFacts,
   Composition,
   RepositoryState,
@@ -29,7 +30,7 @@ export interface ComposeInput {
   sandbox: ExecutionAdapter;
   composition: Composition;
   /** The capture of now: the states that it holds. */
-  now: { repositories: RepositoryState[] };
+  now: Pick<Checkpoint, 'repositories' | 'toolExecutionId'>;
   toolExecutionId: string;
   messageId: string | null;
   /** False for a plan: nothing is stored. */
@@ -132,6 +133,12 @@ export const createCompose = (deps: CaptureDeps) => {
       ...decisions.flatMap((one) => (one.action === 'take' ? one.state : [])),
     ]);
 
+    const gone = decisions.flatMap((one) => {
+      const isThere = now.repositories.some(({ path, state }) => path === one.path && state === 'captured');
+      if (one.action !== 'leave' || !isThere) return [];
+      return [{ path: one.path, ...(one.tag !== undefined && { tag: one.tag }) }];
+    });
+
     const run = async (upload: Parameters<typeof repositories.compose>[2]): Promise<ComposeReport> => {
       const ask = async (missing: readonly string[]): Promise<ComposeReport> =>
         repositories.compose(
@@ -146,6 +153,8 @@ export const createCompose = (deps: CaptureDeps) => {
             maxInlineBytes: (deps.limits ?? BUNDLE_LIMITS).carriedBytes,
             timeoutMs: commandTimeout(invocation, clock),
             repositories: await bundlesFor(session.sessionId, foreign, wanted, decisions, missing),
+            nowTag: now.toolExecutionId,
+            gone,
             markers,
             labels: LABELS,
             isExported: input.isStored && (conflicts.length === 0 || markers),
@@ -179,7 +188,7 @@ export const createCompose = (deps: CaptureDeps) => {
       return { captured: { repositories: states }, report };
     };
     const { captured, report } =
-      wanted.length === 0
+      wanted.length === 0 && gone.length === 0
         ? nothing
         : await (input.isStored
             ? takeIn({ session, head: { repositories: told } }, async (upload) => {

@@ -12,11 +12,14 @@ export type States = readonly RepositoryState[];
 export interface Step {
   base: States;
   theirs: States;
+  /** Under which name `theirs` was captured, when it is of the same session. */
+  tag?: string;
 }
 
 export type Decision =
   | { path: string; action: 'keep' }
-  | { path: string; action: 'leave' }
+  /** `tag`: the capture in which it was not there, when it is of the same session. */
+  | { path: string; action: 'leave'; tag?: string }
   /** The repository as it is there, whole: it is not there now, or its chain is of the same session. */
   | { path: string; action: 'take'; state: CapturedRepositoryState }
   | {
@@ -29,7 +32,7 @@ export type Decision =
 
 /** A state on its way through the steps: not there, or with steps that a sandbox is to make. */
 type Current =
-  | { kind: 'gone' }
+  | { kind: 'gone'; tag?: string | undefined }
   | { kind: 'now'; state: CapturedRepositoryState }
   | { kind: 'taken'; state: CapturedRepositoryState; from: CapturedRepositoryState | undefined }
   | {
@@ -93,7 +96,7 @@ const idsOf = ({ tree, meta }: CapturedRepositoryState) => ({ tree, meta });
 const decision = (path: string, current: Current, paths: string[] | undefined): Decision => {
   switch (current.kind) {
     case 'gone':
-      return { path, action: 'leave' };
+      return { path, action: 'leave', ...(current.tag !== undefined && { tag: current.tag }) };
     case 'now':
       return { path, action: 'keep' };
     case 'taken':
@@ -122,7 +125,7 @@ const decideOne = (
 ): Decision | Conflict => {
   const present = at(now, path);
   let current: Current = present === undefined ? { kind: 'gone' } : { kind: 'now', state: present };
-  for (const { base, theirs } of steps) {
+  for (const { base, theirs, tag } of steps) {
     if (isFailed(base, path) || isFailed(theirs, path)) {
       return clash(path, 'a checkpoint that is needed does not hold it');
     }
@@ -137,7 +140,7 @@ const decideOne = (
     const isWhole = paths === undefined && to !== undefined && isOwn(to);
     const moved = next(current, from, to, isWhole);
     if (typeof moved === 'string') return clash(path, moved);
-    current = moved;
+    current = moved.kind === 'gone' && current.kind !== 'gone' ? { kind: 'gone', tag } : moved;
   }
   return decision(path, current, paths);
 };

@@ -22,18 +22,22 @@ export const createCompositionSteps =
       if (ref.sessionId !== sessionId) for (const state of repositories) foreign.set(state, ref.sessionId);
       return repositories;
     };
-    const ownAt = (seq: number | null): Promise<States> =>
-      seq === null ? Promise.resolve(now) : statesAt({ sessionId, seq });
+    const ownAt = async (seq: number | null): Promise<States> =>
+      seq === null ? now : statesAt({ sessionId, seq });
+    const ownTarget = async (seq: number): Promise<Pick<Step, 'theirs' | 'tag'>> => {
+      const { repositories, toolExecutionId } = await findTarget(store, sessionId, {}, seq);
+      return { theirs: repositories, tag: toolExecutionId };
+    };
 
     const read = async (): Promise<Step[]> => {
       switch (composition.kind) {
         case 'paths':
-          return [{ base: now, theirs: await ownAt(composition.fromSeq) }];
+          return [{ base: now, ...(await ownTarget(composition.fromSeq)) }];
         case 'revert':
           return Promise.all(
             composition.changes.map(async ({ afterSeq, beforeSeq }) => ({
               base: await ownAt(afterSeq),
-              theirs: await ownAt(beforeSeq),
+              ...(await ownTarget(beforeSeq)),
             })),
           );
         case 'merge':

@@ -36,6 +36,13 @@ export interface ComposeRequest
     | 'maxInlineBytes'
   > {
   repositories: ComposeRepository[];
+  /** The capture of now that the composition is made from. */
+  nowTag: string;
+  /**
+   * Repositories that the result does not have and now has. `tag`: the capture of this session that says what
+   * their directories held without them.
+   */
+  gone: { path: string; tag?: string }[];
   /** Takes conflicts as git writes them into files, between markers with these names. */
   markers: boolean;
   labels: { ours: string; theirs: string };

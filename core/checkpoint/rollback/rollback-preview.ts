@@ -111,7 +111,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
               session,
               sandbox,
               composition: goal.composition,
-              now: { repositories: onRecord(now, head.repositories) },
+              now: { repositories: onRecord(now, head.repositories), toolExecutionId: planId },
               toolExecutionId: planId,
               messageId: head.messageId,
               isStored: false,
@@ -129,6 +129,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       requestId: input.requestId,
       filesOnly: input.filesOnly ?? false,
       dryRun: true,
+      targetTag: 'target' in goal ? goal.target.toolExecutionId : planId,
       timeoutMs: commandTimeout(invocation, clock),
     };
     const tryRestore = async (wanted: readonly RepositoryState[]) => {

@@ -127,15 +127,17 @@ export const createFakeStore = (): FakeStore => {
     listTree: async (sessionId) =>
       inSession(checkpoints, sessionId)
         .toSorted((a, b) => a.seq - b.seq)
-        .map(({ seq, parentSeq, messageId, messageOrder, checkpointId, reason, complete, detached }) => ({
-          seq,
-          parentSeq,
-          messageId,
-          messageOrder,
-          checkpointId,
-          reason,
-          complete,
-          detached,
+        .map((one) => ({
+          seq: one.seq,
+          parentSeq: one.parentSeq,
+          messageId: one.messageId,
+          messageOrder: one.messageOrder,
+          checkpointId: one.checkpointId,
+          reason: one.reason,
+          complete: one.complete,
+          detached: one.detached,
+          ...(one.mergedFrom !== undefined && { mergedFrom: one.mergedFrom }),
+          ...(one.forkedFrom !== undefined && { forkedFrom: one.forkedFrom }),
         })),
     prolongCheckpoint: async (sessionId, seq, expiresAt) => {
       const found = checkpoints.get(key(sessionId, seq));

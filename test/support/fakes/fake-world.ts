@@ -11,6 +11,7 @@ import type {
   KnownRepository,
   UploadTarget,
 } from '../../../core/checkpoint/ports/capture.ts';
+import type { ComposeReport, ComposeRequest } from '../../../core/checkpoint/ports/compose.ts';
 import type { Repositories } from '../../../core/checkpoint/ports/repositories.ts';
 import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/checkpoint/ports/sandbox.ts';
@@ -18,6 +19,7 @@ import { WalkbackError } from '../../../core/shared/errors.ts';
 import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';
 import { createBundle, readBundle, sha1 } from './fake-bundle.ts';
+import { mergeThreeWays } from './fake-compose.ts';
 import { type Contents, decideEnd, type Ends, settledContents } from './fake-settle.ts';
 
 export interface FakeRepository {
@@ -142,7 +144,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
 
   const captureOne = (
     sandbox: FakeSandbox,
-    request: CaptureRequest,
+    request: Pick<CaptureRequest, 'known' | 'knownBases' | 'targets'>,
     path: string,
     repository: FakeRepository,
   ): { repository: CapturedRepository; bundles: CapturedBundle[] } => {
@@ -211,7 +213,10 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     }
   };
 
-  const bringIn = (sandbox: FakeSandbox, request: RestoreRequest): string | undefined => {
+  const bringIn = (
+    sandbox: FakeSandbox,
+    request: { repositories: readonly Pick<RestoreRequest['repositories'][number], 'path' | 'bundles'>[] },
+  ): string | undefined => {
     for (const { path, bundles } of request.repositories) {
       for (const source of bundles) {
         const bytes = source.bytes ?? bucket.fetch(source.url ?? '');
@@ -227,6 +232,49 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       }
     }
     return undefined;
+  };
+
+  const composeIn = (sandbox: FakeSandbox, request: ComposeRequest): ComposeReport => {
+    const report: ComposeReport = {
+      repositories: [],
+      bundles: [],
+      failures: [],
+      skipped: [],
+      conflicts: [],
+      unknownPaths: [],
+      missing: [],
+      unsupported: [],
+      hostKept: [],
+      hostTaken: [],
+      roundTrips: 1,
+    };
+    for (const { known, steps, bundles, paths, isNew } of request.repositories) {
+      const { path } = known;
+      const at = (state: CapturedState) => sandbox.snapshots.get(nameOf(path, state))?.repository;
+      const problem = bringIn(sandbox, { repositories: [{ path, bundles }] });
+      let result = at(known);
+      for (const step of steps) {
+        const [base, theirs] = [at(step.base), at(step.theirs)];
+        if (result === undefined || base === undefined || theirs === undefined) result = undefined;
+        else {
+          const merged = mergeThreeWays(path, { base, ours: result, theirs }, paths);
+          report.conflicts.push(...merged.conflicts);
+          if (merged.host === 'taken') report.hostTaken.push(path);
+          if (merged.host === 'kept') report.hostKept.push(path);
+          result = merged.repository;
+        }
+      }
+      if (problem !== undefined || result === undefined) {
+        report.missing.push(path);
+        report.repositories.push({ path, state: 'failed', changed: false });
+        continue;
+      }
+      const { knownBases } = request;
+      const made = captureOne(sandbox, { known: isNew === true ? [] : [known], knownBases }, path, result);
+      report.repositories.push(made.repository);
+      if (request.isExported && report.conflicts.length === 0) report.bundles.push(...made.bundles);
+    }
+    return report;
   };
 
   const refuse = (
@@ -350,9 +398,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         });
       },
       lateStored: async () => undefined,
-      compose: async () => {
-        throw new Error('the sandboxes of this world merge nothing: tests of merges use real git');
-      },
+      compose: async ({ sandboxId }, request) => composeIn(need(sandboxId), request),
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
         const sandbox = need(sandboxId);

@@ -1,6 +1,9 @@
 /** Everything one test needs: fakes that remember, a clock that is moved by hand, and use cases over them. */
 
 import { createTakeCheckpoint } from '../../../core/checkpoint/capture/take-checkpoint.ts';
+import { createForkSession } from '../../../core/checkpoint/merge/fork-session.ts';
+import { createMerge } from '../../../core/checkpoint/merge/merge.ts';
+import { createRevert } from '../../../core/checkpoint/merge/revert.ts';
 import { createRehydrate } from '../../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../../core/checkpoint/rollback/rollback.ts';
 import { createContext } from '../../../core/checkpoint/session/context.ts';
@@ -48,6 +51,9 @@ export const createStage = () => {
     const rollback = createRollback(deps);
     const rehydrate = createRehydrate(deps);
     const context = createContext(deps);
+    const fork = createForkSession(deps);
+    const merge = createMerge(deps);
+    const revert = createRevert(deps);
     return {
       deps,
       startSession: (input: Partial<Parameters<typeof start>[0]> = {}) =>
@@ -65,6 +71,11 @@ export const createStage = () => {
         rollback({ sessionId: SESSION, ...input }, invocation()),
       rehydrate: (input: Omit<Parameters<typeof rehydrate>[0], 'sessionId'>) =>
         rehydrate({ sessionId: SESSION, ...input }, invocation()),
+      fork: (input: Partial<Parameters<typeof fork>[0]> = {}) =>
+        fork({ sessionId: SESSION, requestId: 'f1', ...input }, invocation()),
+      merge: (input: Parameters<typeof merge>[0]) => merge(input, invocation()),
+      revert: (input: Omit<Parameters<typeof revert>[0], 'sessionId'>) =>
+        revert({ sessionId: SESSION, ...input }, invocation()),
       timeline: createTimeline(deps),
       context: () => context({ sessionId: SESSION }, invocation()),
       endSession: () =>

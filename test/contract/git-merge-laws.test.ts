@@ -1,0 +1,16 @@
+/** Laws of three-way merges over generated repositories: one of them here, more in git-merge-laws.long.test.ts. */
+import * as fc from 'fast-check';
+import { test } from 'vitest';
+import { generated, lawsHold } from '../support/merge-laws.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+test('merges are nothing, equal, commute and can be taken back, whatever the repositories hold', {
+  timeout: 960_000,
+}, async () => {
+  const seed = printedSeed('merge laws');
+  await fc.assert(fc.asyncProperty(generated, lawsHold), {
+    seed,
+    numRuns: WHOLE ? 6 : 1,
+    endOnFailure: true,
+  });
+});

@@ -1,0 +1,2 @@
+/** The same tests, with a fault at every call. */
+import './merge-convergence.test.ts';
