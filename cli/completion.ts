@@ -74,6 +74,14 @@ _walkback() {
 }
 compdef _walkback walkback
 `,
-  fish: `complete -c walkback -a '(${ASK} (printf ":%s\\n" (commandline -opc)[2..-1] (commandline -ct) | string collect) 2>/dev/null)'
+  fish: `function __walkback_complete
+  set -l found (${ASK} (printf ':%s\\n' (commandline -opc)[2..-1] (commandline -ct) | string collect) 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c walkback -f -a '(__walkback_complete)'
 `,
 } as const;

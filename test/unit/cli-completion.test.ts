@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,12 +58,74 @@ describe('what can come next', () => {
   });
 });
 
-test('bash completes with it', async () => {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-completion-'));
-  const script = join(directory.path, 'completion.bash');
-  await writeFile(script, (await runCommand(['completion', 'bash'])).stdout);
-  const words = 'COMP_WORDS=(walkback saga "rew"); COMP_CWORD=2; _walkback; echo "${COMPREPLY[@]}"';
-  const command = `walkback() { ${process.execPath} ${join(PROJECT, 'bin/walkback.mjs')} "$@"; }; source ${script}; ${words}`;
-  const { stdout } = await promisify(execFile)('bash', ['-c', command]);
-  expect(stdout.trim()).toBe('rewind');
+/** A directory with the command `walkback`, the script of the shell, and a file that may be meant. */
+const scene = async (shell: string) => {
+  const directory = await mkdtempDisposable(join(tmpdir(), 'walkback-completion-'));
+  const { path } = directory;
+  const command = `#!/bin/sh\nexec ${process.execPath} ${join(PROJECT, 'bin/walkback.mjs')} "$@"\n`;
+  await writeFile(join(path, 'walkback'), command, { mode: 0o755 });
+  await writeFile(join(path, 'script'), (await runCommand(['completion', shell])).stdout);
+  await writeFile(join(path, 'plan.json'), '{}');
+  const env = { PATH: `${path}:${process.env['PATH'] ?? ''}`, HOME: path, TERM: 'xterm' };
+  return {
+    /** What the shell says at its end. */
+    says: async (args: string[]): Promise<string> =>
+      (await promisify(execFile)(shell, args, { cwd: path, env })).stdout,
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+  };
+};
+
+/** Shells that this machine has; the tests of the others are skipped by name. */
+const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+
+describe.skipIf(!has('bash'))('bash', () => {
+  test('completes with it', async () => {
+    await using bash = await scene('bash');
+    const words = 'COMP_WORDS=(walkback saga "rew"); COMP_CWORD=2; _walkback; echo "${COMPREPLY[@]}"';
+    expect((await bash.says(['-c', `source script; ${words}`])).trim()).toBe('rewind');
+  });
+});
+
+describe.skipIf(!has('fish'))('fish', () => {
+  test('completes with it: words, values of options, else files', async () => {
+    await using fish = await scene('fish');
+    const lines = ['walkback saga rew', 'walkback rehydrate --mode ', 'walkback saga start --plan pl'];
+    const asked = lines.map((line) => `complete -C '${line}'; echo ==`).join('; ');
+    const said = await fish.says(['--no-config', '-c', `source script; ${asked}`]);
+    const found = said.split('==\n').map((part) => part.split('\n').filter((word) => word !== ''));
+    expect(found).toEqual([['rewind'], ['resume', 'review'], ['plan.json'], []]);
+  });
+});
+
+/** Types a line and Tab in a zsh of its own, then puts `echo` before it: what is printed is the line as it was completed. */
+const TAB_IN_ZSH = String.raw`
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -u -d dump; source script; echo READ''Y"
+zpty -r -m shell seen '*READY*'
+for typed in "$@"; do
+  zpty -w -n shell "$typed"$'\t'
+  zpty -w -n shell $'\x01echo DO\'\'NE:\n'
+  zpty -r -m shell seen $'*DONE:*\n*'
+  print -r -- "\${\${seen##*DONE:}%%$'\r'*}"
+done
+zpty -d shell
+`.replaceAll('\\$', '$');
+
+describe.skipIf(!has('zsh'))('zsh', () => {
+  test('completes with it: words, and files where it knows none', async () => {
+    await using zsh = await scene('zsh');
+    const typed = ['walkback saga rew', 'walkback rehydrate --mode res', 'walkback saga start --plan pl'];
+    const said = await zsh.says(['-f', '-c', TAB_IN_ZSH, 'zsh', ...typed]);
+    expect(
+      said
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.trim()),
+    ).toEqual([
+      'walkback saga rewind',
+      'walkback rehydrate --mode resume',
+      'walkback saga start --plan plan.json',
+    ]);
+  });
 });
