@@ -19,6 +19,8 @@ export const choose = async (
   if (!(stdin instanceof Readable)) return undefined;
   // Loaded only when somebody is asked.
   const { autocomplete, isCancel, settings } = await import('@clack/prompts');
+  // A terminal that was never told its size says 0, and the list would be one character wide.
+  if (process.stderr.columns === 0) process.stderr.columns = 80;
   settings.withGuide = env['TERM'] !== 'dumb';
   const chosen = await autocomplete({
     message,

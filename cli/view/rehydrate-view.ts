@@ -27,6 +27,7 @@ const whereLines = (result: RehydrateAnswer, facts: Facts): string[] => {
     ...(lifetimeMs === undefined
       ? []
       : [fact(paint, 'lives', `${formatDuration(lifetimeMs)}, then its files go`)]),
+    ...(mode === 'review' ? [fact(paint, 'delete', `walkback copies delete ${result.sandboxId}`)] : []),
     ...(mode === 'resume' && directory !== undefined
       ? [paint.dim(`  The session works there from now on; ${root} itself stays as it is.`)]
       : []),

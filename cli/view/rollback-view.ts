@@ -77,7 +77,7 @@ const lateLines = ({ lateWrites }: RollbackAnswer, paint: Paint): string[] =>
 /** The plan of a dry run. */
 export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, width: number): string =>
   `${[
-    `${paint.bold('Plan')}: back to ${paint.yellow(to)} ${paint.dim(plan.checkpointId)}`,
+    `${paint.bold('Plan')}: back to ${paint.yellow(to)}${to === plan.checkpointId ? '' : ` ${paint.dim(plan.checkpointId)}`}`,
     ...repositoryLines(plan.repositories, paint, width),
     ...messageLines(plan, 'leaves behind'),
     ...effectLines(plan, paint, width),

@@ -57,6 +57,12 @@ describe.skipIf(!isReachable)('the packages', () => {
       expect((await readFile(join(modules, file), 'utf8')).match(NEWER), file).toBeNull();
   });
 
+  test('without the command, the client says what to install', async () => {
+    await expect(stage.runAlone(['out/example.js'])).rejects.toThrow(
+      /CloudUnavailable[\s\S]*npm i -D @walkback\/cli/,
+    );
+  });
+
   for (const node of [OLDEST, '22', '24']) {
     describe.concurrent(`on Node ${node}`, () => {
       test('the command answers, and on the oldest plays the demo to its end', async () => {
@@ -65,11 +71,13 @@ describe.skipIf(!isReachable)('the packages', () => {
         if (node === OLDEST) expect(await stage.run(node, [COMMAND, 'demo'])).toMatch(/all \d+ equal/);
       });
 
-      test('the example captures, rolls back, and finds what was there', async () => {
-        await stage.run(node, [COMMAND, 'up', '--detach']);
+      test('the example finds the command and starts its cloud, captures, rolls back, and finds what was there', async () => {
+        // Nothing runs: the client looks for @walkback/cli where it is installed.
+        await expect(stage.run(node, [COMMAND, 'env'])).rejects.toThrow('CloudUnavailable');
         try {
           const said = JSON.parse(await stage.run(node, ['out/example.js']));
           expect(said).toEqual({ back: 'kept\n', name: 'add', safe: 'function' });
+          expect(await stage.run(node, [COMMAND, 'env'])).toContain('AWS_ENDPOINT_URL_LAMBDA');
         } finally {
           await stage.run(node, [COMMAND, 'down']);
         }

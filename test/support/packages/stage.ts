@@ -1,6 +1,6 @@
 /** An empty directory of somebody who installed the packages from their tarballs, and the Nodes they may have. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,6 +20,8 @@ export interface Stage {
   nodes: ReadonlyMap<string, string>;
   /** Runs a file of the directory on one Node, with nothing of ours in reach. Answers stdout. */
   run(node: string, args: readonly string[]): Promise<string>;
+  /** As `run` on Node 24, in a directory that has the client only. */
+  runAlone(args: readonly string[]): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -68,22 +70,30 @@ export const openStage = async (): Promise<Stage> => {
   for (const version of OLDER_NODES) nodes.set(...(await installNode(version, root)));
   for (const file of ['example.ts', 'app.mjs'])
     await copyFile(join(import.meta.dirname, file), join(directory, file));
+  const runIn = async (cwd: string, home: string, node: string, args: readonly string[]): Promise<string> => {
+    const executable = nodes.get(node) ?? '';
+    await mkdir(home, { recursive: true });
+    // Only what a shell has: the directory of this Node first, so that what a command starts is that one too.
+    const env = {
+      PATH: [dirname(executable), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+      HOME: home,
+      NO_COLOR: '1',
+    };
+    const { stdout } = await ran(executable, [...args], { cwd, env, maxBuffer: 64 * 1024 ** 2 });
+    return stdout;
+  };
   return {
     directory,
     tarballs,
     nodes,
-    run: async (node, args) => {
-      const executable = nodes.get(node) ?? '';
-      const home = join(root, `home-${node}`);
-      await mkdir(home, { recursive: true });
-      // Only what a shell has: the directory of this Node first, so that what a command starts is that one too.
-      const env = {
-        PATH: [dirname(executable), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
-        HOME: home,
-        NO_COLOR: '1',
-      };
-      const { stdout } = await ran(executable, [...args], { cwd: directory, env, maxBuffer: 64 * 1024 ** 2 });
-      return stdout;
+    run: (node, args) => runIn(directory, join(root, `home-${node}`), node, args),
+    runAlone: async (args) => {
+      const alone = join(root, 'alone');
+      await mkdir(alone);
+      await writeFile(join(alone, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+      await npm(['install', tarballs[0] ?? ''], alone);
+      await cp(join(directory, 'out'), join(alone, 'out'), { recursive: true });
+      return runIn(alone, join(root, 'home-alone'), '24', args);
     },
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
