@@ -81,6 +81,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,
       },
       {
+        name: 'verify-commitments',
+        summary: 'say in a fresh copy whether work is done',
+        load: async () => (await import('./commands/verify-commitments.ts')).defineVerifyCommitments,
+      },
+      {
         name: 'preflight',
         summary: 'say what a sandbox lacks before anybody works in it',
         load: async () => (await import('./commands/preflight.ts')).definePreflight,

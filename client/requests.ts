@@ -20,6 +20,8 @@ type Needs<Action extends Operation['action'], Names extends keyof Operation> = 
 /** Where a schema has a rule between fields, the type has it too. */
 interface Ruled {
   rollback: OneOf<RequestOf<'rollback'>, 'messageId' | 'checkpointId'>;
+  'verify-commitments': RequestOf<'verify-commitments'> &
+    ({ messageId?: string; checkpointId?: never } | { messageId?: never; checkpointId?: string });
   preflight: OneOf<RequestOf<'preflight'>, 'sandboxId' | 'template'>;
   rehydrate: RequestOf<'rehydrate'> &
     ({ messageId?: string; checkpointId?: never } | { messageId?: never; checkpointId?: string });

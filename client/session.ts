@@ -93,6 +93,14 @@ export interface Session {
   /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. */
   changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
   timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
+  /**
+   * Whether work is done: runs commands in a fresh copy of a checkpoint (default: the head), which is killed again. What no
+   * checkpoint holds is not in the copy.
+   */
+  verify(
+    commitments: Request<'verify-commitments'>['commitments'],
+    options?: { to?: Point; template?: string; allowPartial?: boolean },
+  ): Promise<Answer<'verify-commitments'>>;
   /** Whether the sandbox of this session has what work in it needs. `needs`: commands, beside what Walkback needs. */
   preflight(options?: { needs?: string[] }): Promise<Answer<'preflight'>>;
   /** Text for the agent's system prompt about its repositories. */
@@ -196,6 +204,10 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       ),
     changes: (options) => invoke('changes', { ...options, sessionId }),
     timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
+    verify: (commitments, { to, ...options } = {}) => {
+      const target = to === undefined ? {} : targetOfPoint(to);
+      return invoke('verify-commitments', { ...options, ...target, sessionId, commitments });
+    },
     preflight: async (options = {}) => {
       const { session } = await invoke('timeline', { sessionId, limit: 1 });
       return invoke('preflight', {

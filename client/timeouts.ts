@@ -20,6 +20,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   merge: 900,
   preflight: 300,
   rehydrate: 900,
+  'verify-commitments': 900,
   timeline: 60,
   context: 300,
   diff: 300,

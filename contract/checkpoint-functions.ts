@@ -31,8 +31,8 @@ import {
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
-import { preflightAnswer } from './workspace-answers.ts';
-import { preflightInput } from './workspace-inputs.ts';
+import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts';
+import { preflightInput, verifyCommitmentsInput } from './workspace-inputs.ts';
 
 /** What a capture needs, and so a rollback. */
 export const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
@@ -105,6 +105,14 @@ export const CHECKPOINT_FUNCTIONS = {
     description: 'Rebuilds a checkpoint in a fresh sandbox',
     input: rehydrateInput,
     answer: rehydrateAnswer,
+    callers: ['agent-backend', 'reviewer'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },
+  },
+  'verify-commitments': {
+    description: 'Runs commands in a fresh copy of a checkpoint, and kills the copy',
+    input: verifyCommitmentsInput,
+    answer: verifyCommitmentsAnswer,
     callers: ['agent-backend', 'reviewer'],
     timeoutSeconds: LONGEST_SECONDS,
     grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },

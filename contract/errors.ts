@@ -83,6 +83,7 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: bring the target into the fork (--into FORK), mend it there, merge again',
   ),
+  CommitmentsBroken: refusal('failed', 'see what the commands wrote, mend the work, then verify again'),
   RollbackAbandoned: refusal(
     'conflict',
     'nobody came back for it, and another call settled it: read the timeline',

@@ -43,7 +43,7 @@ export const absolutePath = z
   .refine((value) => value !== '/', { error: 'must not be the root of the file system' })
   .transform((value) => value.replace(/\/$/, ''));
 
-const isRelativePath = (value: string): boolean =>
+export const isRelativePath = (value: string): boolean =>
   !value.includes('\0') &&
   value
     .replace(/\/$/, '')

@@ -21,3 +21,26 @@ export const preflightAnswer = () =>
     checks: z.array(preflightCheck()),
   });
 export type PreflightAnswer = z.infer<ReturnType<typeof preflightAnswer>>;
+
+export const verifiedCommitment = () =>
+  z.object({
+    id: z.string(),
+    status: z
+      .enum(['kept', 'broken', 'timed-out', 'not-run'])
+      .describe('not-run: the time of the call was over'),
+    exitCode: z.int().nullable().describe('null when it did not end by itself, or was not run'),
+    milliseconds: z.int().min(0),
+    output: z.string().describe('what it wrote, stdout and stderr; of much, the beginning and the end'),
+    isCut: z.boolean().describe('the middle of the output is missing'),
+  });
+export type VerifiedCommitment = z.infer<ReturnType<typeof verifiedCommitment>>;
+
+export const verifyCommitmentsAnswer = () =>
+  z.object({
+    sessionId: z.string(),
+    checkpointId: z.string().describe('what was verified'),
+    ok: z.boolean().describe('every commitment is kept'),
+    commitments: z.array(verifiedCommitment()),
+    warnings: z.array(z.string()),
+  });
+export type VerifyCommitmentsAnswer = z.infer<ReturnType<typeof verifyCommitmentsAnswer>>;

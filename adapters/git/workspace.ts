@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import type { RemoteFacts, SandboxFacts, Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
-import { all, cutShort, type Pair, records, value } from './output.ts';
+import { all, cutShort, type Pair, records, requireOutput, value } from './output.ts';
 import { assignments, plainScript } from './script.ts';
 
 /** What the program in a sandbox calls, beside git and bash (sandbox/README.md). */
@@ -34,6 +34,8 @@ const TOOLS = [
   'xargs',
 ];
 
+const newMark = (): string => `walkback-${randomBytes(9).toString('hex')}`;
+
 /** Lines `MARK KEY VALUE`; the last one is `end`. */
 const linesOf = (stdout: string, mark: string): Pair[] => {
   const pairs = stdout.split('\n').flatMap((line): Pair[] => {
@@ -52,7 +54,7 @@ const ask = async (
   values: Parameters<typeof assignments>[0],
   options: { cwd: string; timeoutMs: number },
 ): Promise<Pair[]> => {
-  const mark = `walkback-${randomBytes(9).toString('hex')}`;
+  const mark = newMark();
   const command = `${assignments({ WB_MARK: mark, ...values })}\n${plainScript(name)}`;
   const { stdout } = await sandbox.run(command, options);
   return linesOf(stdout, mark);
@@ -119,4 +121,42 @@ const askRemotes: Workspaces['askRemotes'] = async (sandbox, { projectsRoot, pat
   return records(pairs, 'remote').map(remoteOf);
 };
 
-export const createWorkspaces = (): Workspaces => ({ look, askRemotes });
+/** What is told of the output of a command, in bytes, and what the sandbox keeps of it while it runs. */
+const HEAD_BYTES = 2048;
+const TAIL_BYTES = 6144;
+const KEPT_BYTES = 16 * 1024 * 1024;
+/** For ending what does not end when it is asked to, and for the answer. */
+const AFTER_MS = 20_000;
+
+const runCommand: Workspaces['runCommand'] = async (sandbox, request) => {
+  const mark = newMark();
+  const { projectsRoot, command, directory, seconds } = request;
+  const values = {
+    WB_MARK: mark,
+    WB_COMMAND: command,
+    WB_DIRECTORY: directory,
+    WB_SECONDS: seconds,
+    WB_HEAD: HEAD_BYTES,
+    WB_TAIL: TAIL_BYTES,
+    WB_MOST: KEPT_BYTES,
+  };
+  const result = await sandbox.run(`${assignments(values)}\n${plainScript('check/command')}`, {
+    cwd: projectsRoot,
+    timeoutMs: seconds * 1000 + AFTER_MS,
+  });
+  const { pairs } = requireOutput(result, mark);
+  if (value(pairs, 'no-directory') !== undefined) return { kind: 'no-directory' };
+  const exitCode = number(value(pairs, 'status'));
+  const milliseconds = number(value(pairs, 'milliseconds'));
+  if (exitCode === null || milliseconds === null) throw cutShort();
+  const tail = value(pairs, 'tail');
+  return {
+    kind: 'ended',
+    exitCode,
+    milliseconds,
+    output: value(pairs, 'whole') ?? value(pairs, 'head') ?? '',
+    ...(tail !== undefined && { tail }),
+  };
+};
+
+export const createWorkspaces = (): Workspaces => ({ look, askRemotes, runCommand });

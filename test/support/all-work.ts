@@ -62,6 +62,8 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
+  const commitments = [{ id: 'true', description: 'is true', command: 'true' }];
+  await cloud.invoke('verify-commitments', { sessionId, messageId: 'second', commitments });
   await cloud.invoke('preflight', { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' });
   const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });
   const [from, forkRoot] = [String(fork['sessionId']), rootOf(cloud, String(fork['sandboxId']))];

@@ -14,6 +14,10 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   'fork-session': { sessionId: 's', requestId: 'r' },
   merge: { from: 'f', into: 's', requestId: 'r' },
   preflight: { sandboxId: 'sbx', projectsRoot: '/home/user' },
+  'verify-commitments': {
+    sessionId: 's',
+    commitments: [{ id: 'tests', description: 'tests pass', command: 'npm test' }],
+  },
   rehydrate: { sessionId: 's', messageId: 'm', mode: 'review' },
   timeline: { sessionId: 's' },
   context: { sessionId: 's' },

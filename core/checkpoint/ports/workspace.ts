@@ -31,6 +31,18 @@ export interface RemoteFacts {
   said: string;
 }
 
+/** How a command ended. */
+export type CommandReport =
+  | { kind: 'no-directory' }
+  | {
+      kind: 'ended';
+      exitCode: number;
+      milliseconds: number;
+      /** What it wrote; `tail` when the middle is missing. */
+      output: string;
+      tail?: string;
+    };
+
 export interface Workspaces {
   look(
     sandbox: ExecutionAdapter,
@@ -41,4 +53,9 @@ export interface Workspaces {
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; paths: readonly string[]; timeoutMs: number },
   ): Promise<RemoteFacts[]>;
+  /** Runs one command as an agent's commands run. One that takes longer is ended, with all that it started in its group. */
+  runCommand(
+    sandbox: ExecutionAdapter,
+    request: { projectsRoot: string; command: string; directory: string; seconds: number },
+  ): Promise<CommandReport>;
 }

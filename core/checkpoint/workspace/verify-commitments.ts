@@ -1,0 +1,115 @@
+/**
+ * Verifies commitments in a fresh copy of a checkpoint (W6): what only the agent's own sandbox has (files outside the
+ * repositories, what git ignores, processes) cannot make one pass. The copy is killed whatever happens; one that a
+ * killed function left ends with the time that function had.
+ */
+import type { VerifiedCommitment, VerifyCommitmentsAnswer } from '../../../contract/workspace-answers.ts';
+import type { Commitment, VerifyCommitmentsInput } from '../../../contract/workspace-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { CommandReport, Workspaces } from '../ports/workspace.ts';
+import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
+import { rehydrateTags } from '../rehydrate/rehydrate-tags.ts';
+import { requireSession } from '../session/session-rules.ts';
+import { findTarget, requireComplete } from '../timeline/targets.ts';
+import { killSandboxes } from './kill-sandboxes.ts';
+
+/** Kept back of the call for ending a command, the answer and killing the copy. */
+const RESERVE_MS = 30_000;
+/** The copy outlives the call by this much at the most. */
+const LINGER_MS = 30_000;
+
+/** Of `timeout`, when the time was over, and when the command had to be killed. */
+const ENDED_BY_TIMEOUT = new Set([124, 137]);
+
+const judge = (
+  { id, expectExitCode, timeoutSeconds, cwd }: Commitment,
+  report: CommandReport,
+): VerifiedCommitment => {
+  if (report.kind === 'no-directory') {
+    const output = `There is no directory ${cwd ?? '.'} in the checkpoint.`;
+    return { id, status: 'broken', exitCode: null, milliseconds: 0, output, isCut: false };
+  }
+  const { exitCode, milliseconds, output, tail } = report;
+  const wasEnded = ENDED_BY_TIMEOUT.has(exitCode) && milliseconds >= timeoutSeconds * 1000;
+  const ended = exitCode === expectExitCode ? 'kept' : 'broken';
+  return {
+    id,
+    status: wasEnded ? 'timed-out' : ended,
+    exitCode: wasEnded ? null : exitCode,
+    milliseconds,
+    output: tail === undefined ? output : `${output}\n[...]\n${tail}`,
+    isCut: tail !== undefined,
+  };
+};
+
+const notRun = ({ id }: Commitment): VerifiedCommitment => ({
+  id,
+  status: 'not-run',
+  exitCode: null,
+  milliseconds: 0,
+  output: '',
+  isCut: false,
+});
+
+export const createVerifyCommitments = (deps: RehydrateDeps & { workspaces: Workspaces }) => {
+  const { store, sandboxes, workspaces, clock, random } = deps;
+  const rehydrate = createRehydrate(deps);
+
+  const leftMs = (invocation: Invocation): number => invocation.deadlineMs - clock.now().getTime();
+
+  const runAll = async (
+    sandbox: ExecutionAdapter,
+    projectsRoot: string,
+    wanted: readonly Commitment[],
+    invocation: Invocation,
+  ): Promise<VerifiedCommitment[]> => {
+    const verified: VerifiedCommitment[] = [];
+    for (const one of wanted) {
+      const { command, cwd: directory = '.', timeoutSeconds: seconds } = one;
+      const hasTime = seconds * 1000 + RESERVE_MS <= leftMs(invocation);
+      verified.push(
+        hasTime
+          ? judge(one, await workspaces.runCommand(sandbox, { projectsRoot, command, directory, seconds }))
+          : notRun(one),
+      );
+    }
+    return verified;
+  };
+
+  return async (input: VerifyCommitmentsInput, invocation: Invocation): Promise<VerifyCommitmentsAnswer> => {
+    const { sessionId, template } = input;
+    const session = await requireSession(store, sessionId);
+    const target = await findTarget(store, sessionId, input, session.headSeq);
+    if (input.allowPartial !== true) await requireComplete(store, target);
+    // Never the same copy twice: a second run would find what the first one left.
+    const requestId = `verify-${sha256Hex(random()).slice(0, 24)}`;
+    let copied: string | undefined;
+    try {
+      const copy = await rehydrate(
+        {
+          sessionId,
+          checkpointId: target.checkpointId,
+          mode: 'review',
+          requestId,
+          timeoutMs: Math.max(10_000, leftMs(invocation) + LINGER_MS),
+          ...(template !== undefined && { template }),
+        },
+        invocation,
+      );
+      copied = copy.sandboxId;
+      const sandbox = await sandboxes.open(copied);
+      const verified = await runAll(sandbox, session.projectsRoot, input.commitments, invocation);
+      return {
+        sessionId,
+        checkpointId: target.checkpointId,
+        ok: verified.every(({ status }) => status === 'kept'),
+        commitments: verified,
+        warnings: copy.warnings,
+      };
+    } finally {
+      await killSandboxes(deps, rehydrateTags(sessionId, requestId), copied);
+    }
+  };
+};
