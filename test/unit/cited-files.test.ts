@@ -53,3 +53,15 @@ test('every file that is cited is in the tree', () => {
   expect(missing).toEqual([]);
   expect(cited).toBeGreaterThan(40);
 });
+
+test('the README says of every dependency what it is for', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const [, why = ''] = readFileSync(join(PROJECT, 'README.md'), 'utf8').split('Dependencies and why:');
+  const unnamed = Object.keys(dependencies).filter(
+    (name) => !why.includes(`\`${name}\``) && !/^@aws-(?:sdk|lambda-powertools)\//.test(name),
+  );
+  expect(why).toContain('AWS SDK v3');
+  expect(unnamed).toEqual([]);
+});
