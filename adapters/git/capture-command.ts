@@ -8,7 +8,7 @@ import type {
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { OBJECT_ID_PATTERN } from '../../core/shared/ids.ts';
 import { type AnnouncedChanges, announcedChanges, CHANGES_LIMITS } from './changes-output.ts';
-import { all, type Pair, records, value } from './output.ts';
+import { all, type Pair, reasonIn, records, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -128,7 +128,7 @@ export const uncaptured = (pairs: readonly Pair[], kind: 'fail' | 'skip', reposi
           : path === '.'
             ? repository
             : `${repository}/${path}`,
-      reason: value(record, `${kind}-reason`) || 'the sandbox gave no reason',
+      reason: reasonIn(record, `${kind}-reason`),
       ...(size === undefined ? {} : { sizeBytes: Number(size) }),
     };
   });

@@ -8,7 +8,7 @@ import {
 import { refName } from './capture-command.ts';
 import { CHANGES_LIMITS } from './changes-output.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, records, value } from './output.ts';
+import { all, type Pair, reasonIn, records, value } from './output.ts';
 import { bundleNames } from './restore-command.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
@@ -101,7 +101,7 @@ export const composeFindings = (
         repository: value(record, 'repo') ?? '.',
         path: value(entry, 'conflict-path') ?? '',
         kind: CONFLICT_KINDS.find((kind) => kind === value(entry, 'conflict-kind')) ?? 'content',
-        message: (value(entry, 'conflict-message') ?? '').trim(),
+        message: reasonIn(entry, 'conflict-message'),
       })),
     ),
     unknownPaths: repositories.flatMap((record) =>

@@ -75,6 +75,10 @@ export const findOutput = (stdout: string, mark: string, index = 0): string | un
 export const value = (pairs: readonly Pair[], key: string): string | undefined =>
   pairs.find(([name]) => name === key)?.[1];
 
+/** What the sandbox gives as a reason. A person is never told nothing. */
+export const reasonIn = (pairs: readonly Pair[], key: string): string =>
+  value(pairs, key)?.trim() || 'the sandbox gave no reason';
+
 /** Cuts a list of pairs into records, each beginning with the key `first`. */
 export const records = (pairs: readonly Pair[], first: string): Pair[][] => {
   const found: Pair[][] = [];
@@ -102,9 +106,13 @@ export const readOutput = (base64: string): CommandOutput => {
   const name = value(output.pairs, 'error');
   if (name !== undefined) {
     const known = ANSWERABLE.find((candidate) => candidate === name) ?? 'SandboxUnavailable';
-    throw new WalkbackError(known, value(output.pairs, 'message') || 'The sandbox refused the command.', {
-      retryable: known === 'SandboxUnavailable',
-    });
+    throw new WalkbackError(
+      known,
+      value(output.pairs, 'message')?.trim() || 'The sandbox refused the command.',
+      {
+        retryable: known === 'SandboxUnavailable',
+      },
+    );
   }
   if (!output.complete) throw cutShort();
   return output;

@@ -10,7 +10,7 @@ import type {
 import { refName } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, records, value } from './output.ts';
+import { all, type Pair, reasonIn, records, value } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -129,7 +129,7 @@ export const restoreReport = (
       records(record, 'problem').map((entry) => ({
         path: value(record, 'repo') ?? '.',
         kind: PROBLEMS.find((kind) => kind === value(entry, 'problem')) ?? 'failed',
-        message: (value(entry, 'problem-message') ?? '').trim(),
+        message: reasonIn(entry, 'problem-message'),
       })),
     ),
     warnings: [

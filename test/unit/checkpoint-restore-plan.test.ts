@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { uncaptured } from '../../adapters/git/capture-command.ts';
+import type { Pair } from '../../adapters/git/output.ts';
+import { restoreReport } from '../../adapters/git/restore-command.ts';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { restoreError } from '../../core/checkpoint/rollback/restore-errors.ts';
@@ -29,4 +32,22 @@ test.each([
   const problems: RestoreReport['problems'] = [{ path: 'a', kind: 'failed', message: 'why' }];
   const { message } = restoreError({ outcome, repositories: [], problems, warnings: [], roundTrips: 1 });
   expect(message).toMatch(words);
+});
+
+test.each(['', ' \n'])('no reason of a sandbox is empty, also when it says %j', (said) => {
+  const of = (...pairs: Pair[]) =>
+    restoreReport([['outcome', 'broken'], ['repo', 'a'], ...pairs], { repositories: [] } as never, 1);
+  const told = of(['problem', 'failed'], ['problem-message', said]);
+  expect(restoreError(told).message).toMatch(/^a: the sandbox gave no reason\. /);
+  expect(restoreError(of(['problem', 'failed'])).message).toMatch(/^a: the sandbox gave no reason\. /);
+  expect(restoreError(of()).message).toMatch(/^the sandbox did not say why\. /);
+  const [failed] = uncaptured(
+    [
+      ['fail-path', 'f'],
+      ['fail-reason', said],
+    ],
+    'fail',
+    'a',
+  );
+  expect(failed).toEqual({ path: 'a/f', reason: 'the sandbox gave no reason' });
 });

@@ -10,7 +10,7 @@ import { timeSortableId } from '../../shared/ids.ts';
 import type { Checkpoint, RehydrateJournal, Session } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
-import { isInterrupted, restoreError } from '../rollback/restore-errors.ts';
+import { isInterrupted, problemText, restoreError } from '../rollback/restore-errors.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../rollback/restore-plan.ts';
 import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { settledBy, settledIn } from '../session/place.ts';
@@ -26,10 +26,9 @@ import { createTwins } from './rehydrate-twins.ts';
 export type RehydrateDeps = RollbackDeps & { random: () => string };
 
 const failedToRestore = (outcome: string, problems: { path: string; message: string }[]): WalkbackError => {
-  const listed = problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
   return new WalkbackError(
     'RehydrateFailed',
-    `The checkpoint could not be rebuilt (${outcome}): ${listed.join('; ')}. The sandbox was removed. Try another checkpoint, or a new requestId.`,
+    `The checkpoint could not be rebuilt (${outcome}): ${problemText(problems)}. The sandbox was removed. Try another checkpoint, or a new requestId.`,
     { details: { problems: problems.slice(0, 100) } },
   );
 };

@@ -45,22 +45,32 @@ const STATE: Record<RestoreReport['outcome'], string> = {
 const kindOf = (report: RestoreReport): ProblemKind =>
   ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
 
+/** The first problems, as one text. A sandbox that names none is told as that. */
+export const problemText = (problems: readonly { path: string; message: string }[]): string =>
+  problems
+    .slice(0, 10)
+    .map(({ path, message }) => `${path}: ${message}`)
+    .join('; ') || 'the sandbox did not say why';
+
 /** `kept`: what became of files that other processes wrote meanwhile. */
 export const restoreError = (
   report: RestoreReport,
   kept: Kept = { warnings: asideWarnings(report.asides) },
 ): WalkbackError => {
   const kind = kindOf(report);
-  const listed = report.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
   const state = STATE[report.outcome];
   const said = kept.warnings.map((line) => ` ${line}.`);
-  return new WalkbackError(NAMES[kind], `${listed.join('; ')}. ${state}${said.join('')} ${ADVICE[kind]}`, {
-    details: {
-      outcome: report.outcome,
-      problems: report.problems.slice(0, 100),
-      ...(kept.lateWrites && { lateWrites: kept.lateWrites }),
+  return new WalkbackError(
+    NAMES[kind],
+    `${problemText(report.problems)}. ${state}${said.join('')} ${ADVICE[kind]}`,
+    {
+      details: {
+        outcome: report.outcome,
+        problems: report.problems.slice(0, 100),
+        ...(kept.lateWrites && { lateWrites: kept.lateWrites }),
+      },
     },
-  });
+  );
 };
 
 /**
