@@ -12,7 +12,7 @@ export type TableAction =
 export type EngineAction = 'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess';
 
 /** Who may call a function; `internal`: only the machine, rules and streams of the construct. */
-export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'internal';
+export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'finance' | 'internal';
 
 /** Everything that a function may access. */
 interface Grants {

@@ -3,7 +3,7 @@ import type { Caller } from './function-row.ts';
 import { type CallableName, FUNCTION_ROWS, FUNCTIONS, type NamedRow } from './functions.ts';
 
 /** Groups of an issuer give a person these. */
-export const PERSON_ROLES = ['reviewer', 'operator'] as const satisfies readonly Caller[];
+export const PERSON_ROLES = ['reviewer', 'operator', 'finance'] as const satisfies readonly Caller[];
 export type PersonRole = (typeof PERSON_ROLES)[number];
 
 export const isPersonRole = (caller: string): caller is PersonRole =>

@@ -196,7 +196,7 @@ export const SAGA_FUNCTIONS = {
     description: 'Answers ledger entries',
     input: queryLedgerInput,
     answer: ledgerAnswer,
-    callers: ['reviewer', 'operator'],
+    callers: ['reviewer', 'operator', 'finance'],
     timeoutSeconds: 60,
     grants: { sagas: ['GetItem'], ledger: ['Query'], indexes: ['sagas', 'ledger'], anchors: 'read' },
   },

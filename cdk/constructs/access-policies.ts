@@ -26,7 +26,7 @@ const throughDynamoDb = (key: IKey): PolicyStatement =>
 
 /** For a platform team to attach to its own roles: nobody needs more than one of these, and none has what another has not. */
 export class AccessPolicies extends Construct {
-  /** Reads every ledger entry, and nothing else of Walkback. */
+  /** Reads every ledger entry, itself and with the ledger's commands, and nothing else of Walkback. */
   readonly finance: ManagedPolicy;
   /** Calls what an agent's backend calls: never `answer` and never `operate-saga`, so no agent approves itself. */
   readonly agentBackend: ManagedPolicy;
@@ -38,6 +38,15 @@ export class AccessPolicies extends Construct {
   constructor(scope: Construct, id: string, props: AccessPoliciesProps) {
     super(scope, id);
     const { tables } = props;
+    const invoking = (caller: Caller): PolicyStatement =>
+      new PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: props.functions
+          .filter(({ row }) => row.callers.includes(caller))
+          .map(({ fn }) => fn.fn.functionArn),
+      });
+    const invoke = (caller: Caller, policyId: string, description: string) =>
+      new ManagedPolicy(this, policyId, { description, statements: [invoking(caller)] });
     this.finance = new ManagedPolicy(this, 'Finance', {
       description: 'Reads the Walkback ledger',
       statements: [
@@ -51,21 +60,10 @@ export class AccessPolicies extends Construct {
           ],
           resources: [tables.ledger.tableArn, ...tables.ledgerIndexArns],
         }),
+        invoking('finance'),
         ...(props.encryptionKey === undefined ? [] : [throughDynamoDb(props.encryptionKey)]),
       ],
     });
-    const invoke = (caller: Caller, policyId: string, description: string) =>
-      new ManagedPolicy(this, policyId, {
-        description,
-        statements: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: props.functions
-              .filter(({ row }) => row.callers.includes(caller))
-              .map(({ fn }) => fn.fn.functionArn),
-          }),
-        ],
-      });
     this.agentBackend = invoke('agent-backend', 'AgentBackend', 'Calls Walkback for agents');
     this.reviewer = invoke('reviewer', 'Reviewer', 'Reviews Walkback sessions and answers approvals');
     this.operator = invoke('operator', 'Operator', 'Operates Walkback sagas and their catalog');

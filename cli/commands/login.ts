@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
+import { PERSON_ROLES } from '../../contract/people.ts';
 import { type Run, withConnection } from '../app.ts';
 import type { Define } from '../commands.ts';
 import { CliError } from '../failure.ts';
@@ -55,7 +56,7 @@ const obtain = async (run: Run, place: Issuer, options: Options, signal: AbortSi
   const name = options.as ?? (place.secret === undefined ? '' : operatorOf(run.terminal));
   const { signIn } = await import('../identity/device-flow.ts');
   return signIn(place, {
-    ...(place.secret === undefined ? {} : { as: { name, roles: options.role ?? ['reviewer', 'operator'] } }),
+    ...(place.secret === undefined ? {} : { as: { name, roles: options.role ?? [...PERSON_ROLES] } }),
     show: ({ url, code }) =>
       run.terminal.stderr.write(`Open ${printableLine(url)} and confirm ${printableLine(code)}\n`),
     signal,
@@ -68,9 +69,7 @@ export const defineLogin: Define = (command, app) => {
       'Sign in at the issuer of tokens, so that approvals, repairs and rewinds carry a proof of who you are.',
     )
     .option('--as <name>', 'who you are; the embedded cloud alone takes your word for it (default: you)')
-    .addOption(
-      new Option('--role <name...>', 'roles to have in the embedded cloud').choices(['reviewer', 'operator']),
-    )
+    .addOption(new Option('--role <name...>', 'roles to have in the embedded cloud').choices(PERSON_ROLES))
     .option('--token <token>', 'a token that you got elsewhere; - reads it from standard input')
     .addHelpText('after', EXAMPLES)
     .action((options: Options, own: Command) =>

@@ -117,7 +117,7 @@ describe('the rights on the key', () => {
     expect(machine.map(({ Action }) => Action)).toEqual(
       expect.arrayContaining([['kms:Decrypt', 'kms:GenerateDataKey']]),
     );
-    const [, decrypt] = managedPolicy(template, 'AccessFinance');
+    const [, , decrypt] = managedPolicy(template, 'AccessFinance');
     expect(decrypt).toMatchObject({
       Action: 'kms:Decrypt',
       Condition: { StringEquals: { 'kms:ViaService': {} } },

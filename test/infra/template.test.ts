@@ -147,8 +147,11 @@ describe('the ledger', () => {
   });
 
   test('is read by finance, with its indexes, and finance reads nothing else', () => {
-    const [statement, ...more] = managedPolicy(template, 'AccessFinance');
+    const [statement, invoking, ...more] = managedPolicy(template, 'AccessFinance');
     expect(more).toEqual([]);
+    expect(asArray(invoking?.Resource)).toEqual([
+      { 'Fn::GetAtt': [logicalIdOf(template, 'walkback-query-ledger'), 'Arn'] },
+    ]);
     expect(asArray(statement?.Action).join()).not.toMatch(/Put|Update|Delete|Write/);
     const resources = asArray(statement?.Resource).map((one) => JSON.stringify(one));
     expect(resources).toHaveLength(3);

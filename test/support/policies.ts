@@ -1,0 +1,43 @@
+/** Decides as IAM does whether the managed policy of a role lets it do something, from the synthesised template. */
+import { createResolver } from '../../local/resolve.ts';
+import type { Template } from '../../local/template.ts';
+import { asArray, managedPolicy } from './template.ts';
+
+/** `*` and `?`, as in policies. */
+const matches = (pattern: string, text: string): boolean => {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 'i').test(text);
+};
+
+export interface Decider {
+  allows(action: string, resource: string): boolean;
+  /** What it names, to see that nothing else is in it. */
+  actions: readonly string[];
+  resources(action: string): readonly string[];
+}
+
+/** An explicit denial counts first, then what is allowed; anything else is denied. Conditions are met. */
+export const policyOf = (template: Template, logicalIdPart: string): Decider => {
+  const resolver = createResolver(template);
+  const statements = managedPolicy(template, logicalIdPart).map(({ Effect, Action, Resource }) => ({
+    effect: Effect,
+    actions: asArray(Action),
+    resources: asArray(Resource).map((one) => String(resolver.value(one))),
+  }));
+  const meets = (effect: string, action: string, resource: string): boolean =>
+    statements.some(
+      (one) =>
+        one.effect === effect &&
+        one.actions.some((pattern) => matches(pattern, action)) &&
+        one.resources.some((pattern) => matches(pattern, resource)),
+    );
+  return {
+    allows: (action, resource) => !meets('Deny', action, resource) && meets('Allow', action, resource),
+    actions: [...new Set(statements.flatMap(({ actions }) => actions))],
+    resources: (action) =>
+      statements.flatMap(({ actions, resources }) => (actions.includes(action) ? resources : [])),
+  };
+};
