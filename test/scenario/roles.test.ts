@@ -33,6 +33,8 @@ const REWINDS = [
   ['rewind', '--to', 'm1', '--dry-run', '--by', 'ada', ...NO_SESSION],
 ];
 
+const COPIES = [['copies'], ['copies', 'delete', 'nobody', '--yes']];
+
 /** What docs/cli.md has for each of them. A session that is not there is refused by the function, which was reached. */
 const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
   finance: [
@@ -49,6 +51,8 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
     ['diff', 'm1', 'm2', ...NO_SESSION],
     ['changes', 'm1', ...NO_SESSION],
     ['rehydrate', ...NO_SESSION],
+    ['verify-commitments', join(directory, 'commitments.json'), ...NO_SESSION],
+    ...COPIES,
     ['saga', 'list'],
     ['saga', 'show', 'order-9'],
     ['saga', 'approve', 'order-9', 'verify', '--by', 'ada'],
@@ -59,6 +63,7 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
     ...REWINDS,
     ['session', 'list'],
     ['log', ...NO_SESSION],
+    ...COPIES,
     ['preflight', '--sandbox', 'nobody', '--root', '/home/user'],
     ['saga', 'list'],
     ['saga', 'show', 'order-9'],
@@ -70,9 +75,11 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
   ],
 });
 
-/** Granted, and called by hand or from elsewhere. */
+/** Granted, and not called here. */
 const WITHOUT_COMMAND: Partial<Record<PersonRole, Record<string, string>>> = {
+  reviewer: { 'delete-copy': 'copies delete calls it for a copy, and there is none' },
   operator: {
+    'delete-copy': 'copies delete calls it for a copy, and there is none',
     sweep: 'an operator may start it by hand, instead of waiting for its minute',
     'anchor-ledger': 'ledger verify calls it when digests are late, which they are not here',
   },
@@ -130,6 +137,10 @@ describe.each(PERSON_ROLES)('%s', (role) => {
   test('can run its commands, and they need all that its policy grants', async () => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-roles-'));
     await writeFile(join(directory.path, 'catalog.json'), JSON.stringify({ tools: [], definitions: [] }));
+    await writeFile(
+      join(directory.path, 'commitments.json'),
+      JSON.stringify([{ id: 'runs', description: 'it runs', command: 'true' }]),
+    );
     for (const argv of commandsOf(directory.path)[role]) {
       const { denied, failure } = await runAs(role, argv);
       // To anchor first is offered to who may; a check needs only to read.
