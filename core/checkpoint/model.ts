@@ -166,6 +166,9 @@ export interface CheckpointRef {
   seq: number;
 }
 
+/** With its id, for the answer: the checkpoint itself may be gone by then. */
+export type NamedRef = CheckpointRef & { checkpointId?: string };
+
 /**
  * How a state that nobody stood on yet is made from captures. `paths`: the state of now with some paths
  * as they were. `revert`: the state of now without these changes, the newest first; `after` null is now.
@@ -174,7 +177,7 @@ export interface CheckpointRef {
 export type Composition =
   | { kind: 'paths'; fromSeq: number; paths: string[] }
   | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
-  | { kind: 'merge'; from: CheckpointRef; base: CheckpointRef; paths?: string[]; markers: boolean };
+  | { kind: 'merge'; from: NamedRef; base: NamedRef; paths?: string[]; markers: boolean };
 
 /** What else is to be said of a composed state. */
 export interface ComposedFacts {

@@ -11,12 +11,12 @@ const TAKES_TURNS = process.env['WALKBACK_TURNS'] === '1' && !WHOLE;
  * `npm run test:long` runs the whole of each. What always runs for the same invariants is named beside the row.
  */
 const TURNS = [
-  // Calls of a function that fail: checkpoint-convergence.test.ts has every call, and faults-checkpoint.test.ts a real cloud.
-  ['faults-rollback', 'faults-rehydrate'],
+  // Calls of a function that fail: checkpoint-convergence.test.ts and merge-convergence.test.ts have every call, and faults-checkpoint.test.ts a real cloud.
+  ['faults-rollback', 'faults-rehydrate', 'faults-merge'],
   // Services and processes that end under an operation: checkpoint-convergence.test.ts, and saga-kill.test.ts for real ones.
   ['faults-outage', 'rollback-given-up', 'faults-script-kill', 'faults-process-kill'],
   // Commands in the sandbox that fail: git-restore-faults.test.ts.
-  ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-low-memory'],
+  ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Much at once: checkpoint-concurrency.test.ts, git-random-session.test.ts.
   ['rollback-concurrency', 'properties-session', 'git-size'],
   // Whole stories of a session: grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.

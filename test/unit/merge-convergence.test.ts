@@ -242,3 +242,122 @@ describe('died for good', () => {
     expect(total).toBeGreaterThan(30 / STEP - 1);
   });
 });
+
+/** As when its retention is over: nothing of it is stored any more. */
+const expire = ({ store, bucket }: Stage, sessionId: string): void => {
+  const { sessions, checkpoints, links } = store.tables;
+  sessions.delete(sessionId);
+  for (const [name, one] of checkpoints) if (one.sessionId === sessionId) checkpoints.delete(name);
+  for (const [name, one] of links) {
+    if (one.sessionId !== sessionId) continue;
+    links.delete(name);
+    bucket.objects.delete(one.bundle.key);
+  }
+};
+
+describe('what happens meanwhile', () => {
+  test('the fork expires, its sandbox too: all of it comes, or nothing, and the session is free', async () => {
+    const plain = await diverged();
+    const before = plain.stage.world.filesOf(SANDBOX);
+    await merge(plain, plain.stage.instance());
+    const after = plain.stage.world.filesOf(SANDBOX);
+    const ends = new Set<string>();
+    for (const when of ['before', 'after'] as const) {
+      for (let at = FIRST; ; at += STEP) {
+        const all = await diverged();
+        const { stage, forkId, forkSandbox } = all;
+        const counter = createCounter({ at, when, kind: 'death' });
+        await merge(all, stage.instance(counter)).catch(() => undefined);
+        if (!counter.fired) break;
+        const name = `${when} ${counter.calls[at - 1]} (${at})`;
+        expire(stage, forkId);
+        stage.world.running.delete(forkSandbox);
+        stage.passMs(1_000_000);
+        const end = await merge(all, stage.instance()).then(
+          () => 'merged',
+          (error: unknown) => (error as Error).name,
+        );
+        ends.add(end);
+        expect(stage.world.filesOf(SANDBOX), `${name}: ${end}`).toEqual(end === 'merged' ? after : before);
+        expect(end, name).toMatch(/^(merged|SessionNotFound|CheckpointNotFound|BundleMissing)$/);
+        expect(stage.session().busy, name).toBeUndefined();
+        // The same answer for ever.
+        await expect(
+          merge(all, stage.instance()).then(
+            () => 'merged',
+            (error: unknown) => (error as Error).name,
+          ),
+          name,
+        ).resolves.toBe(end);
+      }
+    }
+    if (WHOLE) expect([...ends]).toContain('merged');
+  });
+
+  test('the source ends: nothing comes, and the fork is as it was', async () => {
+    const all = await diverged();
+    const before = all.stage.world.filesOf(all.forkSandbox);
+    await all.stage.instance().checkpoint('m3', 't3');
+    await all.stage.instance().endSession();
+    await expect(merge(all, all.stage.instance())).rejects.toMatchObject({ name: 'SessionEnded' });
+    // What the source held goes on to be there for its fork.
+    expect(await back(all, all.stage.instance())).toMatchObject({ status: 'APPLIED' });
+    expect(all.stage.world.filesOf(all.forkSandbox)).not.toEqual(before);
+  });
+
+  test('two forks are merged at once: one after the other, and both are there', async () => {
+    const all = await diverged();
+    const { stage, forkId } = all;
+    const other = await stage.instance().fork({ requestId: 'f2' });
+    stage.edit('notes', { 'other.txt': 'other' }, other.sandboxId);
+    await stage.instance().checkpoint('o1', 'o1', { sessionId: other.sessionId });
+    const inputs = [forkId, other.sessionId].map((from, index) => ({
+      from,
+      into: SESSION,
+      requestId: `at-once-${index}`,
+    }));
+    const first = await Promise.allSettled(inputs.map((input) => stage.instance().merge(input)));
+    for (const one of first) {
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ name: 'RollbackInProgress' });
+    }
+    for (const input of inputs) expect((await stage.instance().merge(input)).status).toBe('APPLIED');
+    const files = stage.world.filesOf(SANDBOX);
+    expect(files['notes']).toMatchObject({ 'other.txt': 'other' });
+    expect(files['web']).toMatchObject({ 'fork.txt': 'fork', 'mine.txt': 'mine' });
+    expect(stage.session()).toMatchObject({ epoch: 3 });
+  });
+
+  test('the fork goes on while it is merged: the same request merges what it held then', async () => {
+    const all = await diverged();
+    const { stage, forkId, forkSandbox } = all;
+    const done = await merge(all, stage.instance());
+    stage.edit('web', { 'fork.txt': 'later' }, forkSandbox);
+    await stage.instance().checkpoint('f2', 'f2', { sessionId: forkId });
+    expect(await merge(all, stage.instance())).toEqual(done);
+    expect(stage.world.filesOf(SANDBOX)['web']?.['fork.txt']).toBe('fork');
+  });
+
+  test('the source moves on between the plan and the merge: the merge takes what is there now', async () => {
+    const all = await diverged();
+    const { stage, forkId } = all;
+    const input = { from: forkId, into: SESSION, requestId: 'g1' };
+    await stage.instance().merge({ ...input, dryRun: true });
+    stage.edit('web', { 'fork.txt': 'mine' });
+    await stage.instance().checkpoint('m3', 't3');
+    const before = stage.world.filesOf(SANDBOX);
+    await expect(stage.instance().merge(input)).rejects.toMatchObject({ name: 'ChangesetConflict' });
+    expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+    expect(stage.session().busy).toBeUndefined();
+  });
+});
+
+test('work never goes from one tenant to another', async () => {
+  const all = await diverged();
+  const session = all.stage.store.tables.sessions.get(all.forkId);
+  if (session === undefined) throw new Error('no fork');
+  session.tenant = 'another';
+  await expect(merge(all, all.stage.instance())).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringContaining('different tenants'),
+  });
+});

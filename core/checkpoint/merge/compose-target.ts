@@ -32,7 +32,9 @@ const isSame = (before: Checkpoint | undefined, states: readonly RepositoryState
 
 /** Some paths of another session are not its work: the next merge looks at them again. */
 const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
-  composition.kind === 'merge' && composition.paths === undefined ? composition.from : undefined;
+  composition.kind === 'merge' && composition.paths === undefined
+    ? { sessionId: composition.from.sessionId, seq: composition.from.seq }
+    : undefined;
 
 const overtaken = (requestId: string): WalkbackError =>
   new WalkbackError('RollbackInProgress', `Another call works on request "${requestId}". Call again.`, {

@@ -8,7 +8,7 @@ import type { TreeNode } from '../ports/stores.ts';
 
 export type Timelines = ReadonlyMap<
   string,
-  readonly Pick<TreeNode, 'seq' | 'parentSeq' | 'mergedFrom' | 'forkedFrom'>[]
+  readonly Pick<TreeNode, 'seq' | 'checkpointId' | 'parentSeq' | 'mergedFrom' | 'forkedFrom'>[]
 >;
 
 const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
@@ -27,13 +27,13 @@ const index = (timelines: Timelines): Map<string, CheckpointRef[]> => {
   return parents;
 };
 
-/** A checkpoint and everything that its state came from, as far as it is still there. */
+/** These checkpoints and everything that their state came from, as far as it is still there. */
 const ancestors = (
   parents: ReadonlyMap<string, CheckpointRef[]>,
-  of: CheckpointRef,
+  of: readonly CheckpointRef[],
 ): Map<string, CheckpointRef> => {
   const found = new Map<string, CheckpointRef>();
-  const open = [of];
+  const open = [...of];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     const name = nameOf(at);
     const above = parents.get(name);
@@ -54,14 +54,12 @@ export const mergeBase = (
   from: CheckpointRef,
 ): CheckpointRef | undefined => {
   const parents = index(timelines);
-  const ours = ancestors(parents, into);
-  const common = [...ancestors(parents, from).values()].filter((ref) => ours.has(nameOf(ref)));
-  const passed = new Set<string>();
-  for (const ref of common) {
-    for (const above of parents.get(nameOf(ref)) ?? []) {
-      for (const name of ancestors(parents, above).keys()) passed.add(name);
-    }
-  }
+  const ours = ancestors(parents, [into]);
+  const common = [...ancestors(parents, [from]).values()].filter((ref) => ours.has(nameOf(ref)));
+  const passed = ancestors(
+    parents,
+    common.flatMap((ref) => parents.get(nameOf(ref)) ?? []),
+  );
   const rank = ({ sessionId, seq }: CheckpointRef): number => (sessionId === into.sessionId ? 1e12 : 0) + seq;
   return common.filter((ref) => !passed.has(nameOf(ref))).toSorted((a, b) => rank(b) - rank(a))[0];
 };

@@ -7,7 +7,7 @@ import type { MergeInput } from '../../../contract/checkpoint-inputs.ts';
 import type { MergeAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Checkpoint, CheckpointRef, Composition, Session } from '../model.ts';
+import type { Checkpoint, CheckpointRef, Composition, NamedRef, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { createMove } from '../rollback/rollback.ts';
@@ -29,8 +29,19 @@ const unrelated = (from: string, into: string): WalkbackError =>
     { details: { fields: ['from', 'into'] } },
   );
 
+const foreign = (from: string, into: string): WalkbackError =>
+  new WalkbackError(
+    'InvalidInput',
+    `from, into: sessions "${from}" and "${into}" are of different tenants. Work never goes from one tenant to another.`,
+    { details: { fields: ['from', 'into'] } },
+  );
+
 const refOf = ({ sessionId, seq }: Checkpoint): CheckpointRef => ({ sessionId, seq });
-const pointOf = ({ sessionId, checkpointId }: Checkpoint) => ({ sessionId, checkpointId });
+
+const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
+  const node = timelines.get(ref.sessionId)?.find(({ seq }) => seq === ref.seq);
+  return { ...ref, ...(node !== undefined && { checkpointId: node.checkpointId }) };
+};
 
 /** The timelines of both, and of what they were forked from. */
 const readTimelines = async (store: SessionStore, sessionIds: readonly string[]): Promise<Timelines> => {
@@ -48,6 +59,12 @@ const readTimelines = async (store: SessionStore, sessionIds: readonly string[])
 export const createMerge = (deps: RollbackDeps) => {
   const { store } = deps;
   const move = createMove(deps);
+
+  /** What was merged may be gone since, because its retention is over. The answer stays. */
+  const pointOf = async ({ sessionId, seq, checkpointId }: NamedRef) => ({
+    sessionId,
+    checkpointId: checkpointId ?? (await findTarget(store, sessionId, {}, seq)).checkpointId,
+  });
 
   const requireMarkable = (into: Session): void => {
     if (into.forkedFrom !== undefined) return;
@@ -69,6 +86,7 @@ export const createMerge = (deps: RollbackDeps) => {
     requireActive(into);
     if (input.markers === true) requireMarkable(into);
     // Work never goes from one owner to another, whatever the timelines say.
+    if (from.tenant !== into.tenant) throw foreign(input.from, input.into);
     if (baseOwnerOf(from) !== baseOwnerOf(into)) throw unrelated(input.from, input.into);
     const theirs = await findTarget(store, from.sessionId, {}, from.headSeq);
     await requireComplete(store, theirs);
@@ -79,8 +97,8 @@ export const createMerge = (deps: RollbackDeps) => {
     return {
       composition: {
         kind: 'merge',
-        from: refOf(theirs),
-        base,
+        from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
+        base: named(timelines, base),
         markers: input.markers ?? false,
         ...(input.paths !== undefined && { paths: input.paths }),
       },
@@ -109,7 +127,6 @@ export const createMerge = (deps: RollbackDeps) => {
     const begun = await store.getRollback(into, requestId);
     if (begun !== undefined && begun.requestHash !== hash) throw conflictingRequest(requestId);
     const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input);
-    let merge = begun?.composition?.kind === 'merge' ? begun.composition : seen?.composition;
     const answered =
       seen?.isNothing === true
         ? await nothing(seen.into)
@@ -119,21 +136,15 @@ export const createMerge = (deps: RollbackDeps) => {
               requestId,
               dryRun,
               hash,
-              choose: async () => {
-                const { composition } = await look(input);
-                merge = composition;
-                return { composition };
-              },
+              choose: async () => ({ composition: (await look(input)).composition }),
             },
             invocation,
           );
+    // Another call may have begun the same request with what the fork held then.
+    const journal = begun ?? (await store.getRollback(into, requestId));
+    const merge = journal?.composition?.kind === 'merge' ? journal.composition : seen?.composition;
     if (merge === undefined) throw unrelated(input.from, into);
-    const [from, base] = await Promise.all(
-      [merge.from, merge.base].map(async ({ sessionId, seq }) =>
-        pointOf(await findTarget(store, sessionId, {}, seq)),
-      ),
-    );
-    if (from === undefined || base === undefined) throw unrelated(input.from, into);
+    const [from, base] = await Promise.all([pointOf(merge.from), pointOf(merge.base)]);
     return { ...answered, from, base };
   };
 };

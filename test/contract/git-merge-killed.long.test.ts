@@ -1,0 +1,2 @@
+/** The same test, killed at every second call. */
+import './git-merge-killed.test.ts';
