@@ -141,6 +141,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/console.ts')).defineConsole,
       },
       {
+        name: 'export',
+        summary: 'one session as a page that opens without a server',
+        load: async () => (await import('./commands/export.ts')).defineExport,
+      },
+      {
         name: 'login',
         summary: 'sign in at the issuer of tokens',
         load: async () => (await import('./commands/login.ts')).defineLogin,

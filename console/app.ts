@@ -10,7 +10,7 @@ import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
-import { dayOf, ledgerRequest, showLedger } from './pages/ledger.ts';
+import { dayOf, ledgerCsv, showLedger } from './pages/ledger.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
 import { answer, operate, showQueue } from './pages/queue.ts';
 import { revert, showRevert } from './pages/revert.ts';
@@ -192,11 +192,7 @@ export const createPages = ({
   });
 
   app.get('/ledger.csv', async (c) => {
-    const { csv = '' } = await visitOf(c).ask('query-ledger', {
-      ...ledgerRequest(c.req.query(), dayOf(now())),
-      format: 'csv',
-      limit: 1000,
-    });
+    const csv = await ledgerCsv(visitOf(c).ask, c.req.query(), dayOf(now()));
     return c.body(csv, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="ledger.csv"',

@@ -1,51 +1,21 @@
+/** The ledger: entries, effects with their undo, and totals; each number leads to its rows. */
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
-import type { Show, Visit } from '../context.ts';
-import { link, list, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
+import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
+import type { LedgerAnswer } from '../../contract/saga-answers.ts';
+import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { totalsCsv } from '../../core/saga/ledger/csv.ts';
+import { createTotals } from '../../core/saga/ledger/totals.ts';
+import type { Ask, Show, Visit } from '../context.ts';
+import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';
+import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 
 const PAGE = 100;
+/** Pages that one answer of ours is put together from. */
+const MOST_PAGES = 40;
 
-const personIn = (detail: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(detail);
-    return typeof value === 'object' && value !== null && 'person' in value;
-  } catch {
-    return false;
-  }
-};
-
-/** A name that nobody proved is marked. */
-const who = ({ actor, detail }: LedgerRow): Markup =>
-  actor === 'engine'
-    ? html`<span class="hint">engine</span>`
-    : html`${shown(actor)}${personIn(detail) ? NOTHING : html` <span class="hint">(claimed)</span>`}`;
-
-export const ledgerRows = (entries: readonly LedgerRow[], withSaga = false): Markup =>
-  table(
-    'Ledger entries, oldest first',
-    [
-      ...(withSaga
-        ? [{ title: 'Saga', cell: ({ saga_id }: LedgerRow) => link(path('sagas', saga_id), saga_id) }]
-        : []),
-      { title: 'No.', isNumber: true as const, cell: ({ seq }: LedgerRow) => seq },
-      { title: 'When', cell: ({ at }: LedgerRow) => time(at) },
-      { title: 'Step', cell: ({ step }: LedgerRow) => shown(step) },
-      { title: 'Tool', cell: ({ tool }: LedgerRow) => shown(tool) },
-      {
-        title: 'What',
-        cell: ({ direction, status }: LedgerRow) => `${direction} ${status.replaceAll('_', ' ')}`,
-      },
-      { title: 'Reference', cell: ({ external_ref }: LedgerRow) => shown(external_ref) },
-      { title: 'Error', cell: ({ error }: LedgerRow) => shown(error) },
-      { title: 'Who', cell: who },
-    ],
-    entries,
-    'No entry fits.',
-  );
-
-const verdict = async ({ ask, isNotFound }: Visit, sagaId: string): Promise<Markup> => {
+export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string): Promise<Markup> => {
   const { ok, findings, entries, sagaIds } = await verifyLedger(
     (request) => ask('query-ledger', request),
     sagaId,
@@ -63,10 +33,12 @@ const verdict = async ({ ask, isNotFound }: Visit, sagaId: string): Promise<Mark
 
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
-  html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${value ?? ''}" /></div>`;
+const VIEWS = { entries: 'entries', effects: 'effects, each with its undo', totals: 'totals' } as const;
+type View = keyof typeof VIEWS;
+const viewOf = (view: string | undefined): View =>
+  view === 'effects' || view === 'totals' ? view : 'entries';
 
-const STATUSES = [
+const ENTRY_STATUSES = [
   'committed',
   'rejected',
   'unknown',
@@ -78,32 +50,104 @@ const STATUSES = [
   'declined',
 ];
 
-/** What the function is asked for: a saga, else a reference, else a day, today unless another is given. */
-export const ledgerRequest = ({ saga, reference, day, status }: Visit['query'], today: string) => {
-  if (saga) return { sagaId: saga };
-  if (reference) return { externalRef: reference };
-  return { day: day || today, ...(status ? { status } : {}) };
+/** What the function is asked for: a saga, else a reference, else days, today unless others are given. */
+export const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
+  const { saga, ref, from, to, status, tool, agent, reference } = asked;
+  const view = viewOf(asked['view']);
+  const which = saga
+    ? { sagaId: saga }
+    : ref && view === 'entries'
+      ? { externalRef: ref }
+      : { from: from || to || today, to: to || today };
+  return {
+    ...which,
+    ...(view === 'entries'
+      ? {}
+      : {
+          view,
+          ...(tool ? { tool } : {}),
+          ...(agent ? { agent } : {}),
+          ...(reference ? { reference } : {}),
+        }),
+    ...(status && (view !== 'entries' || 'from' in which) ? { status } : {}),
+  };
 };
 
+/** All that the filters mean, as one file; without an end, it would be cut, and the last line says so. */
+export const ledgerCsv = async (ask: Ask, asked: Visit['query'], today: string): Promise<string> => {
+  const request = ledgerRequest(asked, today);
+  if (request.view === 'totals') return totalsCsv(await readTotals(ask, request));
+  const pages: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask('query-ledger', {
+      ...request,
+      format: 'csv',
+      limit: 1000,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const csv = page.csv ?? '';
+    // Each page has the header line.
+    pages.push(pages.length === 0 ? csv : csv.slice(csv.indexOf('\n') + 1));
+    ({ cursor } = page);
+  } while (cursor !== undefined && pages.length < MOST_PAGES);
+  return cursor === undefined ? pages.join('') : `${pages.join('')}"cut here: choose fewer days"\r\n`;
+};
+
+const readTotals = async (ask: Ask, request: QueryLedgerInput): Promise<LedgerTotals> => {
+  const totals = createTotals();
+  let cursor: string | undefined;
+  do {
+    const page = await ask('query-ledger', { ...request, ...(cursor === undefined ? {} : { cursor }) });
+    if (page.totals !== undefined) totals.addTotals(page.totals);
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return totals.end();
+};
+
+const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
+  html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" size="14" value="${value ?? ''}" /></div>`;
+
+const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput): Markup =>
+  html`<form class="filters" method="get" action="/ledger">
+    <div><label for="view">Show</label><select id="view" name="view">${Object.entries(VIEWS).map(
+      ([name, text]) => html`<option value="${name}"${name === view ? html` selected` : ''}>${text}</option>`,
+    )}</select></div>
+    ${field('from', 'From day (UTC)', request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('saga', 'Saga', asked['saga'])}
+    ${view === 'entries' ? field('ref', 'Reference of the provider', asked['ref']) : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Customer or reference', asked['reference'])}`}
+    <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${(
+      view === 'entries' ? ENTRY_STATUSES : EFFECT_STATUSES
+    ).map(
+      (one) =>
+        html`<option value="${one}"${one === asked['status'] ? html` selected` : ''}>${one.replaceAll('_', ' ')}</option>`,
+    )}</select></div><button type="submit">Show</button></form>`;
+
 export const showLedger: Show = async (visit) => {
-  const { saga, reference, status, cursor, verify } = visit.query;
-  const request = ledgerRequest(visit.query, dayOf(visit.now()));
-  const day = 'day' in request ? request.day : undefined;
-  const filter = { saga, reference, day, status };
-  const answer = await visit.ask('query-ledger', {
-    ...request,
-    limit: PAGE,
-    ...(cursor ? { cursor } : {}),
-  });
-  const checked = saga && verify === 'yes' ? await verdict(visit, saga) : NOTHING;
-  const body = html`<form class="filters" method="get" action="/ledger">
-    ${field('day', 'Day (UTC)', day, 'date')}${field('saga', 'Saga', saga)}${field('reference', 'Reference of the provider', reference)}
-    <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${STATUSES.map(
-      (one) => html`<option${one === status ? html` selected` : ''}>${one}</option>`,
-    )}</select></div><button type="submit">Show</button></form>
-    ${checked}
-    <p>${link(`/ledger.csv${query(filter)}`, 'CSV')}${saga && verify !== 'yes' ? html` · ${link(`/ledger${query({ ...filter, verify: 'yes' })}`, 'Verify this saga')}` : NOTHING}</p>
-    ${ledgerRows(answer.entries ?? [], true)}
-    ${answer.cursor === undefined ? NOTHING : html`<p><a href="/ledger${query({ ...filter, cursor: answer.cursor })}">Further entries</a></p>`}`;
+  const { ask, query: asked, now } = visit;
+  const { saga, cursor } = asked;
+  const view = viewOf(asked['view']);
+  const request = ledgerRequest(asked, dayOf(now()));
+  const filter = {
+    ...asked,
+    ...('from' in request ? { from: request.from, to: request.to } : {}),
+    cursor: undefined,
+    format: undefined,
+  };
+  const here = (more: Readonly<Record<string, string | undefined>>): string =>
+    `/ledger${query({ ...filter, ...more })}`;
+  let answer: LedgerAnswer;
+  let rows: Markup;
+  if (view === 'totals') {
+    const totals = await readTotals(ask, request);
+    answer = { totals };
+    rows = totalsPart(totals, here);
+  } else {
+    answer = await ask('query-ledger', { ...request, limit: PAGE, ...(cursor ? { cursor } : {}) });
+    rows = view === 'effects' ? effectRows(answer.effects ?? []) : entryRows(answer.entries ?? [], true);
+  }
+  const body = html`${filterForm(asked, view, request)}
+    ${saga ? await verdict(visit, saga) : NOTHING}
+    ${rows}
+    <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
   return { title: 'Ledger', body, data: answer };
 };

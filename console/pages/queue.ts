@@ -4,38 +4,65 @@ import { plural } from '../../cli/terminal/text.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Act, Show, Visit } from '../context.ts';
-import { badge, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
+import { money, reference } from '../parts/ledger-tables.ts';
+import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
 
 const MOST = 25;
 const AT_ONCE = 4;
 
-const approvalPart = (sagaId: string, asked: AwaitedApproval, { formToken }: Visit): Markup => {
+const MINUTE_MS = 60_000;
+
+/** `3 min`, `5 h`, `2 days`: how long something waits, or has left. */
+const span = (ms: number): string => {
+  const minutes = Math.max(0, Math.round(ms / MINUTE_MS));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+};
+
+const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>
+  html`${time(updatedAt)}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
+
+const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, now }: Visit): Markup => {
+  const { sagaId } = seen;
   const hidden = {
     saga: sagaId,
     step: asked.step,
     hash: asked.argumentsHash,
     epoch: asked.epoch === undefined ? undefined : String(asked.epoch),
   };
-  return html`<section class="card warn"><h2>${shown(asked.tool)} ${badge('approval', 'ask')}</h2>
-    <p>${link(path('sagas', sagaId), sagaId)}, step ${shown(asked.step)}, until ${time(asked.until)}</p>
+  const left = Date.parse(asked.until) - now().getTime();
+  return html`<section class="card warn"><h2>${shown(asked.tool)} ${money(asked.amount, asked.currency)} ${badge('approval', 'ask')}</h2>
+    ${facts([
+      ['Saga', link(path('sagas', sagaId), sagaId)],
+      ['Step', shown(asked.step)],
+      ['Asked for by', shown(seen.requestedBy)],
+      ['Waits since', waitsSince(seen, now())],
+      ['Until', html`${time(asked.until)}, ${span(left)} left`],
+    ])}
     ${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
     <h3>It will be called with</h3>${json(asked.arguments ?? {})}
-    ${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
-    ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<input name="note" aria-label="Why not" placeholder="Why not" maxlength="2000" /> <button class="danger" type="submit">Decline</button>`)}
+    <div class="acts">${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
+    ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Why not" placeholder="Why not" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>
   </section>`;
 };
 
-const leftPart = (seen: Observation, { formToken }: Visit): Markup =>
+const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
   html`<section class="card stop"><h2>${link(path('sagas', seen.sagaId), seen.sagaId)} ${badge(seen.status)}</h2>
+    ${facts([
+      ['Asked for by', shown(seen.requestedBy)],
+      ['Waits since', waitsSince(seen, now())],
+    ])}
     ${seen.notCompensated.map((one) => {
       const saga = one.sagaId ?? seen.sagaId;
       const hidden = { saga, step: one.step };
-      return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)}</h3>
-        <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${shown(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)}</p>
-        ${form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<input name="evidence" required aria-label="Evidence" placeholder="What was done, and where it can be seen" maxlength="2000" /> <button type="submit">Undone by hand</button>`)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<input name="evidence" required aria-label="Reason" placeholder="Why it stays" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button>`)}`;
-    })}</section>`;
+      return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
+        <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
+        <div class="acts">${form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
+        ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where it can be seen" maxlength="2000" size="34" /> <button type="submit">Undone by hand</button></div>`)}
+        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`;
+    })}
+  </section>`;
 
 export const showQueue: Show = async (visit) => {
   const { ask } = visit;
@@ -46,16 +73,16 @@ export const showQueue: Show = async (visit) => {
   const look = ({ sagaId }: { sagaId: string }) => ask('describe-saga', { sagaId });
   const asked = await mapAtOnce(waiting.sagas, AT_ONCE, look);
   const left = await mapAtOnce(failed.sagas, AT_ONCE, look);
-  // A child that waits has a line of its own in the list.
-  const approvals = asked.flatMap(({ sagaId, awaiting }) =>
-    awaiting === undefined ? [] : [{ sagaId, asked: awaiting }],
-  );
+  // A child that waits has a line of its own in the list. What ends first comes first.
+  const approvals = asked
+    .flatMap((seen) => (seen.awaiting === undefined ? [] : [{ seen, asked: seen.awaiting }]))
+    .toSorted((one, other) => (one.asked.until < other.asked.until ? -1 : 1));
   const more =
     (waiting.cursor ?? failed.cursor) === undefined
       ? NOTHING
       : html`<p class="hint">There is more: work these first.</p>`;
   const body = html`<p class="hint">${plural(approvals.length, 'approval')} and ${plural(left.length, 'failed compensation')} wait.</p>
-    ${approvals.map((one) => approvalPart(one.sagaId, one.asked, visit))}
+    ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
     ${left.map((seen) => leftPart(seen, visit))}
     ${approvals.length + left.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : NOTHING}${more}`;
   return { title: 'Queue', body, data: { approvals: asked, left } };

@@ -1,13 +1,14 @@
+/** Sagas: those that need a person first; and one with its steps, its tree, its locks and its ledger. */
 import { html } from 'hono/html';
-import { formatTime, plural } from '../../cli/terminal/text.ts';
-import { type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
-import type { Show } from '../context.ts';
+import { plural } from '../../cli/terminal/text.ts';
+import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
+import type { Show, Visit } from '../context.ts';
+import { entryRows, money, reference } from '../parts/ledger-tables.ts';
 import {
   badge,
   facts,
   json,
   link,
-  list,
   type Markup,
   NOTHING,
   path,
@@ -16,9 +17,9 @@ import {
   table,
   time,
 } from '../parts/markup.ts';
-import { ledgerRows } from './ledger.ts';
+import { verdict } from './ledger.ts';
 
-const ROWS = 500;
+const ROWS = 200;
 
 export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
   const known = SAGA_STATUSES.find((one) => one === status);
@@ -39,6 +40,13 @@ export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
       { title: 'Template', cell: ({ definition }) => shown(definition) },
       { title: 'Steps', isNumber: true, cell: ({ started, steps }) => `${started} of ${steps}` },
       { title: 'Asked for by', cell: ({ requestedBy }) => shown(requestedBy) },
+      {
+        title: 'Session',
+        cell: ({ sessionId, messageId }) =>
+          sessionId === undefined
+            ? NOTHING
+            : link(`${path('sessions', sessionId)}${query({ message: messageId })}`, sessionId),
+      },
       { title: 'Turned back by', cell: ({ failure }) => shown(failure) },
       { title: 'Last change', cell: ({ updatedAt }) => time(updatedAt) },
     ],
@@ -48,51 +56,121 @@ export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
   const more =
     answer.cursor === undefined
       ? NOTHING
-      : html`<p><a href="/sagas${query({ status: known, cursor: answer.cursor })}">More sagas</a></p>`;
+      : html`<p class="acts"><a class="button" href="/sagas${query({ status: known, cursor: answer.cursor })}">More sagas</a></p>`;
   return { title: 'Sagas', body: html`${filters}${rows}${more}`, data: answer };
 };
 
-interface Line {
-  step: string;
-  tool: string;
-  externalRef: string | null;
+type Step = Observation['committed'][number];
+
+interface Line extends Step {
   what: Markup;
 }
 
-const stepLines = ({ committed, compensated, notCompensated }: Observation): Line[] => [
-  ...committed.map((one) => ({ ...one, what: badge('stands', 'good') })),
-  ...compensated.map((one) => ({
-    ...one,
-    what: html`${badge('undone', 'calm')} ${shown(one.byHand ?? one.residue)}`,
-  })),
-  ...notCompensated.map((one) => ({
-    ...one,
-    what: html`${badge('not undone', 'bad')} ${shown(one.reason)}`,
-  })),
-];
+const stepLines = ({ committed, compensated, notCompensated, rejected = [] }: Observation): Line[] => {
+  // An observation of what is left below names the saga there.
+  const left = new Set(notCompensated.flatMap(({ step, sagaId }) => (sagaId === undefined ? [step] : [])));
+  return [
+    ...committed
+      .filter(({ step }) => !left.has(step))
+      .map((one) => ({ ...one, what: badge('stands', 'good') })),
+    ...compensated.map((one) => ({
+      ...one,
+      what: html`${badge('undone', 'calm')} ${shown(one.byHand ?? one.residue)}`,
+    })),
+    ...notCompensated.map((one) => ({
+      ...one,
+      what: html`${badge('not undone', 'bad')} ${shown(one.reason)}${one.error === undefined ? NOTHING : html` ${shown(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
+    })),
+    ...rejected.map(({ step, tool, error }) => ({
+      step,
+      tool,
+      externalRef: null,
+      what: html`${badge('rejected', 'plain')} ${shown(error?.message)}`,
+    })),
+  ];
+};
 
-const childrenPart = ({ children = [] }: Observation): Markup =>
-  children.length === 0
+/** As the ledger below counts them. */
+const attempts = (entries: readonly LedgerRow[], step: string, direction: 'forward' | 'undo'): number =>
+  entries.filter((one) => one.step === step && one.direction === direction && one.status === 'started')
+    .length;
+
+const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
+  table(
+    'Steps, and what became of them',
+    [
+      { title: 'Step', cell: ({ step }) => shown(step) },
+      { title: 'Tool', cell: ({ tool }) => shown(tool) },
+      { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
+      { title: 'Reference', cell: ({ externalRef }) => reference(externalRef) },
+      { title: 'Forward', isNumber: true, cell: ({ step }) => attempts(entries, step, 'forward') || '' },
+      { title: 'Back', isNumber: true, cell: ({ step }) => attempts(entries, step, 'undo') || '' },
+      { title: 'Now', cell: ({ what }) => what },
+    ],
+    stepLines(seen),
+    'Nothing took effect.',
+  );
+
+type Child = NonNullable<Observation['children']>[number];
+
+const isBelow = (one: Child, above: string): boolean => one.path.startsWith(`${above}/`);
+
+/** Of those below `above`, the ones with nothing between; each with its own. */
+const treeOf = (children: readonly Child[], above: string | undefined): Markup => {
+  const here = children.filter((one) => above === undefined || isBelow(one, above));
+  const top = here.filter((one) => !here.some((other) => other !== one && isBelow(one, other.path)));
+  return top.length === 0
     ? NOTHING
-    : html`<h2>Sagas below</h2>${table(
-        'Sagas below',
-        [
-          { title: 'Where', cell: (one) => shown(one.path) },
-          { title: 'Saga', cell: ({ sagaId }) => link(path('sagas', sagaId), sagaId) },
-          { title: 'Status', cell: ({ status }) => badge(status) },
-          { title: 'Sealed', cell: ({ sealed }) => (sealed === undefined ? '' : sealed ? 'yes' : 'no') },
-        ],
-        children,
-        '',
-      )}`;
+    : html`<ul class="tree">${top.map(
+        (one) =>
+          html`<li>${shown(above === undefined ? one.path : one.path.slice(above.length + 1))} ${badge(one.status)} ${link(path('sagas', one.sagaId), one.sagaId)} <span class="meta">${shown(one.definition)}${one.sealed === false ? ' provisional' : ''} ${shown(one.failure)}</span>${treeOf(here, one.path)}</li>`,
+      )}</ul>`;
+};
 
-export const showSaga: Show = async ({ ask, params: { id: sagaId = '' }, now }) => {
-  const seen = await ask('describe-saga', { sagaId });
-  const { entries = [], cursor } = await ask('query-ledger', { sagaId, limit: ROWS });
-  const isMoving = seen.doing !== undefined;
+const locksPart = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Markup> => {
+  try {
+    const { locks } = await ask('list-locks', { sagaId });
+    if (locks.length === 0) return NOTHING;
+    return html`<h2>Locks</h2>${table(
+      'Resources that it holds',
+      [
+        { title: 'Resource', cell: ({ resourceKey }) => shown(resourceKey) },
+        { title: 'Since', cell: ({ since }) => time(since) },
+        { title: 'Fence', isNumber: true, cell: ({ fencingToken }) => fencingToken },
+        {
+          title: 'Waiting',
+          cell: ({ waiting }) => html`${waiting.map((one) => html`${link(path('sagas', one), one)} `)}`,
+        },
+      ],
+      locks,
+      '',
+    )}`;
+  } catch (error) {
+    if (isForbidden(error)) return NOTHING;
+    throw error;
+  }
+};
+
+const statePart = (seen: Observation): Markup =>
+  html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${shown(seen.guidance.text)}</p>`}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)} ${money(seen.awaiting.amount, seen.awaiting.currency)}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
+  ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}</p>`)}
+  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
+  ${seen.doing === undefined ? NOTHING : html`<p role="status">${badge(seen.doing.what, 'ask')} ${shown(seen.doing.tool ?? seen.doing.reason)} ${seen.doing.until === undefined ? NOTHING : html`until ${time(seen.doing.until)}`}</p>`}
+  <p class="hint">${shown(seen.advice)}</p>`;
+
+export const showSaga: Show = async (visit) => {
+  const { ask, params } = visit;
+  const sagaId = params['id'] ?? '';
+  const [seen, { entries = [], cursor }, locks] = await Promise.all([
+    ask('describe-saga', { sagaId }),
+    ask('query-ledger', { sagaId, limit: ROWS }),
+    locksPart(visit, sagaId),
+  ]);
+  const ledger = `/ledger${query({ saga: sagaId })}`;
   const body = html`${facts([
     ['Status', badge(seen.status)],
-    ['Template', shown(seen.definition)],
+    ['Template', shown(seen.definition ?? 'a plan of its own')],
     ['Asked for by', shown(seen.requestedBy)],
     ['Began', time(seen.createdAt)],
     ['Last change', time(seen.updatedAt)],
@@ -100,29 +178,17 @@ export const showSaga: Show = async ({ ask, params: { id: sagaId = '' }, now }) 
       ? []
       : [['A step of', link(path('sagas', seen.parent.sagaId), seen.parent.sagaId)] as const]),
   ])}
-  ${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${shown(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
-  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
-  ${seen.doing === undefined ? NOTHING : html`<p role="status">${badge(seen.doing.what, 'ask')} ${shown(seen.doing.tool ?? seen.doing.reason)} ${seen.doing.until === undefined ? NOTHING : html`until ${formatTime(seen.doing.until, now())}`}</p>`}
-  <h2>What it did</h2>${table(
-    'Steps',
-    [
-      { title: 'Step', cell: ({ step }) => shown(step) },
-      { title: 'Tool', cell: ({ tool }) => shown(tool) },
-      { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
-      { title: 'Now', cell: ({ what }) => what },
-    ],
-    stepLines(seen),
-    'Nothing took effect.',
-  )}
-  ${childrenPart(seen)}
-  <h2>Ledger</h2><p>${link(`/ledger${query({ saga: sagaId, verify: 'yes' })}`, 'Verify it')}</p>${ledgerRows(entries)}
-  ${cursor === undefined ? NOTHING : html`<p class="hint">Only the first ${plural(entries.length, 'entry', 'entries')} are shown.</p>`}
-  ${list([html`<span class="hint">${shown(seen.advice)}</span>`])}`;
+  ${statePart(seen)}
+  <h2>Steps</h2>${stepsPart(seen, entries)}
+  ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}</div>`}
+  ${locks}
+  <h2>Ledger</h2>${cursor === undefined ? await verdict(visit, sagaId) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
+  ${entryRows(entries)}
+  ${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(ledger, 'all entries')}.</p>`}`;
   return {
     title: `Saga ${sagaId}`,
     body,
     data: { saga: seen, entries },
-    ...(isMoving ? { refreshSeconds: 5 } : {}),
+    ...(seen.doing === undefined || seen.doing.what === 'waiting' ? {} : { refreshSeconds: 5 }),
   };
 };

@@ -1,0 +1,88 @@
+import { open, rename, rm } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { errorRow } from '../../contract/errors.ts';
+import { MIB } from '../../contract/sizes.ts';
+import type { App } from '../app.ts';
+import { withConnection } from '../app.ts';
+import { CliError, describeFailure } from '../failure.ts';
+import { parseWholeNumber } from '../options.ts';
+import { resolveSession } from '../session.ts';
+import { formatBytes, listSome, plural } from '../terminal/text.ts';
+
+interface Options {
+  html?: boolean;
+  output?: string;
+  maxMegabytes: number;
+}
+
+const EXAMPLES = `
+Examples:
+  walkback export --html                       the session around here, as SESSION.html
+  walkback export --html s1 --output s1.html
+
+The file opens in a browser without a server and asks for nothing: messages, files,
+diffs, what sagas did outside, and their ledger, all as text. Who has the file can read
+all of it.`;
+
+/** A file that is there under its name is whole. */
+const written = async <Told>(
+  file: string,
+  fill: (write: (piece: string) => Promise<void>) => Promise<Told>,
+): Promise<Told> => {
+  const beside = `${file}.${process.pid}.part`;
+  try {
+    const handle = await open(beside, 'wx', 0o600);
+    let told: Told;
+    try {
+      told = await fill(async (piece) => {
+        await handle.write(piece);
+      });
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, file);
+    return told;
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+};
+
+export const defineExport = (command: Command, app: App): void => {
+  command
+    .description('Write one session as a page that opens without a server.')
+    .argument('[session]', 'default: see walkback --help')
+    .option('--html', 'as HTML, the only format there is')
+    .option('-o, --output <file>', 'where to (default: SESSION.html here)')
+    .option('--max-megabytes <n>', 'cut, and say so, what makes it larger', parseWholeNumber(1, 1000), 50)
+    .addHelpText('after', EXAMPLES)
+    .action((session: string | undefined, options: Options, own: Command) =>
+      withConnection(app, own, async (run) => {
+        if (options.html !== true) {
+          throw new CliError('InvalidInput', 'Which format?', { hint: 'walkback export --html' });
+        }
+        const sessionId = await resolveSession(run, session);
+        const file = options.output ?? `${sessionId}.html`;
+        const { exportSession } = await import('../../console/export/session-file.ts');
+        const told = await run.progress(`Writing ${file}`, () =>
+          written(file, (write) =>
+            exportSession({
+              ask: (name, input) => run.invoke(`walkback-${name}`, input),
+              isNotFound: (error) => errorRow(describeFailure(error).name)?.exitCode === 'notFound',
+              sessionId,
+              maxBytes: options.maxMegabytes * MIB,
+              now: () => run.terminal.now(),
+              write,
+            }),
+          ),
+        );
+        return {
+          value: { file, ...told },
+          text: () =>
+            `${file}: ${plural(told.messages, 'message')}, ${plural(told.sagas, 'saga')}, ${formatBytes(told.bytes)}\n${
+              told.cut.length === 0 ? '' : `Cut, because of --max-megabytes: ${listSome(told.cut, 3)}.\n`
+            }`,
+        };
+      }),
+    );
+};

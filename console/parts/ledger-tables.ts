@@ -1,0 +1,152 @@
+/** Ledger entries, effects and totals as tables. */
+import { html } from 'hono/html';
+import { formatDuration } from '../../cli/terminal/text.ts';
+import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { badge, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
+
+const personIn = (detail: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(detail);
+    return typeof value === 'object' && value !== null && 'person' in value;
+  } catch {
+    return false;
+  }
+};
+
+/** A name that nobody proved is marked. */
+const who = ({ actor, detail }: LedgerRow): Markup =>
+  actor === 'engine'
+    ? html`<span class="hint">engine</span>`
+    : html`${shown(actor)}${personIn(detail) ? NOTHING : html` <span class="hint">(claimed)</span>`}`;
+
+/** `25.00 EUR`. */
+export const money = (amount: string | null | undefined, currency: string | null | undefined): Markup =>
+  amount === null || amount === undefined
+    ? NOTHING
+    : html`<span class="number">${shown(amount)} ${shown(currency)}</span>`;
+
+/** What a provider knows it by. Some give an address. */
+export const reference = (ref: string | null | undefined): Markup =>
+  ref !== null && ref !== undefined && /^https:\/\/[^\s]+$/.test(ref)
+    ? html`<a href="${ref}" rel="noreferrer noopener">${shown(ref)}</a>`
+    : shown(ref);
+
+const sagaCell = (sagaId: string): Markup => link(path('sagas', sagaId), sagaId);
+
+export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Markup =>
+  table(
+    'Ledger entries, oldest first',
+    [
+      ...(withSaga ? [{ title: 'Saga', cell: ({ saga_id }: LedgerRow) => sagaCell(saga_id) }] : []),
+      { title: 'No.', isNumber: true as const, cell: ({ seq }: LedgerRow) => seq },
+      { title: 'When', cell: ({ at }: LedgerRow) => time(at) },
+      { title: 'Step', cell: ({ step }: LedgerRow) => shown(step) },
+      { title: 'Tool', cell: ({ tool }: LedgerRow) => shown(tool) },
+      {
+        title: 'What',
+        cell: ({ direction, status, attempt }: LedgerRow) =>
+          `${direction} ${status.replaceAll('_', ' ')}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}`,
+      },
+      { title: 'Amount', isNumber: true as const, cell: (one: LedgerRow) => money(one.amount, one.currency) },
+      { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref) },
+      { title: 'Error', cell: ({ error }: LedgerRow) => shown(error) },
+      { title: 'Who', cell: who },
+    ],
+    entries,
+    'No entry fits.',
+  );
+
+const TONES: Readonly<Record<string, string>> = {
+  stands: 'good',
+  undone: 'calm',
+  undoing: 'ask',
+  undo_failed: 'bad',
+  skipped: 'bad',
+  resolved: 'calm',
+};
+
+export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
+  table(
+    'Effects, each with its undo',
+    [
+      { title: 'When', cell: (one) => time(one.committed_at) },
+      { title: 'Saga', cell: (one) => sagaCell(one.saga_id) },
+      { title: 'Tool', cell: (one) => shown(one.tool) },
+      { title: 'Agent', cell: (one) => shown(one.agent) },
+      { title: 'Customer', cell: (one) => shown(one.resource_key) },
+      { title: 'Reference', cell: (one) => reference(one.external_ref) },
+      { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
+      { title: 'Now', cell: (one) => badge(one.status, TONES[one.status]) },
+      { title: 'Undone', cell: (one) => time(one.undone_at ?? undefined) },
+      { title: 'By', cell: (one) => shown(one.undone_by) },
+      { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
+      { title: 'Note', cell: (one) => shown(one.evidence ?? one.error ?? one.residue ?? one.amount_problem) },
+    ],
+    effects,
+    'No effect fits.',
+  );
+
+const totalRows = (
+  caption: string,
+  key: string,
+  rows: readonly LedgerTotal[],
+  to: (total: LedgerTotal) => string,
+): Markup =>
+  html`<h2>${caption}</h2>${table(
+    caption,
+    [
+      { title: key, cell: (one) => html`<a href="${to(one)}">${shown(one.key ?? 'all')}</a>` },
+      { title: 'Effects', isNumber: true, cell: ({ effects }) => effects },
+      {
+        title: 'Amount',
+        isNumber: true,
+        cell: (one) => money(one.currency === null ? null : one.amount, one.currency),
+      },
+      { title: 'Undone', isNumber: true, cell: ({ undoneEffects }) => undoneEffects },
+      {
+        title: 'Taken back',
+        isNumber: true,
+        cell: (one) => money(one.currency === null ? null : one.undone, one.currency),
+      },
+      {
+        title: 'Net',
+        isNumber: true,
+        cell: (one) => money(one.currency === null ? null : one.net, one.currency),
+      },
+    ],
+    rows,
+    'Nothing to add up.',
+  )}`;
+
+/** `here`: the same page with other filters. Every sum leads to its rows. */
+export const totalsPart = (
+  totals: LedgerTotals,
+  here: (more: Readonly<Record<string, string | undefined>>) => string,
+): Markup =>
+  html`${totalRows('All', 'All', totals.all, () => here({ view: 'effects' }))}
+  ${totalRows('By tool', 'Tool', totals.byTool, ({ key }) => here({ view: 'effects', tool: key ?? '' }))}
+  ${totalRows('By agent', 'Agent', totals.byAgent, ({ key }) => here({ view: 'effects', agent: key ?? '' }))}
+  ${totalRows('By day', 'Day (UTC)', totals.byDay, ({ key }) => here({ view: 'effects', from: key ?? '', to: key ?? '' }))}
+  <h2>Time to reconcile</h2>${
+    totals.secondsToReconcile === null
+      ? NOTHING
+      : html`<p>${formatDuration(totals.secondsToReconcile * 1000)} on average, of those that are reconciled.</p>`
+  }${table(
+    'Failed compensations and when they were reconciled',
+    [
+      { title: 'Saga', cell: ({ sagaId }) => sagaCell(sagaId) },
+      { title: 'Failed', cell: ({ failedAt }) => time(failedAt) },
+      {
+        title: 'Reconciled',
+        cell: ({ reconciledAt }) => (reconciledAt === null ? badge('open', 'bad') : time(reconciledAt)),
+      },
+      {
+        title: 'Took',
+        isNumber: true,
+        cell: ({ seconds }) => (seconds === null ? '' : formatDuration(seconds * 1000)),
+      },
+    ],
+    totals.reconciliations,
+    'No compensation had failed.',
+  )}`;
