@@ -35,7 +35,9 @@ Try it:
 export const createProgram = (app: App): Command => {
   const paint = paintFor(app.terminal);
   const program = new Command('walkback')
-    .description('The undo layer for AI agents: checkpoints of all repositories, rollback, rehydrate.')
+    .description(
+      'The undo layer for AI agents: checkpoints of all repositories, and sagas for what is done to other systems.',
+    )
     .version(manifest.version)
     .option('--json', 'machine-readable answer on stdout, errors as JSON on stderr')
     .addOption(new Option('--local', 'use the embedded cloud').conflicts('aws'))

@@ -69,7 +69,7 @@ export interface Session {
   /** Goes back without a plan first. */
   rollback(options: RollbackOptions): Promise<RollbackAnswer>;
   /**
-   * Takes back the last rollback that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
+   * Takes back the last rollback, merge or revert that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
    * none. Work that was done since is captured first.
    */
   undo(): Promise<RollbackAnswer>;

@@ -39,7 +39,7 @@ const define =
 
 export const defineUndo = define(
   'undo',
-  'Take back the last rollback that stands: all repositories are as they were just before it. Again: the one ' +
+  'Take back the last rollback, merge or revert that stands: all repositories are as they were just before it. Again: the one ' +
     'before it. It shows the plan and asks.',
   `
 Examples:

@@ -73,13 +73,12 @@ describe.skipIf(!isReachable)('the packages', () => {
 
       test('the example finds the command and starts its cloud, captures, rolls back, and finds what was there', async () => {
         // Nothing runs: the client looks for @walkback/cli where it is installed.
-        await expect(stage.run(node, [COMMAND, 'env'])).rejects.toThrow('CloudUnavailable');
+        expect(await stage.run(node, [COMMAND, 'down'])).toContain('No embedded cloud runs');
         try {
           const said = JSON.parse(await stage.run(node, ['out/example.js']));
           expect(said).toEqual({ back: 'kept\n', name: 'add', safe: 'function' });
-          expect(await stage.run(node, [COMMAND, 'env'])).toContain('AWS_ENDPOINT_URL_LAMBDA');
         } finally {
-          await stage.run(node, [COMMAND, 'down']);
+          expect(await stage.run(node, [COMMAND, 'down'])).toContain('The embedded cloud stopped');
         }
       });
 

@@ -12,10 +12,19 @@ const createTimeline = () => {
     return seq;
   };
   return {
+    named: (reason: string) => (headSeq = add(reason)),
     work: () => (headSeq = add('before-tool')),
     rollback: (to: number) => {
       add('rollback');
       headSeq = to;
+    },
+    compose: (reason: string) => {
+      headSeq = add('rollback');
+      headSeq = add(reason);
+    },
+    failedCompose: (reason: string) => {
+      headSeq = add('rollback');
+      add(reason);
     },
     failedRollback: () => (headSeq = add('rollback')),
     inCopy: () => add('rollback', { detached: true }),
@@ -81,33 +90,67 @@ test('what failed, what was kept beside and what happened in a review copy is no
   expect(timeline.history()).toEqual({ undo: 5, redo: undefined });
 });
 
+test.each(['merge', 'revert', 'partial-rollback'])(
+  'a %s is undone and made again as a rollback is; one that failed is nothing',
+  (reason) => {
+    const timeline = createTimeline();
+    timeline.work();
+    timeline.compose(reason);
+    expect(timeline.history()).toEqual({ undo: 3, redo: undefined });
+    timeline.rollback(3);
+    expect(timeline.history()).toEqual({ undo: undefined, redo: 5 });
+    timeline.rollback(5);
+    expect(timeline.history()).toEqual({ undo: 6, redo: undefined });
+    timeline.failedCompose(reason);
+    timeline.work();
+    expect(timeline.history()).toEqual({ undo: 6, redo: undefined });
+  },
+);
+
+test('a checkpoint that somebody calls a merge is work', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.rollback(1);
+  timeline.rollback(3);
+  timeline.named('merge');
+  expect(timeline.history()).toEqual({ undo: undefined, redo: undefined });
+});
+
 test('as an editor: any row of undos and redos is that of two stacks', () => {
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('work', 'rollback', 'undo', 'redo')), fc.nat(), (acts, pick) => {
-      const timeline = createTimeline();
-      let undoable = 0;
-      let redoable = 0;
-      for (const act of acts) {
-        const { undo, redo } = timeline.history();
-        expect([undo !== undefined, redo !== undefined]).toEqual([undoable > 0, redoable > 0]);
-        if (act === 'work') {
-          timeline.work();
-          redoable = 0;
-        } else if (act === 'undo' && undo !== undefined) {
-          timeline.rollback(undo);
-          undoable -= 1;
-          redoable += 1;
-        } else if (act === 'redo' && redo !== undefined) {
-          timeline.rollback(redo);
-          undoable += 1;
-          redoable -= 1;
-        } else if (act === 'rollback') {
-          const others = timeline.seqs().filter((seq) => seq !== undo && seq !== redo);
-          timeline.rollback(others[pick % others.length] ?? 1);
-          undoable += 1;
-          redoable = 0;
+    fc.property(
+      fc.array(fc.constantFrom('work', 'rollback', 'compose', 'undo', 'redo')),
+      fc.nat(),
+      (acts, pick) => {
+        const timeline = createTimeline();
+        let undoable = 0;
+        let redoable = 0;
+        for (const act of acts) {
+          const { undo, redo } = timeline.history();
+          expect([undo !== undefined, redo !== undefined]).toEqual([undoable > 0, redoable > 0]);
+          if (act === 'work') {
+            timeline.work();
+            redoable = 0;
+          } else if (act === 'compose') {
+            timeline.compose('merge');
+            undoable += 1;
+            redoable = 0;
+          } else if (act === 'undo' && undo !== undefined) {
+            timeline.rollback(undo);
+            undoable -= 1;
+            redoable += 1;
+          } else if (act === 'redo' && redo !== undefined) {
+            timeline.rollback(redo);
+            undoable += 1;
+            redoable -= 1;
+          } else if (act === 'rollback') {
+            const others = timeline.seqs().filter((seq) => seq !== undo && seq !== redo);
+            timeline.rollback(others[pick % others.length] ?? 1);
+            undoable += 1;
+            redoable = 0;
+          }
         }
-      }
-    }),
+      },
+    ),
   );
 });

@@ -1,6 +1,6 @@
 /**
  * What undo and redo mean in a timeline, as an editor means them: undo takes back the last rollback that stands, redo makes
- * again what was undone last, and new work ends the redoing. Pure: the checkpoints themselves tell everything.
+ * again what was undone last, and new work ends the redoing. Merges and reverts are rollbacks to what they composed. Pure: the checkpoints themselves tell everything.
  */
 
 export interface HistoryPoint {
@@ -26,11 +26,19 @@ const ROLLBACK = 'rollback';
 /** Kept beside the way, never stood on. */
 const BESIDE = new Set(['late-writes']);
 
+/** What merges, reverts and rollbacks of some paths compose: the target of the rollback that was begun just before. */
+const COMPOSED = new Set(['merge', 'revert', 'partial-rollback']);
+
+/** Reasons are free text, so a composed checkpoint is one by its place, too. */
+const isComposed = ({ reason, parentSeq }: HistoryPoint, before: HistoryPoint | undefined): boolean =>
+  COMPOSED.has(reason) && before?.reason === ROLLBACK && parentSeq === before.seq;
+
 /** Moves and work in the order in which they happened; a rollback that failed or was put back moved nothing. */
 const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'work')[] => {
   const way = points
     .filter(({ detached, reason }) => !detached && !BESIDE.has(reason))
-    .toSorted((a, b) => a.seq - b.seq);
+    .toSorted((a, b) => a.seq - b.seq)
+    .filter((point, at, all) => !isComposed(point, all[at - 1]));
   return way.flatMap(({ seq, reason }, at): (Move | 'work')[] => {
     if (reason !== ROLLBACK) return ['work'];
     const next = way[at + 1];
