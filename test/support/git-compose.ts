@@ -5,7 +5,7 @@ import type { CapturedRepositoryState, RepositoryState } from '../../core/checkp
 import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport, Conflict } from '../../core/checkpoint/ports/compose.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import type { Snapshot } from './git-harness.ts';
+import type { Snapshot } from './git-snapshot.ts';
 
 export interface ComposeFlags {
   paths?: Record<string, string[] | 'whole'>;

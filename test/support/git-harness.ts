@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
-import type { CapturedRepository, CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
+import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
+
+export type { Snapshot } from './git-snapshot.ts';
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
@@ -20,14 +22,6 @@ const IDENTITY = {
   GIT_COMMITTER_NAME: 'Agent',
   GIT_COMMITTER_EMAIL: 'agent@example.com',
 };
-
-export interface Snapshot {
-  repositories: CapturedRepository[];
-  report: CaptureReport;
-  tag: string;
-  /** Every bundle a restore of a repository needs, base first. */
-  chains: Map<string, BundleSource[]>;
-}
 
 export interface HarnessOptions {
   include?: string[];

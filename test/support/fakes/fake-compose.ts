@@ -1,6 +1,6 @@
 /** Three-way merges in the model of a sandbox: file by file, and HEAD as a whole. */
 import type { Conflict } from '../../../core/checkpoint/ports/compose.ts';
-import type { FakeRepository } from './fake-world.ts';
+import type { FakeRepository } from './fake-repository.ts';
 
 interface Merged {
   repository: FakeRepository;

@@ -2,6 +2,7 @@
  * Sandboxes and the repositories in them, as a small model: a repository is a map of files and a host HEAD, a
  * capture is a snapshot of both, and an object exists in a sandbox only if it was captured or brought there.
  */
+
 import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import type {
   CapturedBundle,
@@ -20,12 +21,10 @@ import { sha256Hex } from '../../../core/shared/ids.ts';
 import type { FakeBucket } from './fake-bucket.ts';
 import { createBundle, readBundle, sha1 } from './fake-bundle.ts';
 import { mergeThreeWays } from './fake-compose.ts';
+import type { FakeRepository } from './fake-repository.ts';
 import { type Contents, decideEnd, type Ends, settledContents } from './fake-settle.ts';
 
-export interface FakeRepository {
-  files: Record<string, string>;
-  head?: string;
-}
+export type { FakeRepository } from './fake-repository.ts';
 
 interface Snapshot {
   tree: string;

@@ -1,0 +1,5 @@
+/** A repository in the model of a sandbox. */
+export interface FakeRepository {
+  files: Record<string, string>;
+  head?: string;
+}
