@@ -27,6 +27,8 @@ export const SETTING_NAMES = [
   'oidcAudience',
   'oidcScope',
   'oidcGroupPrefix',
+  'oidcClientId',
+  'oidcClientSecretName',
   'requireVerifiedApprover',
 ] as const;
 type SettingName = (typeof SETTING_NAMES)[number];
@@ -100,6 +102,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   if ((issuer === undefined) !== (audience === undefined)) {
     throw new Error('context walkback:oidcIssuer and walkback:oidcAudience are given both, or neither');
   }
+  const clientSecretName = optionalText('oidcClientSecretName');
   const topicArn = optionalText('alarmTopicArn');
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
@@ -136,6 +139,10 @@ export const readSettings = (stack: Stack): WalkbackProps => {
           audience,
           scope: optionalText('oidcScope'),
           groupPrefix: optionalText('oidcGroupPrefix'),
+          clientId: optionalText('oidcClientId'),
+          ...(clientSecretName !== undefined && {
+            clientSecret: Secret.fromSecretNameV2(stack, 'ConsoleClient', clientSecretName),
+          }),
         },
       }),
     requireVerifiedApprover: flag('requireVerifiedApprover', issuer !== undefined),

@@ -1,5 +1,5 @@
 /** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
-import { Annotations, Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -18,7 +18,9 @@ import { bindIdentity, type IdentityProps, warnOfClaims } from './constructs/ide
 import { LedgerAnchors } from './constructs/ledger-anchors.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { checkNamePrefix, checkToolFunction } from './constructs/names.ts';
+import { type HttpApiProps, PeopleApi } from './constructs/people-api.ts';
 import { anyVersionOfOneFunction, bindEngine, SagaMachine } from './constructs/saga-machine.ts';
+import { bindSecret } from './constructs/secrets.ts';
 import { bindStream, DeadLetterQueue } from './constructs/stream-consumer.ts';
 import { Tables } from './constructs/tables.ts';
 import { arnOf, type FunctionDefaults, WalkbackFunction } from './constructs/walkback-function.ts';
@@ -73,6 +75,8 @@ export interface WalkbackProps {
   toolFunctions?: readonly string[];
   /** Where people sign in. Without it synthesis warns: then whoever may call a function may say to be anybody. */
   identity?: IdentityProps;
+  /** Of the HTTP API and the console, which are there when `identity` is. */
+  httpApi?: HttpApiProps;
   /** Refuses approvals, repairs and rewinds without a proof of who asks. Default: whether `identity` is given. */
   requireVerifiedApprover?: boolean;
   /** Deploys the tools of the examples too. */
@@ -86,18 +90,6 @@ const checkReserved = (reserved: Readonly<Record<string, number>>): void => {
   const known = new Set(FUNCTIONS.map(({ name }) => name));
   const unknown = Object.keys(reserved).filter((name) => !known.has(name));
   if (unknown.length > 0) throw new Error(`reservedConcurrency: there is no function ${unknown.join(', ')}`);
-};
-
-/** Lets a function read one secret, and tells it which. */
-const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): void => {
-  const { secretArn, secretFullArn, encryptionKey } = secret;
-  fn.fn.addEnvironment(variable, secretArn);
-  // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
-  fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
-  if (encryptionKey === undefined) return;
-  fn.allow(['kms:Decrypt'], [encryptionKey.keyArn], {
-    StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` },
-  });
 };
 
 /** Lets a function see how the function of a tool is configured, also a pinned version or alias of it. */
@@ -122,6 +114,8 @@ export class Walkback extends Construct {
   /** To attach to roles of people and backends. */
   readonly policies: AccessPolicies;
   readonly monitoring: Monitoring;
+  /** Undefined without `identity`. */
+  readonly peopleApi: PeopleApi | undefined;
   readonly #props: WalkbackProps;
   readonly #namePrefix: string;
   readonly #securityGroups: ISecurityGroup[] | undefined;
@@ -166,7 +160,11 @@ export class Walkback extends Construct {
     this.alarmTopic = props.alarmTopic ?? createAlertTopic(this, encryptionKey);
     if (encryptionKey !== undefined) letServicesUse(encryptionKey);
 
-    const rows = FUNCTIONS.filter((row) => row.tool !== true || props.examples === true);
+    const rows = FUNCTIONS.filter(
+      ({ tool, grants }) =>
+        (tool !== true || props.examples === true) &&
+        (grants.servesPeople !== true || props.identity !== undefined),
+    );
     const functions = rows.map((row) => ({ row, fn: this.#addFunction(row) }));
     const named = (name: string): WalkbackFunction => {
       const found = functions.find(({ row }) => row.name === name);
@@ -216,11 +214,20 @@ export class Walkback extends Construct {
       );
     }
     warnOfClaims(this, props);
+    this.peopleApi =
+      props.identity &&
+      new PeopleApi(this, 'PeopleApi', {
+        ...props.httpApi,
+        ...this.#functionDefaults(),
+        identity: props.identity,
+        functions,
+      });
     this.monitoring = new Monitoring(this, 'Monitoring', {
       namePrefix: this.#namePrefix,
       machine: this.sagaMachine.machine,
       functions: functions.map(({ fn }) => fn),
       deadLetters,
+      httpApi: this.peopleApi?.api,
       topic: this.alarmTopic,
       runbookUrl: props.runbookUrl ?? 'docs/operations.md',
       unfinishedSagaAlarm: props.unfinishedSagaAlarm ?? Duration.hours(2),
@@ -317,6 +324,7 @@ export class Walkback extends Construct {
       AgentBackendPolicy: this.policies.agentBackend.managedPolicyArn,
       ReviewerPolicy: this.policies.reviewer.managedPolicyArn,
       OperatorPolicy: this.policies.operator.managedPolicyArn,
+      ...(this.peopleApi && { ApiUrl: this.peopleApi.url }),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, `${name}Output`, { value });
   }

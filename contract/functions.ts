@@ -7,9 +7,10 @@
 import type * as z from 'zod';
 import { CHECKPOINT_FUNCTIONS } from './checkpoint-functions.ts';
 import type { FunctionRow } from './function-row.ts';
+import { HTTP_FUNCTIONS } from './http-functions.ts';
 import { SAGA_FUNCTIONS } from './saga-functions.ts';
 
-export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS } as const;
+export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS, ...HTTP_FUNCTIONS } as const;
 
 type Functions = typeof FUNCTIONS;
 type FunctionName = keyof Functions;

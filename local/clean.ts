@@ -20,6 +20,7 @@ const KEPT = [
   'stepfunctions',
   'streams',
   'token-key.json',
+  'token-key-rsa.json',
   'tools',
 ];
 

@@ -14,13 +14,8 @@ import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
-import {
-  LOCAL_AUDIENCE,
-  LOCAL_GROUP_PREFIX,
-  LOCAL_ISSUER,
-  LOCAL_SCOPE,
-  loginSecret,
-} from './identity/issuer.ts';
+import { loginSecret } from './identity/issuer.ts';
+import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
 import { createFunctions } from './lambda/functions.ts';
 import { type CloudPlan, type FunctionPlan, mergeEnvironments, planCloud } from './plan.ts';
@@ -101,13 +96,14 @@ const describeEnvironment = (
   E2B_API_URL: endpoints.e2b,
   E2B_SANDBOX_URL: endpoints.e2b,
   E2B_API_KEY: credentials.e2bApiKey,
+  ...mergeEnvironments(plan.functions),
+  // The template has those of a place that is not there.
   WALKBACK_OIDC_ISSUER: LOCAL_ISSUER,
   WALKBACK_OIDC_CONFIGURATION: `${endpoints.identity}/.well-known/openid-configuration`,
   WALKBACK_OIDC_AUDIENCE: LOCAL_AUDIENCE,
   WALKBACK_OIDC_SCOPE: LOCAL_SCOPE,
   WALKBACK_OIDC_GROUP_PREFIX: LOCAL_GROUP_PREFIX,
   WALKBACK_LOGIN_SECRET: loginSecret(credentials.secretAccessKey),
-  ...mergeEnvironments(plan.functions),
 });
 
 const clientsFor = (endpoints: Endpoints, credentials: CloudCredentials) => {

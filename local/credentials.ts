@@ -32,3 +32,7 @@ export const loadCredentials = async (dataDir: string): Promise<CloudCredentials
 /** What the keys of tools over HTTP are derived from in this cloud. */
 export const httpToolSecret = (secretAccessKey: string): string =>
   createHmac('sha256', secretAccessKey).update('http-tool').digest('hex');
+
+/** What seals who is signed in to the console of this cloud. */
+export const consoleSecret = (secretAccessKey: string): string =>
+  createHmac('sha256', secretAccessKey).update('console').digest('hex');

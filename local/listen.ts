@@ -69,13 +69,25 @@ export const listenPages = (app: Pick<Hono, 'fetch'>, port = 0): Promise<Endpoin
   }, port);
 };
 
-/** The same for a Hono app. Web pages and strange hosts are refused before the app sees them. */
-export const listenApp = (app: Hono, port = 0, activity?: Activity): Promise<Endpoint> => {
+interface AppOptions {
+  activity?: Activity;
+  /** Its own pages may send it forms. */
+  hasPages?: true;
+}
+
+/** The same for a Hono app. Web pages of others and strange hosts are refused before the app sees them. */
+export const listenApp = (
+  app: Pick<Hono, 'fetch'>,
+  port = 0,
+  { activity, hasPages }: AppOptions = {},
+): Promise<Endpoint> => {
   // The server must not replace the process's own Request and Response: functions use those.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return listen(
     (incoming, response) => {
-      const refused = refusalOf(incoming.headers);
+      const { origin, host } = incoming.headers;
+      const isOwn = hasPages === true && origin === `http://${host}`;
+      const refused = refusalOf(isOwn ? { host } : { origin, host });
       if (refused !== undefined) {
         response
           .writeHead(403, { 'content-type': 'application/json' })

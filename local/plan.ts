@@ -1,6 +1,7 @@
 /** The resources of the template for the embedded cloud, as data with local names. Pure. */
 import * as z from 'zod';
 import { WalkbackError } from '../core/shared/errors.ts';
+import { planRoutes, type RoutePlan } from './gateway/plan-routes.ts';
 import { createResolver, type Resolver } from './resolve.ts';
 import type { Resource, Template } from './template.ts';
 
@@ -95,6 +96,8 @@ export interface CloudPlan {
   streams: StreamPlan[];
   stateMachines: StateMachinePlan[];
   rules: RulePlan[];
+  /** Of the HTTP API; none in a template of before there was one. */
+  routes: RoutePlan[];
 }
 
 /** `arn:...:table/NAME/stream/LABEL` or `arn:...:function:NAME`, or a plain name. */
@@ -236,6 +239,7 @@ export const planCloud = (template: Template): CloudPlan => {
       planMachine(logicalId, resource, resolver),
     ),
     rules: of('AWS::Events::Rule').map(([, resource]) => planRule(resource, resolver)),
+    routes: planRoutes(template, resolver),
   };
 };
 

@@ -32,6 +32,11 @@ const KINDS: Record<string, Kind> = {
   'AWS::Events::EventBus': { nameProperty: 'Name', arn: (name) => arn('events', `event-bus/${name}`) },
   // Keys have no name of their own.
   'AWS::KMS::Key': { nameProperty: 'KeyName', arn: (name) => arn('kms', `key/${name}`) },
+  'AWS::SecretsManager::Secret': {
+    nameProperty: 'Name',
+    arn: (name) => arn('secretsmanager', `secret:${name}`),
+    refIsArn: true,
+  },
   'AWS::SQS::Queue': { nameProperty: 'QueueName', arn: (name) => arn('sqs', name) },
   'AWS::SNS::Topic': { nameProperty: 'TopicName', arn: (name) => arn('sns', name), refIsArn: true },
   'AWS::StepFunctions::StateMachine': {

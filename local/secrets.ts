@@ -1,7 +1,7 @@
 /** Secrets Manager over a fixed set of secrets: the functions fetch theirs as deployed, and a value can be replaced until the cloud ends. */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { type CloudCredentials, httpToolSecret } from './credentials.ts';
+import { type CloudCredentials, consoleSecret, httpToolSecret } from './credentials.ts';
 import type { FunctionPlan } from './plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 
@@ -14,7 +14,11 @@ export const secretsOf = (
   credentials: CloudCredentials,
 ): Record<string, string> => {
   const httpTool = httpToolSecret(credentials.secretAccessKey);
-  const values = { E2B_API_KEY_SECRET_ARN: credentials.e2bApiKey, WALKBACK_HTTP_TOOL_SECRET_ARN: httpTool };
+  const values = {
+    E2B_API_KEY_SECRET_ARN: credentials.e2bApiKey,
+    WALKBACK_HTTP_TOOL_SECRET_ARN: httpTool,
+    WALKBACK_CONSOLE_SECRET_ARN: consoleSecret(credentials.secretAccessKey),
+  };
   const entries = Object.entries(values).flatMap(([variable, value]) =>
     functions.flatMap(({ environment }) => {
       const id = environment[variable];

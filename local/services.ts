@@ -8,6 +8,7 @@ import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';
 import { createEventsApi } from './events/api.ts';
 import type { EventJournal } from './events/journal.ts';
+import { createGateway } from './gateway/gateway.ts';
 import { createIssuer, loginSecret } from './identity/issuer.ts';
 import { loadTokenKey } from './identity/keys.ts';
 import { createKmsApi, loadSigningKeys } from './kms.ts';
@@ -32,6 +33,7 @@ const SERVICES = [
   'stepfunctions',
   'kms',
   'identity',
+  'api',
 ] as const;
 export type Service = (typeof SERVICES)[number];
 export type Endpoints = Record<Service, string>;
@@ -61,7 +63,7 @@ const START: Record<Service, Start> = {
   dynamodb: ({ dataDir, credentials, dynamodb: source, changes }, port) =>
     startDynamoDb({ dataDir, credentials, port, source, changes }),
   lambda: ({ functions, credentials, activity, log }, port) =>
-    listenApp(createLambdaApi({ functions, credentials, log }), port, activity),
+    listenApp(createLambdaApi({ functions, credentials, log }), port, { activity }),
   events: ({ journal, plan, credentials }, port) =>
     listenApp(
       createEventsApi({ journal, eventBuses: plan.eventBuses, topics: plan.topics, credentials }),
@@ -76,7 +78,13 @@ const START: Record<Service, Start> = {
     listenApp(
       createIssuer({ key: await loadTokenKey(dataDir), secret: loginSecret(credentials.secretAccessKey) }),
       port,
+      { hasPages: true },
     ),
+  api: async ({ dataDir, plan, functions, activity }, port) =>
+    listenApp(createGateway({ routes: plan.routes, functions, key: await loadTokenKey(dataDir) }), port, {
+      activity,
+      hasPages: true,
+    }),
 };
 
 const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
@@ -106,6 +114,7 @@ export const startServices = async (
     stepfunctions: await start('stepfunctions'),
     kms: await start('kms'),
     identity: await start('identity'),
+    api: await start('api'),
   };
   const running = starting.move();
   return { endpoints, close: () => running.disposeAsync() };

@@ -34,7 +34,7 @@ const hashInputs = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 32);
 };
 
-/** Runs cdk/app.ts by itself: no account, no network, no bundling of functions, and with the examples' tools. */
+/** Runs cdk/app.ts by itself: no account, no network, no bundling of functions, with the examples' tools and the API. */
 const synthesise = async (outdir: string): Promise<string> => {
   const { context } = cdkJsonSchema.parse(JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')));
   const env = {
@@ -46,6 +46,10 @@ const synthesise = async (outdir: string): Promise<string> => {
     CDK_CONTEXT_JSON: JSON.stringify({
       ...context,
       'walkback:examples': true,
+      // So that the API and the console are there. The embedded cloud says itself where people sign in, and takes claims.
+      'walkback:oidcIssuer': 'https://walkback.localhost',
+      'walkback:oidcAudience': 'walkback',
+      'walkback:requireVerifiedApprover': false,
       'aws:cdk:bundling-stacks': [],
     }),
   };

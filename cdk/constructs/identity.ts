@@ -1,5 +1,6 @@
 /** Tells functions whose tokens prove who a person is. */
 import { Annotations } from 'aws-cdk-lib';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { WalkbackFunction } from './walkback-function.ts';
 
@@ -13,6 +14,10 @@ export interface IdentityProps {
   scope?: string;
   /** Before the name of a role in the names of groups. Default `walkback-`: `walkback-reviewer`, `walkback-operator`. */
   groupPrefix?: string;
+  /** Of the console, as the issuer knows it. Default: the audience, as with Cognito. */
+  clientId?: string;
+  /** Of the console, as plain text. Default: none; a public client, which PKCE protects alone. */
+  clientSecret?: ISecret;
 }
 
 interface Given {

@@ -1,5 +1,6 @@
 /** The metrics of alarms and the dashboard. */
 import { Duration } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -11,6 +12,8 @@ export interface MonitoringProps {
   machine: StateMachine;
   functions: readonly WalkbackFunction[];
   deadLetters: Readonly<Record<string, DeadLetterQueue>>;
+  /** Absent where nobody can sign in. */
+  httpApi?: HttpApi;
   topic: ITopic;
   runbookUrl: string;
   unfinishedSagaAlarm: Duration;

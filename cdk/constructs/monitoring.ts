@@ -44,6 +44,7 @@ export class Monitoring extends Construct {
     this.#watchExecutions();
     this.#watchFunctions();
     this.#watchDeliveries();
+    this.#watchApi();
     createDashboard(this, props);
   }
 
@@ -159,6 +160,16 @@ export class Monitoring extends Construct {
       metric: ownMetric(this.#props.namePrefix, 'publish-events', 'checkpoint.incomplete', 'Sum'),
       what: 'A checkpoint misses something of a repository; it names what and why.',
       runbook: 'checkpoint-incomplete',
+    });
+  }
+  #watchApi(): void {
+    const { httpApi } = this.#props;
+    if (httpApi === undefined) return;
+    this.#alarm('api-server-errors', {
+      metric: httpApi.metricServerError({ period: Duration.minutes(1), statistic: 'Sum' }),
+      threshold: 5,
+      what: 'The API or the console answered people with errors that are not theirs.',
+      runbook: 'api-errors',
     });
   }
 }

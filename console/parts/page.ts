@@ -1,7 +1,7 @@
 /** The frame of every page. */
 import { html } from 'hono/html';
 import type { Markup } from './markup.ts';
-import { NOTHING, shown } from './markup.ts';
+import { form, NOTHING, shown } from './markup.ts';
 
 export interface Page {
   title: string;
@@ -17,6 +17,8 @@ export interface Page {
 export interface Viewer {
   name: string;
   isVerified: boolean;
+  /** The token of the form that signs out, where one signs in with the browser. */
+  signOut?: string;
 }
 
 const PLACES = [
@@ -47,7 +49,7 @@ ${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refr
 <header><nav aria-label="Main"><a class="brand" href="/">Walkback</a>${PLACES.map(
     ([place, name]) =>
       html`<a href="${place}"${isHere(place, at) ? html` aria-current="page"` : ''}>${name}</a>`,
-  )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p></header>
+  )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p>${viewer.signOut === undefined ? NOTHING : form('/auth/sign-out', viewer.signOut, {}, html`<button type="submit">Sign out</button>`)}</header>
 <main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${title}</h1>
 ${body}
 </main>

@@ -4,14 +4,19 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 import * as z from 'zod';
 import { readJson, writePrivately } from '../private-file.ts';
 
-const ALGORITHM = 'ES256';
+/** The only kind that the JWT authorizer of an HTTP API verifies. */
+const ALGORITHM = 'RS256';
 
 const keySchema = z.object({
-  kty: z.literal('EC'),
-  crv: z.literal('P-256'),
-  x: z.string(),
-  y: z.string(),
+  kty: z.literal('RSA'),
+  n: z.string(),
+  e: z.string(),
   d: z.string(),
+  p: z.string(),
+  q: z.string(),
+  dp: z.string(),
+  dq: z.string(),
+  qi: z.string(),
 });
 
 const make = async (): Promise<z.infer<typeof keySchema>> => {
@@ -27,13 +32,14 @@ export interface TokenKey {
 }
 
 export const loadTokenKey = async (dataDir: string): Promise<TokenKey> => {
-  const path = join(dataDir, 'token-key.json');
+  const path = join(dataDir, 'token-key-rsa.json');
   let key = await readJson(path, keySchema);
   if (key === undefined) {
     key = await make();
     await writePrivately(path, key);
   }
-  const { d: _, ...open } = key;
+  const { kty, n, e } = key;
+  const open = { kty, n, e };
   const kid = await calculateJwkThumbprint(open);
   return {
     algorithm: ALGORITHM,

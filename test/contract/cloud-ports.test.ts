@@ -75,7 +75,7 @@ test('every port that the cloud opens is one of its endpoints', async () => {
   expect((await listeningPorts()).filter((port) => !listenedBefore.has(port)).sort(ascending)).toEqual(
     endpoints.sort(ascending),
   );
-  expect(endpoints).toHaveLength(9);
+  expect(endpoints).toHaveLength(10);
 });
 
 test.each([
@@ -141,7 +141,7 @@ test('no endpoint does anything for a request with another key, or with the keyâ
     const refused = (await Promise.allSettled(asked)).map((one) =>
       one.status === 'rejected' ? one.reason.name : 'answered',
     );
-    expect(refused).toHaveLength(9);
+    expect(refused).toHaveLength(10);
     const REFUSAL =
       /^(?:UnrecognizedClientException|InvalidSignatureException|InvalidAccessKeyId|SignatureDoesNotMatch)$/;
     for (const name of refused) expect(name).toMatch(REFUSAL);

@@ -115,7 +115,7 @@ test('no endpoint answers a web page, a strange host, or who has no keys', async
     return answer.statusCode;
   };
   const { host } = new URL(cloud.endpoints.lambda);
-  expect(Object.keys(cloud.endpoints)).toHaveLength(9);
+  expect(Object.keys(cloud.endpoints)).toHaveLength(10);
   for (const [service, url] of Object.entries(cloud.endpoints)) {
     const keys = { 'x-api-key': variable(cloud, 'E2B_API_KEY') };
     expect(await statusOf(url, { ...keys, host: 'rebound.example:80' }), service).toBe(403);

@@ -62,6 +62,7 @@ beforeEach(async () => {
     streams: [],
     stateMachines: [],
     rules: [],
+    routes: [],
   };
   await provision(plan, { dynamodb, s3: new S3Client(conf) });
   const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-streams-')));

@@ -8,7 +8,7 @@ import { FUNCTIONS } from '../../cdk/functions.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
 import { createResolver } from '../../local/resolve.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
-import { workSagas, workSessions } from '../support/all-work.ts';
+import { workPeople, workSagas, workSessions } from '../support/all-work.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { asArray, statementsOf } from '../support/template.ts';
@@ -111,6 +111,7 @@ beforeAll(async () => {
   // Functions fetch the key as deployed ones do.
   await workSagas(sagas);
   await workSessions(sagas);
+  await workPeople(sagas);
 });
 afterAll(() => sagas.close());
 

@@ -78,6 +78,28 @@ const KNOWN: Record<string, { local: string[]; deployed: string[] }> = {
     ],
   },
   'AWS::Events::EventBus': { local: ['Name'], deployed: ['Description', 'Tags'] },
+  'AWS::ApiGatewayV2::Route': {
+    local: ['ApiId', 'AuthorizationScopes', 'AuthorizationType', 'AuthorizerId', 'RouteKey', 'Target'],
+    deployed: [],
+  },
+  'AWS::ApiGatewayV2::Integration': {
+    local: ['ApiId', 'IntegrationType', 'IntegrationUri', 'PayloadFormatVersion', 'TimeoutInMillis'],
+    deployed: [],
+  },
+  'AWS::ApiGatewayV2::Authorizer': {
+    local: ['ApiId', 'AuthorizerType', 'IdentitySource', 'JwtConfiguration', 'Name'],
+    deployed: [],
+  },
+  'AWS::ApiGatewayV2::Api': {
+    local: ['ProtocolType'],
+    deployed: ['Description', 'DisableExecuteApiEndpoint', 'Name', 'Tags'],
+  },
+  // Requests are not throttled here, and who asked is logged nowhere.
+  'AWS::ApiGatewayV2::Stage': {
+    local: ['ApiId', 'StageName'],
+    deployed: ['AccessLogSettings', 'AutoDeploy', 'DefaultRouteSettings', 'Tags'],
+  },
+  'AWS::SecretsManager::Secret': { local: ['GenerateSecretString'], deployed: ['Description', 'Tags'] },
   'AWS::SNS::Topic': { local: [], deployed: ['DisplayName', 'Tags'] },
 };
 
@@ -121,6 +143,7 @@ test('the machine, the functions, the tables and the rules of the plan are the t
   expect(plan.functions).toHaveLength(entriesOf(template, 'AWS::Lambda::Function').length);
   expect(plan.tables).toHaveLength(entriesOf(template, 'AWS::DynamoDB::Table').length);
   expect(plan.rules).toHaveLength(entriesOf(template, 'AWS::Events::Rule').length);
+  expect(plan.routes).toHaveLength(entriesOf(template, 'AWS::ApiGatewayV2::Route').length);
   expect(plan.streams).toHaveLength(entriesOf(template, 'AWS::Lambda::EventSourceMapping').length);
   // The same targets as deployed: the sweeper twice, the others once.
   expect(plan.rules.flatMap(({ functionNames }) => functionNames).sort()).toEqual([

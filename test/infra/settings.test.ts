@@ -37,6 +37,8 @@ const CASES: Record<
   oidcAudience: ['ours', ({ identity }) => identity?.audience, 'ours'],
   oidcScope: ['act', ({ identity }) => identity?.scope, 'act'],
   oidcGroupPrefix: ['team-', ({ identity }) => identity?.groupPrefix, 'team-'],
+  oidcClientId: ['console', ({ identity }) => identity?.clientId, 'console'],
+  oidcClientSecretName: ['our/oidc', ({ identity }) => identity?.clientSecret?.secretName, 'our/oidc'],
   requireVerifiedApprover: ['false', (props) => props.requireVerifiedApprover, false],
 };
 

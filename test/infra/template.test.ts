@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
+import { isForPeople } from '../../contract/people.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
 import {
@@ -321,7 +322,9 @@ describe('the functions', () => {
       expect(uses('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
       expect(uses('states'), fn.name).toBe(told('WALKBACK_STATE_MACHINE_ARN'));
       expect(uses('secretsmanager'), fn.name).toBe(
-        told('E2B_API_KEY_SECRET_ARN') || told('WALKBACK_HTTP_TOOL_SECRET_ARN'),
+        told('E2B_API_KEY_SECRET_ARN') ||
+          told('WALKBACK_HTTP_TOOL_SECRET_ARN') ||
+          told('WALKBACK_CONSOLE_SECRET_ARN'),
       );
       const tables = told('WALKBACK_SESSIONS_TABLE') || told('WALKBACK_SAGAS_TABLE');
       expect(
@@ -372,6 +375,42 @@ describe('permissions', () => {
         tool === true || grants.httpTool === true || ['advance-saga', 'announce-await'].includes(name);
       expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
     }
+  });
+
+  test('let the API and the console call exactly the functions that people may call', () => {
+    for (const serving of FUNCTIONS.filter(({ grants }) => grants.servesPeople === true)) {
+      const callable = statementsOf(template, `walkback-${serving.name}`)
+        .filter(({ Action }) => asArray(Action).includes('lambda:InvokeFunction'))
+        .flatMap(({ Resource }) => asArray(Resource).map((one) => JSON.stringify(one)));
+      const expected = FUNCTIONS.filter(isForPeople).map(({ name }) =>
+        JSON.stringify({ 'Fn::GetAtt': [logicalIdOf(template, `walkback-${name}`), 'Arn'] }),
+      );
+      expect(callable.sort(), serving.name).toEqual(expected.sort());
+    }
+  });
+
+  test('put a token before every route of the API, with audience and scope, and log no header, query or path', () => {
+    const routes = planCloud(template).routes;
+    const authorizer = { audience: ['walkback'], scopes: ['walkback/act'] };
+    expect(routes.filter(({ key }) => key.includes('/v1/'))).toEqual([
+      expect.objectContaining({ key: 'ANY /v1/{function+}', authorizer }),
+    ]);
+    expect(
+      routes
+        .filter((route) => route.authorizer === undefined)
+        .map(({ key }) => key)
+        .sort(),
+    ).toEqual(['$default', 'GET /openapi.json']);
+    const [[, stage] = []] = entriesOf(template, 'AWS::ApiGatewayV2::Stage');
+    const { Format } = stage?.Properties['AccessLogSettings'] as { Format: string };
+    expect(Format).toContain('$context.requestId');
+    expect(Format).not.toMatch(/path|header|query|authorizer\.claims\.(?!sub)/i);
+    expect(stage?.Properties['DefaultRouteSettings']).toEqual({
+      ThrottlingBurstLimit: 100,
+      ThrottlingRateLimit: 50,
+    });
+    const [[, api] = []] = entriesOf(template, 'AWS::ApiGatewayV2::Api');
+    expect(api?.Properties['CorsConfiguration']).toBeUndefined();
   });
 
   test('let only the machine and the functions that drive steps themselves call a tool', () => {

@@ -2,9 +2,26 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
+import { signIn } from '../../cli/identity/device-flow.ts';
+import { issuerOf } from '../../cli/identity/issuer.ts';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
+import { signInWithBrowser } from './browser-person.ts';
 import { addOrder, quickCatalog, type SagaCloud } from './saga-cloud.ts';
 import { createRepositories, edit, openWorld, rootOf, shell } from './world.ts';
+
+/** What people do over HTTP: a call of the API, and a page. */
+export const workPeople = async ({ cloud }: Pick<SagaCloud, 'cloud'>): Promise<void> => {
+  const at = cloud.endpoints.api;
+  const issuer = issuerOf(cloud.environment);
+  if (issuer === undefined) throw new Error('the cloud names no issuer');
+  const as = { name: 'rita', roles: ['reviewer'] };
+  const token = await signIn(issuer, { as, show: () => undefined, signal: AbortSignal.timeout(60_000) });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const listed = await fetch(`${at}/v1/list-sessions`, { method: 'POST', headers, body: '{}' });
+  expect(listed.status).toBe(200);
+  const { person } = await signInWithBrowser(cloud);
+  expect((await person.get(`${at}/sagas`)).status).toBe(200);
+};
 
 export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
   const world = await openWorld(cloud, { paths: ['api', 'web'] });

@@ -25,13 +25,13 @@ export interface TestCloud extends Cloud {
    * Puts a fault proxy between the functions and one service, and starts the functions afresh with it. It is
    * closed with the cloud.
    */
-  interpose(service: Exclude<Service, 'lambda'>, plan?: Fault[]): Promise<FaultProxy>;
+  interpose(service: Exclude<Service, 'lambda' | 'api'>, plan?: Fault[]): Promise<FaultProxy>;
   /** Functions talk to the services directly again, as fresh instances. */
   heal(): void;
 }
 
 /** Which variables lead the functions to a service. */
-const VARIABLES: Record<Exclude<Service, 'lambda'>, string[]> = {
+const VARIABLES: Record<Exclude<Service, 'lambda' | 'api'>, string[]> = {
   e2b: ['E2B_API_URL', 'E2B_SANDBOX_URL'],
   s3: ['AWS_ENDPOINT_URL_S3'],
   dynamodb: ['AWS_ENDPOINT_URL_DYNAMODB'],

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { openApiDocument } from '../../api/openapi.ts';
 import * as client from '../../client/index.ts';
 import { ERROR_NAMES } from '../../contract/errors.ts';
 import { FUNCTION_ROWS } from '../../contract/functions.ts';
@@ -23,6 +25,14 @@ describe('what the docs hold of the contract', () => {
       expect(fill(text, PARTS)).toBe(text);
     },
   );
+
+  test('is the OpenAPI document, which is one', async () => {
+    expect(read('docs/openapi.json')).toBe(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
+    const { valid, errors } = await new Validator().validate(JSON.parse(read('docs/openapi.json')));
+    expect([valid, errors]).toEqual([true, undefined]);
+    const broken = { ...openApiDocument(), paths: { 'no-slash': {} } };
+    expect((await new Validator().validate(broken)).valid).toBe(false);
+  });
 
   test('is every function, with every field it takes and answers', () => {
     const text = read('docs/functions.md');

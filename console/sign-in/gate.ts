@@ -1,0 +1,151 @@
+/**
+ * The gate of the deployed console: people sign in at the issuer of the stack. Owns the two cookies: what a sign-in
+ * began with, for ten minutes, and who is signed in, until the token is over. Both are sealed, so no page and no
+ * script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import * as z from 'zod';
+import type { PersonCalls } from '../../core/people/call-as.ts';
+import type { Begun, SignIn } from '../../core/people/sign-in.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { sameSecret } from '../../local/e2b/guard.ts';
+import type { Ask } from '../context.ts';
+import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
+import { frame } from '../parts/page.ts';
+import { ownPath } from './own-path.ts';
+import type { Seal } from './seal.ts';
+
+/** Browsers take cookies of this prefix only from our own host, over TLS, for all paths. */
+const SESSION = '__Host-walkback';
+const BEGUN = '__Host-walkback-sign-in';
+
+const BEGUN_SECONDS = 600;
+/** A working day, when the token lasts longer. */
+const LONGEST_SECONDS = 8 * 3600;
+/** What browsers keep of one cookie, name and attributes too. */
+const MAX_COOKIE_BYTES = 3_900;
+
+const COOKIE = { httpOnly: true, secure: true, path: '/', sameSite: 'Lax' } as const;
+
+const begunSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
+const sessionSchema = z.object({ id: z.string(), token: z.string(), name: z.string() });
+
+interface SignInGateOptions {
+  signIn: SignIn;
+  calls: PersonCalls;
+  seal: Seal;
+  now?: () => Date;
+}
+
+/** When the token is over. It was verified before. */
+const endOf = (token: string): number => {
+  const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  return z.object({ exp: z.number() }).parse(claims).exp * 1000;
+};
+
+const originOf = (c: Context): string => new URL(c.req.url).origin;
+
+const wantsPage = (c: Context): boolean =>
+  c.req.method === 'GET' &&
+  c.req.query('format') === undefined &&
+  (c.req.header('accept') ?? '').includes('text/html');
+
+/** The answer is of the origin that the request was for, which the gateway knows. */
+const sameOrigin: MiddlewareHandler = async (c, next) => {
+  const from = c.req.header('origin');
+  if (from === undefined || from === originOf(c)) return next();
+  return c.text('Only this console, at its own address, is answered.', 403);
+};
+
+export const createSignInGate = ({
+  signIn,
+  calls,
+  seal,
+  now = () => new Date(),
+}: SignInGateOptions): Gate => {
+  const keep = async (c: Context, name: string, value: Record<string, unknown>, untilMs: number) => {
+    const text = await seal.seal(name, value, untilMs);
+    if (text.length > MAX_COOKIE_BYTES) {
+      const message = `The token of the issuer is too large for a cookie (${text.length} bytes sealed). Let it hold the groups of Walkback only.`;
+      throw new WalkbackError('ConfigurationError', message);
+    }
+    setCookie(c, name, text, { ...COOKIE, maxAge: Math.floor((untilMs - now().getTime()) / 1000) });
+  };
+
+  const kept = async <T>(c: Context, name: string, schema: z.ZodType<T>): Promise<T | undefined> => {
+    const text = getCookie(c, name);
+    const found = text === undefined ? undefined : schema.safeParse(await seal.open(name, text));
+    return found?.data;
+  };
+
+  const begin = async (c: Context) => {
+    const redirectUri = `${originOf(c)}/auth/callback`;
+    const { url, begun } = await signIn.begin({ redirectUri, again: c.req.query('again') === 'yes' });
+    const to = ownPath(c.req.query('to'));
+    await keep(c, BEGUN, { ...begun, to }, now().getTime() + BEGUN_SECONDS * 1000);
+    c.header('cache-control', 'no-store');
+    return c.redirect(url, 302);
+  };
+
+  const finish = async (c: Context) => {
+    const found = await kept(c, BEGUN, begunSchema);
+    deleteCookie(c, BEGUN, COOKIE);
+    if (found === undefined) {
+      throw new WalkbackError('ProofInvalid', 'This browser began no sign-in, or ten minutes ago.');
+    }
+    const { to, ...begun }: Begun & { to: string } = found;
+    const token = await signIn.finish(new URL(c.req.url), begun);
+    const { name } = await calls.identify(token);
+    const untilMs = Math.min(endOf(token), now().getTime() + LONGEST_SECONDS * 1000);
+    await keep(c, SESSION, { id: randomBytes(32).toString('base64url'), token, name }, untilMs);
+    c.header('cache-control', 'no-store');
+    return c.redirect(ownPath(to), 303);
+  };
+
+  const end = async (c: Context) => {
+    const session = await kept(c, SESSION, sessionSchema);
+    const { form_token: given } = await c.req.parseBody();
+    if (session !== undefined && (typeof given !== 'string' || !sameSecret(given, formTokenOf(session.id)))) {
+      return c.text('This form is not of this console.', 403);
+    }
+    deleteCookie(c, SESSION, COOKIE);
+    const page = {
+      title: 'Signed out',
+      body: html`<p>You are signed out here. The issuer may still know this browser.</p><p><a href="/auth/sign-in">Sign in</a></p>`,
+      data: { signedOut: true },
+    };
+    c.header('cache-control', 'no-store');
+    return c.html(frame(page, '/auth', { name: 'nobody is signed in', isVerified: true }));
+  };
+
+  return {
+    headers: headers({ isEncrypted: true }),
+    sameOrigin,
+    addRoutes: (app) => {
+      app.get('/auth/sign-in', begin);
+      app.get('/auth/callback', finish);
+      app.post('/auth/sign-out', end);
+    },
+    signInAgain: (path) => `/auth/sign-in?${new URLSearchParams({ again: 'yes', to: path }).toString()}`,
+    signedIn: async (c: Context<ConsoleEnv>, next) => {
+      const session = await kept(c, SESSION, sessionSchema);
+      if (session === undefined) {
+        const { pathname, search } = new URL(c.req.url);
+        if (!wantsPage(c))
+          return c.json({ error: { name: 'ProofRequired', message: 'Sign in first.' } }, 401);
+        return c.redirect(`/auth/sign-in?${new URLSearchParams({ to: pathname + search }).toString()}`, 302);
+      }
+      const { id, token, name } = session;
+      c.set('visitor', {
+        ask: ((called, input) => calls.call(token, called, { ...input })) as Ask,
+        viewer: { name, isVerified: true, signOut: formTokenOf(id) },
+        by: name,
+        formToken: formTokenOf(id),
+      });
+      return next();
+    },
+  };
+};

@@ -1,0 +1,60 @@
+/** The part of the composition root that signs people in and serves them pages. */
+
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { createSecret } from '../adapters/aws/secret.ts';
+import { createSignIn } from '../adapters/oidc/sign-in.ts';
+import { createPages } from '../console/app.ts';
+import { createSignInGate } from '../console/sign-in/gate.ts';
+import { createSeal } from '../console/sign-in/seal.ts';
+import { errorRow } from '../contract/errors.ts';
+import type { SignIn } from '../core/people/sign-in.ts';
+import { isWalkbackError } from '../core/shared/errors.ts';
+import { personCalls } from './people-runtime.ts';
+import { optional, type Runtime, required } from './runtime.ts';
+
+/** The secret of the client, where it has one, is read with the first sign-in. */
+const signInOf = ({ env }: Runtime): SignIn => {
+  const configuration = optional(env, 'WALKBACK_OIDC_CONFIGURATION');
+  const secretArn = optional(env, 'WALKBACK_CONSOLE_CLIENT_SECRET_ARN');
+  const options = {
+    issuer: required(env, 'WALKBACK_OIDC_ISSUER'),
+    audience: required(env, 'WALKBACK_OIDC_AUDIENCE'),
+    scope: required(env, 'WALKBACK_OIDC_SCOPE'),
+    clientId: required(env, 'WALKBACK_CONSOLE_CLIENT_ID'),
+    ...(configuration === undefined ? {} : { configuration }),
+  };
+  if (secretArn === undefined) return createSignIn(options);
+  const clientSecret = createSecret(secretArn);
+  let made: { secret: string; signIn: SignIn } | undefined;
+  const current = async (): Promise<SignIn> => {
+    const secret = await clientSecret();
+    if (made?.secret !== secret)
+      made = { secret, signIn: createSignIn({ ...options, clientSecret: secret }) };
+    return made.signIn;
+  };
+  return {
+    begin: async (request) => (await current()).begin(request),
+    finish: async (answer, begun) => (await current()).finish(answer, begun),
+  };
+};
+
+export const createConsoleApp = (runtime: Runtime): Hono => {
+  const failureOf = (error: unknown) => {
+    if (!isWalkbackError(error) || errorRow(error.name)?.kind === 'fault') {
+      runtime.log.warn('a page failed', { error });
+    }
+    return isWalkbackError(error)
+      ? { name: error.name, message: error.message }
+      : { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' };
+  };
+  const gate = createSignInGate({
+    signIn: signInOf(runtime),
+    calls: personCalls(runtime),
+    seal: createSeal({ secret: createSecret(required(runtime.env, 'WALKBACK_CONSOLE_SECRET_ARN')) }),
+  });
+  const app = new Hono();
+  app.use(compress());
+  app.route('/', createPages({ gate, failureOf }));
+  return app;
+};

@@ -1,0 +1,271 @@
+/** The console behind the HTTP API: people sign in at the issuer of the embedded cloud, over real HTTP. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type BrowserPerson,
+  createBrowserPerson,
+  fillIn,
+  goToIssuer,
+  hiddenIn,
+  locationOf,
+  signInWithBrowser,
+} from '../support/browser-person.ts';
+import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+
+const SESSION = '__Host-walkback';
+const BEGUN = '__Host-walkback-sign-in';
+
+let sagas: SagaCloud;
+let at: string;
+
+beforeAll(async () => {
+  sagas = await startSagaCloud();
+  at = sagas.cloud.endpoints.api;
+});
+afterAll(() => sagas.close());
+
+const atIssuer = (person: BrowserPerson) => goToIssuer(sagas.cloud, person);
+
+const signedIn = async (path = '/', roles = 'reviewer operator', name = 'rita@example.com') => {
+  const came = await signInWithBrowser(sagas.cloud, { path, roles, name });
+  expect(came.status).toBe(303);
+  return came;
+};
+
+const asking = async (sagaId: string) => {
+  addOrder(sagas.server, sagaId);
+  await sagas.cloud.invoke('start-saga', {
+    sagaId,
+    interactive: { onIdle: 'unwind' },
+    requestedBy: 'agent-7',
+  });
+  const mail = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
+  await sagas.cloud.invoke('submit-step', {
+    sagaId,
+    stepId: 'mail',
+    tool: 'send_customer_confirmation',
+    arguments: mail,
+  });
+};
+
+describe('signing in', () => {
+  test('leads back to the page that was asked for, and the page shows who it is', async () => {
+    const { person, location } = await signedIn('/sagas?status=AWAITING');
+    expect(location).toBe('/sagas?status=AWAITING');
+    const page = await person.get(at + location);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('rita@example.com');
+    expect(page.text).not.toContain('(a claim)');
+  });
+
+  test('gives a cookie that no script, no other site and no other host has, and no page has a token', async () => {
+    const { person } = await signedIn();
+    const cookie = person.setCookies.find((text) => text.startsWith(`${SESSION}=`)) ?? '';
+    for (const part of ['HttpOnly', 'Secure', 'Path=/', 'SameSite=Lax'])
+      expect(cookie).toContain(`; ${part}`);
+    expect(cookie).not.toContain('Domain');
+    const value = person.cookies.get(SESSION) ?? '';
+    // Sealed: what begins like the payload of a token would be readable.
+    expect(value).not.toContain('eyJhdXRoX3RpbWUi');
+    const pages = await Promise.all(
+      ['/', '/queue', '/sagas', '/ledger', '/catalog'].map((path) => person.get(at + path)),
+    );
+    for (const { text } of pages) expect(text).not.toMatch(/eyJ[\w-]{10,}\.eyJ/);
+  });
+
+  test('the one who approves is in the ledger with the proof', async () => {
+    await asking('page-approve');
+    const { person } = await signedIn('/queue', 'reviewer', 'omar@example.com');
+    const queue = await person.get(`${at}/queue`);
+    const [, form = ''] = /<form[^>]*action="\/queue\/answer">(.*?)<\/form>/s.exec(queue.text) ?? [];
+    const answered = await person.post(`${at}/queue/answer`, hiddenIn(form));
+    expect([answered.status, answered.text]).toEqual([200, expect.stringContaining('omar@example.com')]);
+    const { entries } = (await sagas.cloud.invoke('query-ledger', { sagaId: 'page-approve' })) as unknown as {
+      entries: { status: string; detail: string }[];
+    };
+    expect(entries.find(({ status }) => status === 'approved')?.detail).toContain('"sub":"omar@example.com"');
+  });
+
+  test('signing out needs the form of the page, and ends it', async () => {
+    const { person } = await signedIn();
+    expect((await person.post(`${at}/auth/sign-out`, { form_token: 'guess' })).status).toBe(403);
+    const page = await person.get(`${at}/`);
+    const [, form = ''] = /<form[^>]*action="\/auth\/sign-out">(.*?)<\/form>/s.exec(page.text) ?? [];
+    expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).text).toContain('signed out');
+    expect((await person.get(`${at}/`)).status).toBe(302);
+  });
+});
+
+describe('who is not signed in', () => {
+  test.each([
+    '/',
+    '/sessions/s',
+    '/sessions/s/plan',
+    '/queue',
+    '/sagas',
+    '/sagas/s',
+    '/ledger',
+    '/ledger.csv',
+    '/catalog',
+    '/nowhere',
+  ])('%s shows nothing, and leads to the sign-in', async (path) => {
+    const stranger = createBrowserPerson();
+    const page = await stranger.get(at + path);
+    expect([page.status, page.text]).toEqual([302, '']);
+    expect(locationOf(page)).toBe(`/auth/sign-in?to=${encodeURIComponent(path)}`);
+    const twin = await fetch(at + path, { headers: { accept: 'application/json' }, redirect: 'manual' });
+    expect(twin.status).toBe(401);
+  });
+
+  test('no form does anything', async () => {
+    for (const path of ['/queue/answer', '/queue/operate', '/sessions/s/rollback']) {
+      expect((await createBrowserPerson().post(at + path, { saga: 's' })).status).toBe(401);
+    }
+  });
+
+  test('who has no role is told so on every page', async () => {
+    const { person } = await signedIn('/', '', 'nora@example.com');
+    for (const path of ['/', '/queue', '/sagas', '/ledger', '/catalog']) {
+      const page = await person.get(at + path);
+      expect([page.status, page.text]).toEqual([403, expect.stringContaining('RoleMissing')]);
+    }
+  });
+
+  test('a role that a page does not ask for is refused by the function, whatever the page offers', async () => {
+    await asking('page-role');
+    const { person } = await signedIn('/queue', 'operator', 'otto@example.com');
+    const queue = await person.get(`${at}/queue`);
+    const [, form = ''] = /<form[^>]*action="\/queue\/answer">(.*?)<\/form>/s.exec(queue.text) ?? [];
+    const answered = await person.post(`${at}/queue/answer`, hiddenIn(form));
+    expect([answered.status, answered.text]).toEqual([403, expect.stringContaining('RoleMissing')]);
+    await sagas.cloud.invoke('operate-saga', { sagaId: 'page-role', action: 'cancel', by: 'ops' });
+  });
+});
+
+describe('attacks', () => {
+  test('CSRF: a form without the token of this person does nothing, nor does one of another origin', async () => {
+    const { person } = await signedIn();
+    const other = await signedIn('/queue', 'reviewer operator', 'omar@example.com');
+    const [, theirs = ''] =
+      /name="form_token" value="([^"]+)"/.exec((await other.person.get(`${at}/`)).text) ?? [];
+    expect(theirs).not.toBe('');
+    for (const form_token of ['', 'guess', theirs]) {
+      expect((await person.post(`${at}/queue/operate`, { form_token, saga: 's' })).status).toBe(403);
+    }
+    const [, own = ''] = /name="form_token" value="([^"]+)"/.exec((await person.get(`${at}/`)).text) ?? [];
+    const evil = { origin: 'https://evil.example' };
+    expect((await person.post(`${at}/queue/operate`, { form_token: own, saga: 's' }, evil)).status).toBe(403);
+  });
+
+  test('login CSRF: an answer of the issuer works only in the browser that began, once, and unchanged', async () => {
+    const victim = createBrowserPerson();
+    const attacker = createBrowserPerson();
+    const back = await atIssuer(attacker);
+    expect((await victim.get(back)).status).toBe(401);
+    const changed = new URL(back);
+    changed.searchParams.set('state', 'other');
+    expect((await attacker.get(changed.href)).status).toBe(401);
+    expect(attacker.cookies.has(SESSION)).toBe(false);
+    const person = createBrowserPerson();
+    const mine = await atIssuer(person);
+    const kept = person.cookies.get(BEGUN) ?? '';
+    expect((await person.get(mine)).status).toBe(303);
+    // The code was used: with all cookies put back it opens nothing.
+    const thief = createBrowserPerson();
+    thief.cookies.set(BEGUN, kept);
+    expect((await thief.get(mine)).status).toBe(401);
+    expect(thief.cookies.has(SESSION)).toBe(false);
+  });
+
+  test('session fixation: a sign-in makes a new session, whatever cookie was there', async () => {
+    const first = await signedIn();
+    const planted = first.person.cookies.get(SESSION) ?? '';
+    const victim = createBrowserPerson();
+    victim.cookies.set(SESSION, planted);
+    const started = await victim.get(`${at}/auth/sign-in`);
+    const vera = { name: 'vera@example.com', roles: 'reviewer' };
+    await victim.get(await fillIn(sagas.cloud, locationOf(started), vera));
+    expect(victim.cookies.get(SESSION)).not.toBe(planted);
+    expect((await victim.get(`${at}/sagas`)).text).toContain('vera@example.com');
+    expect((await first.person.get(`${at}/sagas`)).text).toContain('rita@example.com');
+  });
+
+  test('a cookie that is changed, or of another purpose, lets nobody in', async () => {
+    const { person } = await signedIn();
+    const good = person.cookies.get(SESSION) ?? '';
+    const began = createBrowserPerson();
+    await began.get(`${at}/auth/sign-in`);
+    for (const bad of [`${good.slice(0, -2)}xx`, began.cookies.get(BEGUN) ?? '', 'e30.e30.e30.e30.e30', '']) {
+      const thief = createBrowserPerson();
+      thief.cookies.set(SESSION, bad);
+      expect((await thief.get(`${at}/`)).status).toBe(302);
+    }
+  });
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    'javascript:alert(1)',
+    '/auth/sign-in',
+    '\\\\evil.example',
+    'evil.example',
+  ])('open redirect: %j leads to the first page', async (to) => {
+    const person = createBrowserPerson();
+    const begun = await person.get(`${at}/auth/sign-in?${new URLSearchParams({ to }).toString()}`);
+    const back = await person.get(await fillIn(sagas.cloud, locationOf(begun)));
+    expect([back.status, locationOf(back)]).toEqual([303, '/']);
+  });
+
+  test('clickjacking: no page stands in a frame, runs script, or is kept', async () => {
+    const { person } = await signedIn();
+    const stranger = createBrowserPerson();
+    const answers = [
+      ...(await Promise.all(['/', '/queue', '/nowhere'].map((path) => person.get(at + path)))),
+      await stranger.get(`${at}/`),
+      await stranger.get(`${at}/auth/callback?code=x&state=y`),
+    ];
+    for (const { headers } of answers) {
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('strict-transport-security')).toMatch(/max-age=\d{7,}/);
+    }
+    expect((await person.get(`${at}/`)).headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('who says no at the issuer, or forges its answer, is told, and is not signed in', async () => {
+    const person = createBrowserPerson();
+    const back = new URL(await atIssuer(person));
+    back.searchParams.delete('code');
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('error_description', '<script>alert(1)</script>');
+    const page = await person.get(back.href);
+    expect(page.status).toBe(401);
+    expect(page.text).not.toContain('<script>');
+    expect(page.text).toContain('Sign in again');
+  });
+});
+
+describe('the issuer of the embedded cloud', () => {
+  test('signs in no browser without the secret, and sends nobody elsewhere', async () => {
+    const person = createBrowserPerson();
+    const begun = new URL(locationOf(await person.get(`${at}/auth/sign-in`)));
+    const page = await person.get(begun.href);
+    const url = `${sagas.cloud.endpoints.identity}/authorize`;
+    const secret = sagas.cloud.environment['WALKBACK_LOGIN_SECRET'] ?? '';
+    const form = { ...hiddenIn(page.text), login_hint: 'rita' };
+    expect((await person.post(url, { ...form, secret: 'guess' })).status).toBe(401);
+    for (const redirect of [
+      'https://evil.example/',
+      'http://127.0.0.1.evil.example:1/',
+      'http://10.0.0.1:80/',
+    ]) {
+      begun.searchParams.set('redirect_uri', redirect);
+      expect((await person.get(begun.href)).status).toBe(400);
+      expect((await person.post(url, { ...form, secret, redirect_uri: redirect })).status).toBe(400);
+    }
+  });
+});
