@@ -8,6 +8,7 @@ import { createPages } from '../console/app.ts';
 import { createSignInGate } from '../console/sign-in/gate.ts';
 import { createSeal } from '../console/sign-in/seal.ts';
 import { errorRow } from '../contract/errors.ts';
+import { API_PATIENCE_SECONDS } from '../contract/http-api.ts';
 import type { SignIn } from '../core/people/sign-in.ts';
 import { isWalkbackError } from '../core/shared/errors.ts';
 import { personCalls } from './people-runtime.ts';
@@ -55,6 +56,8 @@ export const createConsoleApp = (runtime: Runtime): Hono => {
   });
   const app = new Hono();
   app.use(compress());
-  app.route('/', createPages({ gate, failureOf }));
+  // What goes on after the answer may stop with this instance, and another one knows nothing of it: so it is waited for.
+  const patienceMs = (API_PATIENCE_SECONDS + 1) * 1000;
+  app.route('/', createPages({ gate, failureOf, patienceMs }));
   return app;
 };

@@ -217,7 +217,7 @@ describe('attacks', () => {
     expect([back.status, locationOf(back)]).toEqual([303, '/']);
   });
 
-  test('clickjacking: no page stands in a frame, runs script, or is kept', async () => {
+  test('clickjacking: no page stands in a frame, runs foreign script, or is kept', async () => {
     const { person } = await signedIn();
     const stranger = createBrowserPerson();
     const answers = [
