@@ -75,7 +75,9 @@ export class PeopleApi extends Construct {
     const toConsole = new HttpLambdaIntegration('Console', named('console').fn, {
       timeout: Duration.seconds(GATEWAY_SECONDS),
     });
-    const toApi = new HttpLambdaIntegration('Api', named('api').fn, { timeout: Duration.seconds(GATEWAY_SECONDS) });
+    const toApi = new HttpLambdaIntegration('Api', named('api').fn, {
+      timeout: Duration.seconds(GATEWAY_SECONDS),
+    });
     this.api = new HttpApi(this, 'Api', {
       apiName: props.namePrefix,
       description: 'The API and the console of Walkback',
