@@ -247,7 +247,7 @@ export const listCopiesAnswer = () =>
           madeFor: z
             .enum(['review', 'resume', 'fork'])
             .describe('after resume and fork: the session has ended, or moved on'),
-          state: z.enum(['idle', 'busy']).describe('busy: it is being built, or rolled back'),
+          state: z.enum(['idle', 'busy']).describe('busy: it is being built, rolled back, or verified in'),
           checkpointId: z.string().nullable().describe('where it stands; null: expired'),
           messageId: z.string().nullable(),
           projectsRoot: z.string().nullable().describe('where its repositories are'),

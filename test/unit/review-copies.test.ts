@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createDeleteCopy } from '../../core/checkpoint/copies/delete-copy.ts';
 import { createListCopies } from '../../core/checkpoint/copies/list-copies.ts';
 import { createForkSession } from '../../core/checkpoint/merge/fork-session.ts';
+import { verifyNameOf } from '../../core/checkpoint/session/keys.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
@@ -122,6 +123,15 @@ describe('review copies', () => {
     expect(await copiesOf(stage).remove({ sandboxId: left?.sandboxId ?? '' })).toMatchObject({
       deleted: true,
     });
+  });
+
+  test('one in which commitments are verified is busy until no call can work in it any more', async () => {
+    const stage = await createWorkingStage();
+    const { sandboxId } = await stage.instance().rehydrate({ requestId: verifyNameOf('any') });
+    expect((await copiesOf(stage).list({})).copies).toEqual([expect.objectContaining({ state: 'busy' })]);
+    await failing(copiesOf(stage).remove({ sandboxId }), 'RequestConflict');
+    stage.passMs(961_000);
+    expect(await copiesOf(stage).remove({ sandboxId })).toMatchObject({ deleted: true });
   });
 
   test('while a rehydrate builds it, or a rollback works in it, it is busy and stays', async () => {

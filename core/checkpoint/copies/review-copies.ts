@@ -10,9 +10,9 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { RehydrateJournal } from '../model.ts';
 import type { FoundSandbox, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { isForkName } from '../session/keys.ts';
+import { isForkName, isVerifyName } from '../session/keys.ts';
 
-/** A call that made a sandbox for a fork is over after this, whatever became of it. */
+/** A call that made a sandbox for a fork, or to verify in it, is over after this, whatever became of it. */
 const CALL_MS = (LONGEST_SECONDS + 60) * 1000;
 
 const PAGE = 200;
@@ -53,14 +53,15 @@ export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
     return undefined;
   };
 
-  const isBuilt = async (
+  const isIdle = async (
     { phase, heldUntilMs = 0, requestId, startedAt }: RehydrateJournal,
     nowMs: number,
   ): Promise<boolean> => {
     if (phase !== 'done') return heldUntilMs <= nowMs;
-    // The sandbox of a fork is there before the fork.
-    const isOfFork = isForkName(requestId) && (await store.getSession(requestId)) === undefined;
-    return !isOfFork || Date.parse(startedAt) + CALL_MS <= nowMs;
+    if (Date.parse(startedAt) + CALL_MS <= nowMs) return true;
+    // Commands run in the one; the other is there before its fork.
+    if (isVerifyName(requestId)) return false;
+    return !isForkName(requestId) || (await store.getSession(requestId)) !== undefined;
   };
 
   const standing = async (found: FoundSandbox, used: ReadonlyMap<string, string>): Promise<Standing> => {
@@ -85,7 +86,7 @@ export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
         sessionId,
         requestId,
         madeFor: isForkName(requestId) ? 'fork' : journal.mode,
-        state: isRolledBack || !(await isBuilt(journal, nowMs)) ? 'busy' : 'idle',
+        state: isRolledBack || !(await isIdle(journal, nowMs)) ? 'busy' : 'idle',
         checkpointId: stands?.checkpointId ?? null,
         messageId: stands?.messageId ?? null,
         projectsRoot: session?.projectsRoot ?? journal.result?.projectsRoot ?? null,

@@ -35,6 +35,11 @@ export const forkNameOf = (sessionId: string, requestId: string): string =>
 /** Whether a rehydrate of this request was made for a fork. */
 export const isForkName = (requestId: string): boolean => /^fork-[0-9a-f]{20}$/.test(requestId);
 
+/** The request of the copy in which commitments are verified: a new one each time. */
+export const verifyNameOf = (random: string): string => `verify-${sha256Hex(random).slice(0, 24)}`;
+
+export const isVerifyName = (requestId: string): boolean => /^verify-[0-9a-f]{24}$/.test(requestId);
+
 /** A chain is named by its first capture. */
 export const chainIdOf = (path: string, firstCommit: string): string =>
   `${repositoryKey(path)}-${firstCommit.slice(0, 16)}`;

@@ -6,11 +6,11 @@
 import type { VerifiedCommitment, VerifyCommitmentsAnswer } from '../../../contract/workspace-answers.ts';
 import type { Commitment, VerifyCommitmentsInput } from '../../../contract/workspace-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
-import { sha256Hex } from '../../shared/ids.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { CommandReport, Workspaces } from '../ports/workspace.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { rehydrateTags } from '../rehydrate/rehydrate-tags.ts';
+import { verifyNameOf } from '../session/keys.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { killSandboxes } from './kill-sandboxes.ts';
@@ -84,7 +84,7 @@ export const createVerifyCommitments = (deps: RehydrateDeps & { workspaces: Work
     const target = await findTarget(store, sessionId, input, session.headSeq);
     if (input.allowPartial !== true) await requireComplete(store, target);
     // Never the same copy twice: a second run would find what the first one left.
-    const requestId = `verify-${sha256Hex(random()).slice(0, 24)}`;
+    const requestId = verifyNameOf(random());
     let copied: string | undefined;
     try {
       const copy = await rehydrate(
