@@ -66,13 +66,15 @@ export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]>
     if (isMissing(error)) return [];
     throw error;
   });
-  const found = names.toSorted().map(async (name): Promise<KeptSandbox[]> => {
-    const record = await readRecord(join(directory, name));
-    const sessionId = record?.metadata['walkback-session'];
-    return record === undefined || sessionId === undefined
-      ? []
-      : [{ sandboxId: record.sandboxId, sessionId }];
-  });
+  const found = names
+    .toSorted((a, b) => a.localeCompare(b))
+    .map(async (name): Promise<KeptSandbox[]> => {
+      const record = await readRecord(join(directory, name));
+      const sessionId = record?.metadata['walkback-session'];
+      return record === undefined || sessionId === undefined
+        ? []
+        : [{ sandboxId: record.sandboxId, sessionId }];
+    });
   return (await Promise.all(found)).flat();
 };
 
