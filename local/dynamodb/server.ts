@@ -10,6 +10,7 @@ import { type DynamoDbSource, findDynamoDb } from './binary.ts';
 import { startEngine } from './engine.ts';
 import { createGateway } from './gateway.ts';
 import { createOperations } from './operations.ts';
+import { indexStreams } from './stream-index.ts';
 
 export interface DynamoDbOptions {
   dataDir: string;
@@ -27,8 +28,10 @@ const startBehindGateway = async (path: string, options: DynamoDbOptions): Promi
   const directory = join(dataDir, 'dynamodb');
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await using starting = new AsyncDisposableStack();
-  const engine = await startEngine(path, join(directory, 'tables.sqlite'));
+  const file = join(directory, 'tables.sqlite');
+  const engine = await startEngine(path, file);
   starting.defer(() => engine.close());
+  indexStreams(file);
   const operations = createOperations(engine, changes);
   const gateway = await listenApp(createGateway({ operations, credentials }), port);
   starting.defer(() => gateway.close());

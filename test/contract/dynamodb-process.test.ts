@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
@@ -18,6 +19,9 @@ const processesUsing = (marker: string): string[] => {
     return [];
   }
 };
+
+const openTables = (directory: string): DatabaseSync =>
+  new DatabaseSync(join(directory, 'dynamodb', 'tables.sqlite'));
 
 describe('the DynamoDB process', () => {
   test('keeps its data across a restart and leaves no process', async () => {
@@ -37,6 +41,39 @@ describe('the DynamoDB process', () => {
     after.destroy();
     await second.close();
     expect(found.Item).toEqual(Item);
+  });
+
+  test('finds the newest record of a stream by an index, also in the directory of a release without it', async () => {
+    await using directory = await scratch();
+    const planned = () => {
+      using database = openTables(directory.path);
+      // What the process asks for each item that is written, and for each read of a stream.
+      const plans = [
+        'SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?',
+        'SELECT id FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) > ? ORDER BY CAST(sequence_number AS INTEGER)',
+      ].map((sql) =>
+        database
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map((row) => String(row['detail'])),
+      );
+      return plans.map((steps) => steps.join('; '));
+    };
+    const byIndex = expect.stringMatching(
+      /^SEARCH _stream_records USING [A-Z ]*INDEX walkback_stream_number [^;]*$/,
+    );
+    const first = await startDynamoDb({ dataDir: directory.path, credentials });
+    expect(planned()).toEqual([byIndex, byIndex]);
+    await first.close();
+
+    {
+      using database = openTables(directory.path);
+      database.exec('DROP INDEX walkback_stream_number');
+    }
+    expect(planned().join()).not.toContain('INDEX');
+    const second = await startDynamoDb({ dataDir: directory.path, credentials });
+    expect(planned()).toEqual([byIndex, byIndex]);
+    await second.close();
   });
 
   test('is gone soon after its parent was killed without warning', async () => {
