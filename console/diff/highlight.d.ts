@@ -29,4 +29,5 @@ export interface Core {
 
 declare const core: Core;
 // The module has no other export.
+// oxlint-disable-next-line import/no-default-export
 export default core;

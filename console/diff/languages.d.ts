@@ -1,4 +1,5 @@
 declare module 'highlight.js/lib/languages/*' {
-  const grammar: import('./highlight.d.ts').Grammar;
+  const grammar: (core: unknown) => object;
+  // oxlint-disable-next-line import/no-default-export
   export default grammar;
 }

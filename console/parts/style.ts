@@ -29,7 +29,7 @@ h3 { font-size: 1rem; font-weight: 600; margin: 1rem 0 .35rem; overflow-wrap: an
 p { margin: .4rem 0; }
 a { color: var(--link); text-underline-offset: .15em; text-decoration-thickness: 1px; }
 code, pre, .diff { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-code { font-size: .92em; }
+code { font-size: .92em; overflow-wrap: anywhere; }
 small, .hint, th, dt, label, .badge, .meta, .cut, .notes { font-size: .86rem; }
 .hint, .empty, .meta, .cut, .notes { color: var(--soft); }
 time, .number { font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -63,7 +63,7 @@ th { font-weight: 500; color: var(--soft); white-space: nowrap; }
 .badge.ask { color: var(--ask); background: var(--ask-bg); } .badge.calm { color: var(--calm); background: var(--calm-bg); }
 .facts { display: flex; flex-wrap: wrap; gap: .35rem 2rem; margin: 0 0 1.1rem; }
 .facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
-.card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .75rem 1rem; margin: 0 0 .9rem; }
+.card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .75rem 1rem; margin: 0 0 .9rem; overflow-wrap: anywhere; }
 .card > :first-child { margin-top: 0; } .card > :last-child { margin-bottom: 0; }
 .warn { border-left: 3px solid var(--ask); } .stop { border-left: 3px solid var(--bad); } .done { border-left: 3px solid var(--good); }
 pre { margin: .4rem 0; padding: .55rem .75rem; overflow: auto; max-height: 24rem; background: var(--sunk); border-radius: 5px; font-size: .86rem; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -121,7 +121,7 @@ const DIFFS = `
 .lines .added { background: var(--added); } .lines .removed { background: var(--removed); }
 .lines .added > ins::before { content: "+"; position: absolute; left: .25rem; } .lines .removed > del::before { content: "−"; position: absolute; left: .25rem; }
 .lines .place { color: var(--soft); background: var(--sunk); padding: .1rem .75rem; } .lines .note > em, .lines em em { color: var(--soft); }
-.lines mark { color: inherit; border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
+.lines mark, .lines mark i { color: var(--ink); } .lines mark { border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
 .lines i { font-style: normal; } .lines .c { color: var(--c-c); } .lines .s { color: var(--c-s); } .lines .n { color: var(--c-n); }
 .lines .k { color: var(--c-k); } .lines .f { color: var(--c-f); } .lines .a { color: var(--c-a); } .lines .t { color: var(--c-t); }
 .tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
@@ -129,7 +129,7 @@ const DIFFS = `
 const SMALL = `
 @media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 50rem) {
-  main { padding: .9rem; } header { padding: .5rem .9rem; }
+  main { padding: .9rem; } .acts > *, .filters > * { min-width: 0; } .facts > div { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts, form.filters { flex-direction: column; align-items: stretch; } .acts > *, form.filters > *, .acts form > * { width: 100%; }
   input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; text-align: center; } input, textarea { text-align: left; }

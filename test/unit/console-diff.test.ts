@@ -116,7 +116,7 @@ describe('colours', () => {
 test('nothing of a file becomes markup, works as a control character or turns its direction', async () => {
   const nasty = '<img src=x onerror="alert(1)">&amp;\'\u202e\u0007\u2066';
   const markup = await shown(diff([`-const a = "${nasty}";`, `+const b = "${nasty}!"; // </div>${nasty}`]));
-  expect(markup).not.toMatch(/<img|\u202e|\u0007|\u2066/);
+  for (const bad of ['<img', '\u202e', '\u0007', '\u2066']) expect(markup).not.toContain(bad);
   expect(markup).toContain('&lt;img');
   expect(markup.match(/<mark>/g)?.length).toBeGreaterThan(1);
   expect(words(markup)).toContain('&lt;/div&gt;');

@@ -1,0 +1,257 @@
+/** What people do with sessions at the console: a real browser, the real functions, real repositories; with script and without. */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Ask } from '../../console/context.ts';
+import { exportSession } from '../../console/export/session-file.ts';
+import { startBrowser } from '../support/browser.ts';
+import {
+  comeIn,
+  expectAccessible,
+  expectOnlyText,
+  keepPicture,
+  type Person,
+  SCREENSHOTS,
+} from '../support/console-browser.ts';
+import {
+  type ConsoleWorld,
+  HOSTILE,
+  playStory,
+  refund,
+  startConsoleWorld,
+} from '../support/console-world.ts';
+import { shell } from '../support/world.ts';
+
+const browser: Browser | undefined = await startBrowser();
+const running = (): Browser => {
+  if (browser === undefined) throw new Error('no browser');
+  return browser;
+};
+
+describe.skipIf(browser === undefined)('sessions at the console', () => {
+  let world: ConsoleWorld;
+  const file = (path: string): string => readFileSync(join(world.world.root, path), 'utf8');
+  const prices = (): string => file('api/price.ts');
+
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+    await playStory(world);
+  });
+  afterAll(async () => {
+    process.stdout.write(`pictures: ${SCREENSHOTS}\n`);
+    await browser?.close();
+    await world.close();
+  });
+
+  /** A person whose every step takes longer than anybody waits, so that all progress is seen too. */
+  const sitDown = async (isScripted: boolean): Promise<Person & AsyncDisposable> => {
+    const { url } = await world.serve('rita', 1);
+    return comeIn(running(), url, { javaScriptEnabled: isScripted });
+  };
+
+  const choose = async (page: Page, message: string): Promise<void> => {
+    await page.getByRole('link', { name: 'Sessions', exact: true }).click();
+    await page.getByLabel('Find').fill('claude');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('link', { name: 's1', exact: true }).click();
+    await page.locator('.timeline a', { hasText: message }).first().click();
+    await page.getByText('Outside the repositories').waitFor();
+  };
+
+  const confirm = async (page: Page, button: string, done: string): Promise<void> => {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('heading', { level: 1, name: done, exact: true }).waitFor();
+  };
+
+  describe.each([
+    ['with script', true],
+    ['without script', false],
+  ] as const)('%s', (_, isScripted) => {
+    const place = isScripted ? 'script' : 'plain';
+    // axe is a script itself.
+    const look = isScripted ? expectAccessible : keepPicture;
+
+    test('a session is found, and the diff of a message read in two repositories', async () => {
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      await choose(page, 'msg-3');
+      for (const path of ['api', 'web']) {
+        await page.getByRole('heading', { level: 3, name: new RegExp(`^${path} `) }).waitFor();
+      }
+      // The words that changed, and nothing else of the line.
+      expect(await page.locator('mark').allInnerTexts()).toEqual(expect.arrayContaining(['ceil', 'round']));
+      expect(await page.locator('.lines i.k').count()).toBeGreaterThan(2);
+      expect(await page.getByText('branch fix-rounding comes').count()).toBe(1);
+      expect(await page.getByText(HOSTILE).count()).toBeGreaterThan(0);
+      await expectOnlyText(person);
+      // The link leads there again.
+      await page.getByRole('link', { name: 'Link to this message' }).click();
+      expect(await page.locator('.timeline a[aria-current]').innerText()).toContain('msg-3');
+      expect(await page.getByRole('button', { name: 'Copy link' }).count()).toBe(isScripted ? 1 : 0);
+      await look(page, `session-${place}`);
+    });
+
+    test('a rollback is planned, done and undone', async () => {
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      const before = [prices(), file('web/page.html')];
+      await choose(page, 'msg-2');
+      await page.getByRole('link', { name: 'Plan a rollback to this message' }).click();
+      await page.getByRole('button', { name: 'Roll back exactly this' }).waitFor();
+      await page.locator('summary').first().click();
+      await look(page, `plan-${place}`);
+      await expectOnlyText(person);
+      await confirm(page, 'Roll back exactly this', 'Rolled back');
+      expect(prices()).toContain('Math.ceil');
+      expect(file('web/page.html')).toContain('>Pay<');
+      // A reload does nothing twice.
+      await page.reload();
+      await page.getByRole('heading', { level: 1, name: 'Rolled back', exact: true }).waitFor();
+      await keepPicture(page, `rolled-back-${place}`);
+      await page.getByRole('link', { name: 'Undo this' }).click();
+      await confirm(page, 'Roll back exactly this', 'Rolled back');
+      expect([prices(), file('web/page.html')]).toEqual(before);
+    });
+
+    test('a rewind undoes an effect, and says what nothing takes back', async () => {
+      const order = `order-${place}`;
+      world.write('api/price.ts', `export const order = '${order}';\n`);
+      await world.checkpoint(`before-${place}`, {
+        role: 'user',
+        title: `Before ${place}`,
+        text: 'Refund it.',
+      });
+      world.write('web/page.html', `<p>${order}</p>\n`);
+      await world.checkpoint(`refund-${place}`, {
+        role: 'assistant',
+        title: `Refunded ${place}`,
+        text: 'Done.',
+      });
+      await refund(world, order, `refund-${place}`);
+      const standing = world.sagas.standing();
+
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      await choose(page, `refund-${place}`);
+      const outside = page.getByLabel('Outside the repositories');
+      expect(await outside.getByText('issue_refund').count()).toBe(1);
+      expect(await outside.getByText('cannot be undone').count()).toBe(1);
+      await page.locator('.timeline a', { hasText: `before-${place}` }).click();
+      await page.getByRole('link', { name: 'Plan a rewind, with effects' }).click();
+      await page.getByRole('heading', { name: 'Point of no return' }).waitFor();
+      await look(page, `rewind-${place}`);
+      await page.getByLabel('Guidance for the way on').fill(`Ask first. ${HOSTILE}`);
+      // Without the tick the browser does not send it.
+      await page.getByRole('button', { name: 'Rewind exactly this' }).click();
+      expect(world.sagas.standing()).toEqual(standing);
+      await page.getByLabel('It may stay').check();
+      await confirm(page, 'Rewind exactly this', 'Rewound');
+      await expectOnlyText(person);
+      await keepPicture(page, `rewound-${place}`);
+      expect(world.sagas.standing()).toMatchObject({
+        refunds: standing.refunds - 1,
+        tickets: standing.tickets - 1,
+        mails: standing.mails,
+      });
+      expect(file('web/page.html')).not.toContain(order);
+    });
+
+    test('one message is taken back, points are compared, and a copy is opened', async () => {
+      const [one, two] = [`one-${place}`, `two-${place}`];
+      await world.checkpoint(`at-${place}`, { role: 'user', title: `At ${place}`, text: 'Both.' });
+      shell(world.world.root, `printf 'one\\n' > api/${one}.txt`);
+      await world.checkpoint(one, { role: 'assistant', title: one, text: 'One.' });
+      shell(world.world.root, `printf 'two\\n' > web/${two}.txt`);
+      await world.checkpoint(two, { role: 'assistant', title: two, text: 'Two.' });
+
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      await choose(page, one);
+      await page.getByRole('link', { name: 'Take back only this message' }).click();
+      await page.getByRole('button', { name: 'Take back exactly this' }).waitFor();
+      await look(page, `revert-${place}`);
+      await confirm(page, 'Take back exactly this', 'Taken back');
+      expect(shell(world.world.root, `ls api/${one}.txt web/${two}.txt 2>/dev/null || true`).trim()).toBe(
+        `web/${two}.txt`,
+      );
+
+      await choose(page, one);
+      await page.getByRole('link', { name: 'Compare any two points' }).click();
+      await page.getByLabel('From').fill(`at-${place}`);
+      await page.getByLabel('To', { exact: true }).fill(two);
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByText('2 of 2 repositories differ.').waitFor();
+      expect(await page.locator('.file summary').allInnerTexts()).toEqual([
+        expect.stringContaining(`${one}.txt`),
+        expect.stringContaining(`${two}.txt`),
+      ]);
+      await look(page, `compare-${place}`);
+
+      await choose(page, two);
+      await page.getByRole('button', { name: 'Open a review copy' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Review copy', exact: true }).waitFor();
+      await look(page, `copy-${place}`);
+      await page.getByRole('link', { name: 'What was changed in the copy since' }).click();
+      await page.getByText(/\d of 2 repositories differ\./).waitFor();
+    });
+  });
+
+  test('a session as a file opens without a server, with everything as text', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'walkback-export-'));
+    try {
+      await refund(world, 'order-file', 'msg-3');
+      const write = async (maxBytes: number, to: string) => {
+        const pieces: string[] = [];
+        const told = await exportSession({
+          ask: ((name: string, input: unknown) => world.invoke(name, input)) as Ask,
+          isNotFound: (error) => String(error).includes('NotFound'),
+          sessionId: world.world.sessionId,
+          maxBytes,
+          now: () => new Date(),
+          write: async (piece) => {
+            pieces.push(piece);
+          },
+        });
+        await writeFile(join(directory, to), pieces.join(''));
+        expect(told.bytes).toBe(Buffer.byteLength(pieces.join('')));
+        return told;
+      };
+      const whole = await write(50_000_000, 'whole.html');
+      expect(whole).toMatchObject({ cut: [] });
+      const cut = await write(40_000, 'cut.html');
+      expect(cut.cut.length).toBeGreaterThan(0);
+      // What must be there goes beyond by a little: the frame, and what was cut.
+      expect(cut.bytes).toBeLessThan(80_000);
+
+      await using context = await running().newContext();
+      const page = await context.newPage();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      const url = pathToFileURL(join(directory, 'whole.html')).href;
+      await page.goto(url);
+      expect(asked).toEqual([url]);
+      for (const text of ['Rounded, not up', 'issue_refund', HOSTILE]) {
+        expect(await page.getByText(text).count(), text).toBeGreaterThan(0);
+      }
+      expect(await page.locator('main img, script').count()).toBe(0);
+      expect(await page.title()).toBe('Session s1');
+      // Its style works, so the policy lets it through and nothing else.
+      expect(
+        await page.evaluate('getComputedStyle(document.querySelector(".lines .added")).backgroundColor'),
+      ).not.toBe('rgba(0, 0, 0, 0)');
+      await page.locator('.timeline a', { hasText: 'msg-3' }).click();
+      await page.getByRole('link', { name: 'order-file' }).first().click();
+      expect(page.url()).toMatch(/#saga-\d+$/);
+      expect(asked).toEqual([url]);
+      await expectAccessible(page, 'export');
+      await page.goto(pathToFileURL(join(directory, 'cut.html')).href);
+      await page.getByRole('heading', { name: 'Cut here' }).waitFor();
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,54 @@
+/** A person at the console in a real browser: how pages are opened, looked at, and kept as pictures. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Ignored by git, as all of node_modules. */
+export const SCREENSHOTS = 'node_modules/.cache/screenshots';
+
+export interface Person {
+  page: Page;
+  /** What the page asked for elsewhere: nothing should. */
+  foreign: string[];
+}
+
+/** `origin`: of a console. A dialog would be somebody's script. */
+export const comeIn = async (
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<Person & AsyncDisposable> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  page.on('dialog', (dialog) => foreign.push(`dialog ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) foreign.push(request.url());
+  });
+  await page.goto(`${origin}/enter?token=in`);
+  return { page, foreign, [Symbol.asyncDispose]: () => context.close() };
+};
+
+export const keepPicture = async (page: Page, name: string): Promise<void> => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+};
+
+/** Nothing that axe finds; and a picture. */
+export const expectAccessible = async (page: Page, name: string): Promise<void> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`),
+    name,
+  ).toEqual([]);
+  await keepPicture(page, name);
+};
+
+/** What a page has of a sandbox, a model or a tool is text: no element came of it. */
+export const expectOnlyText = async ({ page, foreign }: Person): Promise<void> => {
+  expect(await page.locator('main img, main script, main iframe, main b:not([data-n])').count()).toBe(0);
+  expect(await page.title()).not.toBe('1');
+  expect(foreign).toEqual([]);
+};
