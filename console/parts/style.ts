@@ -121,7 +121,7 @@ const DIFFS = `
 .lines .added { background: var(--added); } .lines .removed { background: var(--removed); }
 .lines .added > ins::before { content: "+"; position: absolute; left: .25rem; } .lines .removed > del::before { content: "−"; position: absolute; left: .25rem; }
 .lines .place { color: var(--soft); background: var(--sunk); padding: .1rem .75rem; } .lines .note > em, .lines em em { color: var(--soft); }
-.lines mark, .lines mark i { color: var(--ink); } .lines mark { border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
+.lines mark, .lines mark [class] { color: var(--ink); } .lines mark { border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
 .lines i { font-style: normal; } .lines .c { color: var(--c-c); } .lines .s { color: var(--c-s); } .lines .n { color: var(--c-n); }
 .lines .k { color: var(--c-k); } .lines .f { color: var(--c-f); } .lines .a { color: var(--c-a); } .lines .t { color: var(--c-t); }
 .tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
