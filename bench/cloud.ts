@@ -15,6 +15,7 @@ const checkpointAnswer = z.object({
   repositories: z.array(z.object({ bundleBytes: z.number() })),
 });
 const rollbackAnswer = z.object({ status: z.literal('APPLIED') });
+const forkAnswer = z.object({ sessionId: z.string(), sandboxId: z.string() });
 const rehydrateAnswer = z.object({ sandboxId: z.string() });
 
 export type CheckpointFacts = z.output<typeof checkpointAnswer>;
@@ -32,6 +33,10 @@ export interface BenchSession {
   start(): Promise<void>;
   checkpoint(): Promise<CheckpointFacts>;
   rollback(checkpointId: string): Promise<void>;
+  /** At its last checkpoint. */
+  fork(): Promise<BenchSession>;
+  /** Brings the last checkpoint of another session into this one. */
+  merge(from: BenchSession): Promise<void>;
   /** Into a fresh sandbox; answers its id. */
   rehydrate(checkpointId: string): Promise<string>;
 }
@@ -83,6 +88,10 @@ export const startBenchCloud = async (dataDir: string): Promise<BenchCloud> => {
   const openSession = async (sessionId: string): Promise<BenchSession> => {
     const { sandboxId, commands } = await Sandbox.create({ ...e2b, timeoutMs: SANDBOX_TIMEOUT_MS });
     await commands.run(`mkdir -p ${PROJECTS_ROOT}`);
+    return sessionIn(sessionId, sandboxId);
+  };
+
+  const sessionIn = (sessionId: string, sandboxId: string): BenchSession => {
     const next = () => `${sessionId}-${(calls += 1)}`;
     return {
       sessionId,
@@ -98,6 +107,14 @@ export const startBenchCloud = async (dataDir: string): Promise<BenchCloud> => {
       },
       rollback: async (checkpointId) => {
         rollbackAnswer.parse(await invoke('rollback', { sessionId, checkpointId, requestId: next() }));
+      },
+      fork: async () => {
+        const answer = forkAnswer.parse(await invoke('fork-session', { sessionId, requestId: next() }));
+        return sessionIn(answer.sessionId, answer.sandboxId);
+      },
+      merge: async (from) => {
+        const event = { from: from.sessionId, into: sessionId, requestId: next() };
+        rollbackAnswer.parse(await invoke('merge', event));
       },
       rehydrate: async (checkpointId) => {
         const event = { sessionId, checkpointId, requestId: next() };

@@ -9,12 +9,14 @@ import { checkpointBenchmark } from './rows/checkpoint.ts';
 import { commandBenchmark } from './rows/command.ts';
 import type { Benchmark } from './rows/context.ts';
 import { historyBenchmark } from './rows/history.ts';
+import { mergeBenchmark } from './rows/merge.ts';
 import { rollbackBenchmark } from './rows/rollback.ts';
 import { tripsBenchmark } from './rows/trips.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   checkpointBenchmark,
   rollbackBenchmark,
+  mergeBenchmark,
   historyBenchmark,
   tripsBenchmark,
   bundlesBenchmark,

@@ -44,3 +44,21 @@ export const plainCheckpoint = async (
 /** `git checkout` of one commit or branch in every repository. */
 export const plainCheckout = ({ root, repositories }: Workspace, revision: string): Promise<unknown> =>
   mustRun(inParallel(repositories, `cd "$r" && git checkout -q ${revision}`), root);
+
+/** Two branches from one commit: what is written before is on `name`. Stands on `name` afterwards. */
+export const plainBranch = (
+  { root, repositories }: Workspace,
+  name: string,
+  from: string,
+): Promise<unknown> =>
+  mustRun(
+    inParallel(
+      repositories,
+      `${IDENTITY}; cd "$r" && git checkout -q -B ${name} ${from} && git add -A && git commit -q -m ${name}`,
+    ),
+    root,
+  );
+
+/** \`git merge\` of a branch in every repository. */
+export const plainMerge = ({ root, repositories }: Workspace, branch: string): Promise<unknown> =>
+  mustRun(inParallel(repositories, `${IDENTITY}; cd "$r" && git merge -q --no-edit ${branch}`), root);

@@ -9,6 +9,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import { createCompose } from '../merge/compose.ts';
+import { requireNoConflicts } from '../merge/conflicts.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requireFree } from '../session/abandoned.ts';
@@ -77,13 +78,8 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       ? { composition: begun.composition }
       : { target: await findTarget(store, begun.sessionId, {}, begun.targetSeq) };
 
-  /** The plan of a request that may begin, whoever holds the timeline. */
-  const plan = async (
-    input: Wanted,
-    place: Place,
-    goal: Goal,
-    invocation: Invocation,
-  ): Promise<RollbackAnswer> => {
+  /** The state of now, and what is composed from it. Nothing is stored. */
+  const look = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
     const { session } = place;
     const planId = `${RESERVED_ID_PREFIX}plan-${input.hash.slice(0, 24)}`;
     const [sandbox, head] = await Promise.all([
@@ -103,7 +99,6 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       invocation,
     );
     requireUndoable(captured);
-    const now = captured.repositories;
     const composed =
       'composition' in goal
         ? await compose(
@@ -111,7 +106,10 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
               session,
               sandbox,
               composition: goal.composition,
-              now: { repositories: onRecord(now, head.repositories), toolExecutionId: planId },
+              now: {
+                repositories: onRecord(captured.repositories, head.repositories),
+                toolExecutionId: planId,
+              },
               toolExecutionId: planId,
               messageId: head.messageId,
               isStored: false,
@@ -119,6 +117,30 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
             invocation,
           )
         : undefined;
+    return { planId, sandbox, head, captured, composed };
+  };
+
+  /** Throws for a composition that would end in conflicts. */
+  const requireComposable = async (
+    input: Wanted,
+    place: Place,
+    goal: { composition: Composition },
+    invocation: Invocation,
+  ): Promise<void> => {
+    const { composed } = await look(input, place, goal, invocation);
+    requireNoConflicts(composed ?? {}, goal.composition);
+  };
+
+  /** The plan of a request that may begin, whoever holds the timeline. */
+  const plan = async (
+    input: Wanted,
+    place: Place,
+    goal: Goal,
+    invocation: Invocation,
+  ): Promise<RollbackAnswer> => {
+    const { session } = place;
+    const { planId, sandbox, head, captured, composed } = await look(input, place, goal, invocation);
+    const now = captured.repositories;
     // A plan of what conflicts changes nothing.
     const isMade = composed === undefined || composed.repositories.length > 0 || now.length === 0;
     const target: Checkpoint =
@@ -182,5 +204,5 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };
   };
 
-  return { plan, preview };
+  return { plan, preview, requireComposable };
 };

@@ -9,7 +9,6 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import { requireNoConflicts } from '../merge/conflicts.ts';
 import type { RollbackJournal } from '../model.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import {
@@ -34,7 +33,7 @@ export const createMove = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
   const run = createRollbackRun(deps);
   const settleAbandoned = createRecovery(deps);
-  const { plan, preview } = createRollbackPreview(deps);
+  const { plan, preview, requireComposable } = createRollbackPreview(deps);
   const damageOf = createTargetBundles(deps);
 
   const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
@@ -94,8 +93,7 @@ export const createMove = (deps: RollbackDeps) => {
       // problem.
       if (damage !== undefined) await plan(input, place, goal, invocation);
       // Conflicts are found before the epoch moves.
-      if ('composition' in goal)
-        requireNoConflicts(await plan(input, place, goal, invocation), goal.composition);
+      if ('composition' in goal) await requireComposable(input, place, goal, invocation);
       const begun = await begin(input, place, goal, invocation);
       return begun.written ? run(sessionId, requestId, invocation) : undefined;
     };
