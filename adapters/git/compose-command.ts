@@ -42,8 +42,7 @@ export const composeScript = (
       CARRY_TOTAL: outputBytes,
       CARRY_MOST: request.maxInlineBytes,
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
-      // What changed is recorded by captures alone.
-      CHANGES: '',
+      CHANGES: request.isExported ? 1 : '',
       CHANGES_EACH: CHANGES_LIMITS.each,
       CHANGES_MOST: CHANGES_LIMITS.all,
       EXPORT: request.isExported ? 1 : 0,

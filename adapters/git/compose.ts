@@ -21,7 +21,8 @@ export const createCompose = (outputBytes: number, limits: LinkLimits): Reposito
     const bundles = request.repositories.flatMap((one) => one.bundles);
     const incoming = incomingFiles(incomingDirectory(request, call), bundles);
     const script = { ...built, files: [...incoming, ...built.files] };
-    const { pairs, report } = await run(sandbox, { request, call, mark, script }, upload);
+    const withChanges = { ...request, changes: request.isExported };
+    const { pairs, report } = await run(sandbox, { request: withChanges, call, mark, script }, upload);
     return { ...report, ...composeFindings(pairs) };
   };
 };

@@ -117,8 +117,10 @@ compose_one() {
   if [ "$EXPORT" = 1 ] && { [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ]; }; then
     if [ "${C_NEW[i]}" = 1 ]; then
       link_chain rebase '' '' && { [ -z "$HEAD_COMMIT" ] || base_bundle; } || return
+      record_changes '' ''
     elif [ "$TREE" != "${KNOWN_TREE[i]}" ] || [ "$META" != "${KNOWN_META[i]}" ]; then
       link_chain "${KNOWN_NEXT[i]}" "$COMMIT" "${KNOWN_BASE_COMMIT[i]}" || return
+      record_changes "${KNOWN_TREE[i]}" "${KNOWN_META[i]}"
     fi
   fi
   emit state captured && emit commit "$COMMIT" && emit tree "$TREE" && emit meta "$META" || return

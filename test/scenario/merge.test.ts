@@ -1,5 +1,6 @@
 /** Reverts, partial rollbacks and merges on the embedded cloud: real git in real sandboxes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
@@ -45,6 +46,24 @@ test('a message is taken back, later ones stay; merge then revert restores what 
   await fork.checkpoint('f');
   const merged = await stage.merge(fork, world, 'm');
   expect(world.fingerprint()).not.toEqual(before);
+  const { checkpoints } = (await cloud.invoke('changes', {
+    sessionId: world.sessionId,
+    checkpointId: merged.checkpointId,
+  })) as unknown as ChangesAnswer;
+  expect(checkpoints).toMatchObject([
+    {
+      reason: 'merge',
+      repositories: [
+        {
+          path: 'api',
+          change: 'changed',
+          counts: { files: 1, added: 1, deleted: 0 },
+          files: [{ path: 'f' }],
+        },
+        { path: 'web', change: 'changed', patch: expect.stringContaining('-20\n+fork') },
+      ],
+    },
+  ]);
   await revert('r2', { checkpointIds: [merged.checkpointId] });
   expect(world.fingerprint()).toEqual(before);
 

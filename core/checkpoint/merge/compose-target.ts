@@ -88,6 +88,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       complete: now.complete,
       missingTargets: [],
       late: [],
+      ...(composed.content !== undefined && { content: composed.content }),
     };
     const noted = await noteTarget(journal, {
       captured,

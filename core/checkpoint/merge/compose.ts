@@ -12,6 +12,7 @@ import { BUNDLE_LIMITS } from '../capture/limits.ts';
 import type {
   CapturedRepositoryState,
   Checkpoint,
+  CheckpointContent,
   ComposedFacts,
   Composition,
   RepositoryState,
@@ -39,6 +40,8 @@ export interface ComposeInput {
 
 export interface Composed extends ComposedFacts {
   repositories: RepositoryState[];
+  /** What it changes, for people. */
+  content?: CheckpointContent | undefined;
 }
 
 const LABELS = { ours: 'now', theirs: 'change' };
@@ -165,10 +168,10 @@ export const createCompose = (deps: CaptureDeps) => {
       return first.missing.length === 0 ? first : ask(first.missing);
     };
 
-    const nothing: { captured: Pick<Captured, 'repositories'>; report?: ComposeReport } = {
+    const nothing: { captured: Pick<Captured, 'repositories' | 'content'>; report?: ComposeReport } = {
       captured: { repositories: [] },
     };
-    const plan = async () => {
+    const plan = async (): Promise<typeof nothing> => {
       const report = await run(async () => null);
       const states = report.repositories.map((one): RepositoryState => {
         const before = now.repositories.find(({ path }) => path === one.path);
@@ -228,6 +231,7 @@ export const createCompose = (deps: CaptureDeps) => {
     );
     return {
       repositories: states.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      content: captured.content,
       conflicts: found,
       warnings: kept,
     };
