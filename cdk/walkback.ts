@@ -190,7 +190,7 @@ export class Walkback extends Construct {
     this.#catalogKeepers = functions.filter(({ row }) => row.grants.looksAtTools).map(({ fn }) => fn);
     this.#toolCallers = functions.filter(({ row }) => row.grants.callsTools).map(({ fn }) => fn);
     for (const { row, fn } of functions) {
-      if (row.tool === true) this.addTool(fn.fn);
+      if (row.tool === true || row.grants.servesTools === true) this.addTool(fn.fn);
       // Nobody looks at this one: it serves every deadline.
       if (row.grants.httpTool === true) {
         this.#letCall(fn.fn.functionArn);

@@ -49,6 +49,8 @@ interface Grants {
   looksAtTools?: true;
   /** Calls tools as the machine does. */
   callsTools?: true;
+  /** It is a tool itself: sagas may call it, and it reads and writes tombstones. */
+  servesTools?: true;
   /** Calls tools over HTTP: sagas may call it, and it may read the secret that signs calls. */
   httpTool?: true;
 }

@@ -285,6 +285,13 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 60,
     grants: { publishesEvents: true, stream: 'sagas' },
   },
+  'workspace-tools': {
+    description: 'The built-in tools of workspaces, for plans',
+    callers: ['internal'],
+    // Longer than the tools' own 600 s, shorter than that plus the engine's slack of 5 s.
+    timeoutSeconds: 602,
+    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true, servesTools: true },
+  },
   'http-tool': {
     description: 'Calls tools that are HTTP endpoints',
     input: httpToolInput,

@@ -6,15 +6,30 @@ import { createTombstones } from '../adapters/aws/sagas/saga-tombstones.ts';
 import { createToolFunctions } from '../adapters/aws/sagas/tool-functions.ts';
 import { createToolInvoker } from '../adapters/aws/sagas/tool-invoker.ts';
 import type { LedgerAudit } from '../core/saga/ledger/audit.ts';
+import { type BuiltIn, withBuiltIn } from '../core/saga/plan/built-in.ts';
 import type { SagaEngine, SagaStore, Tombstones, ToolFunctions, ToolInvoker } from '../core/saga/ports.ts';
-import { optional, type Runtime, required } from './runtime.ts';
+import catalog from '../tools/catalog.json' with { type: 'json' };
+import { metricsNamespace, optional, type Runtime, required } from './runtime.ts';
+
+/**
+ * What comes with Walkback, under the name that its function has in this deployment. The file is written by `npm run docs`
+ * from the tools themselves, and test/unit/built-in-tools.test.ts checks each entry as `put-catalog` would.
+ */
+const builtIn = (): BuiltIn => {
+  const { tools, definitions } = catalog as unknown as BuiltIn;
+  const functionName = `${metricsNamespace() ?? 'walkback'}-workspace-tools`;
+  return { tools: tools.map((tool) => ({ ...tool, functionName })), definitions };
+};
 
 export const sagaStore = ({ env }: Runtime): SagaStore =>
-  createSagaStore({
-    sagasTable: required(env, 'WALKBACK_SAGAS_TABLE'),
-    ledgerTable: required(env, 'WALKBACK_LEDGER_TABLE'),
-    sessionsTable: optional(env, 'WALKBACK_SESSIONS_TABLE'),
-  });
+  withBuiltIn(
+    createSagaStore({
+      sagasTable: required(env, 'WALKBACK_SAGAS_TABLE'),
+      ledgerTable: required(env, 'WALKBACK_LEDGER_TABLE'),
+      sessionsTable: optional(env, 'WALKBACK_SESSIONS_TABLE'),
+    }),
+    builtIn(),
+  );
 
 export const ledgerAudit = ({ env }: Runtime): LedgerAudit =>
   createSagaAudit({

@@ -372,7 +372,10 @@ describe('permissions', () => {
       .join();
     for (const { name, tool, grants } of FUNCTIONS) {
       const isCallable =
-        tool === true || grants.httpTool === true || ['advance-saga', 'announce-await'].includes(name);
+        tool === true ||
+        grants.httpTool === true ||
+        grants.servesTools === true ||
+        ['advance-saga', 'announce-await'].includes(name);
       expect(callable.includes(`"${logicalIdOf(template, `walkback-${name}`)}"`), name).toBe(isCallable);
     }
   });

@@ -51,8 +51,8 @@ export const expectEvaluators = async (bundles: readonly BundleSize[]): Promise<
   }
 };
 
-/** Fed by AWS itself: an empty batch is one they take. The others refuse what no schema accepts. */
-const FED = ['walkback-publish-events', 'walkback-publish-saga-events'];
+/** Fed by AWS itself: an empty batch is one they take. A tool answers an outcome. The others refuse what no schema accepts. */
+const FED = ['walkback-publish-events', 'walkback-publish-saga-events', 'walkback-workspace-tools'];
 
 /** Runs every bundle in a process without our sources, one after the other, each with its own variables and no others. */
 const RUN_BUNDLES = `

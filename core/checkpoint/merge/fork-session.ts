@@ -7,7 +7,7 @@ import type { ForkSessionAnswer } from '../../../contract/checkpoint-answers.ts'
 import type { ForkSessionInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
-import { BASELINE_TOOL_ID } from '../../shared/ids.ts';
+import { BASELINE_TOOL_ID, sha256Hex } from '../../shared/ids.ts';
 import { createCapture } from '../capture/capture.ts';
 import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../model.ts';
@@ -18,6 +18,12 @@ import { baseOwnerOf, forkNameOf } from '../session/keys.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
+
+/** Ids that follow from the request, so that a fork is found by it: of the session, and of the rebuild of its sandbox. */
+export const forkIds = (sessionId: string, requestId: string): { forkId: string; rebuildId: string } => {
+  const name = `fork-${sha256Hex(`${sessionId}\n${requestId}`).slice(0, 20)}`;
+  return { forkId: name, rebuildId: name };
+};
 
 export const createForkSession = (deps: RehydrateDeps) => {
   const { store, sandboxes, clock, log } = deps;

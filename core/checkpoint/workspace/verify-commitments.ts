@@ -16,7 +16,7 @@ import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { killSandboxes } from './kill-sandboxes.ts';
 
 /** Kept back of the call for ending a command, the answer and killing the copy. */
-const RESERVE_MS = 30_000;
+const RESERVE_MS = 15_000;
 /** The copy outlives the call by this much at the most. */
 const LINGER_MS = 30_000;
 

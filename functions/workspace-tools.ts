@@ -1,0 +1,16 @@
+import { toolHandler } from '../kit/handler.ts';
+import { workspaceTools } from '../tools/workspace/catalog.ts';
+import { createUses } from '../tools/workspace/uses.ts';
+import { createEventHandler } from './handler.ts';
+import { sagaTombstones } from './saga-runtime.ts';
+import { checkpointPorts, workspaces } from './sandbox-runtime.ts';
+
+/** The built-in tools of workspaces: it answers an outcome, always, as the tool of anybody does. */
+export const handler = createEventHandler('workspace-tools', async (runtime) => {
+  const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces() });
+  const serve = toolHandler(workspaceTools(uses), {
+    tombstones: sagaTombstones(runtime),
+    now: () => runtime.clock.now().getTime(),
+  });
+  return (event: unknown) => serve(event);
+});

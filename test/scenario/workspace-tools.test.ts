@@ -1,0 +1,74 @@
+/** The built-in tools of workspaces as steps of sagas on the embedded cloud. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Observation } from '../../contract/saga-answers.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { openWorld, sandboxIds, shell, type World } from '../support/world.ts';
+
+let cloud: TestCloud;
+let world: World;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+  world = await openWorld(cloud, { paths: ['api', 'web'] });
+  await world.checkpoint('t1', 'msg-1');
+});
+afterAll(() => cloud.close());
+
+const observe = async (sagaId: string): Promise<Observation> =>
+  (await cloud.invoke('describe-saga', { sagaId, waitSeconds: 120 })) as unknown as Observation;
+
+/** Open, work, verify, apply, dismiss; `proof` decides whether the work is kept. */
+const plan = (proof: string) => ({
+  steps: [
+    {
+      id: 'ready',
+      tool: 'preflight',
+      arguments: { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' },
+    },
+    { id: 'open', tool: 'open_workspace', arguments: { sessionId: world.sessionId } },
+    {
+      id: 'work',
+      tool: 'run_in_workspace',
+      arguments: {
+        sessionId: '{% steps.open.result.sessionId %}',
+        command:
+          'echo done > api/work && git -C web -c user.name=A -c user.email=a@example.com commit -q --allow-empty -m work',
+      },
+    },
+    {
+      id: 'verify',
+      tool: 'verify_commitments',
+      arguments: {
+        sessionId: '{% steps.open.result.sessionId %}',
+        commitments: [{ id: 'done', description: 'the work is done', command: proof }],
+      },
+    },
+    {
+      id: 'apply',
+      tool: 'apply_changeset',
+      arguments: { from: '{% steps.open.result.sessionId %}', into: world.sessionId },
+    },
+    {
+      id: 'dismiss',
+      tool: 'dismiss_workspace',
+      arguments: { sessionId: '{% steps.open.result.sessionId %}' },
+    },
+  ],
+});
+
+test('a saga of them opens, works, verifies, applies and dismisses; a broken commitment leaves nothing', async () => {
+  const [running, before] = [await sandboxIds(cloud), world.fingerprint()];
+  const start = (sagaId: string, proof: string) =>
+    cloud.invoke('start-saga', { sagaId, plan: plan(proof), input: {}, requestedBy: 'me' });
+
+  await start('broken', 'grep -q finished api/work');
+  const broken = await observe('broken');
+  expect(broken).toMatchObject({ status: 'COMPENSATED' });
+  expect(JSON.stringify(broken)).toContain('CommitmentsBroken');
+  expect(world.fingerprint()).toEqual(before);
+  expect(await sandboxIds(cloud)).toEqual(running);
+
+  await start('kept', 'grep -q done api/work');
+  expect(await observe('kept')).toMatchObject({ status: 'COMPLETED' });
+  expect(shell(world.root, 'cat api/work; git -C web log -1 --format=%s')).toBe('done\nwork\n');
+  expect(await sandboxIds(cloud)).toEqual(running);
+});

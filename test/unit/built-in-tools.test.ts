@@ -1,0 +1,48 @@
+/** The tools that come with Walkback: in every catalog from the first start, as `put-catalog` would take them. */
+import { expect, test } from 'vitest';
+import { withBuiltIn } from '../../core/saga/plan/built-in.ts';
+import { parseDefinition, parseTool } from '../../core/saga/plan/catalog.ts';
+import { createListCatalog } from '../../core/saga/plan/list-sagas.ts';
+import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import catalog from '../../tools/catalog.json' with { type: 'json' };
+
+const tools = catalog.tools.map(parseTool);
+const definitions = catalog.definitions.map(parseDefinition);
+const open = () => withBuiltIn(memorySagaStore().store, { tools, definitions });
+const clock = { now: () => new Date('2026-12-01T00:00:00Z'), sleep: async () => undefined };
+
+test('each is a tool of the catalog, and what changes something can be taken back or says that it cannot', () => {
+  expect(tools.map(({ name, effect, exclusive }) => [name, effect, exclusive ?? false])).toEqual([
+    ['preflight', 'read', false],
+    ['open_workspace', 'compensatable', false],
+    ['run_in_workspace', 'compensatable', false],
+    ['verify_commitments', 'read', false],
+    ['apply_changeset', 'compensatable', true],
+    ['dismiss_workspace', 'irreversible', false],
+  ]);
+});
+
+test('they are found and listed without being stored', async () => {
+  const store = open();
+  expect((await store.getTool('open_workspace'))?.version).toBe('1.0.0');
+  expect(await store.getTool('open_workspace', '9.9.9')).toBeUndefined();
+  const listed = await createListCatalog({ store, clock })();
+  expect(listed.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(tools.map(({ name }) => name)));
+});
+
+test('another version of somebody comes first, and the same version cannot be another one', async () => {
+  const store = open();
+  const put = createPutCatalog({ store, functions: { look: async () => ({ state: 'missing' }) } });
+  const [first] = tools;
+  if (first === undefined) throw new Error('there are no built-in tools');
+  const mine = { ...first, version: '7.0.0', description: 'mine' };
+  await put({ tools: [mine], definitions: [] });
+  expect((await store.getTool(first.name))?.description).toBe('mine');
+  expect((await store.getTool(first.name, first.version))?.description).toBe(first.description);
+  expect((await store.listTools()).filter(({ name }) => name === first.name)).toEqual([mine]);
+  await expect(put({ tools: [{ ...first, description: 'mine' }], definitions: [] })).rejects.toThrow(
+    /is stored with other content/,
+  );
+  expect((await put({ tools: [first], definitions: [] })).versions).toMatchObject([{ stored: false }]);
+});

@@ -1,0 +1,22 @@
+/** The built-in tools of workspaces, and their entries in the catalog. */
+import type { ToolManifest } from '../../core/saga/model/tool.ts';
+import type { Tool } from '../../kit/define-tool.ts';
+import { manifestOf } from '../../kit/manifest.ts';
+import { applyChangeset } from './apply-changeset.ts';
+import { dismissWorkspace } from './dismiss-workspace.ts';
+import { openWorkspace } from './open-workspace.ts';
+import { preflight, verifyCommitments } from './reads.ts';
+import { runInWorkspace } from './run-in-workspace.ts';
+import type { Uses } from './uses.ts';
+
+export const workspaceTools = (uses: Uses): readonly Tool[] => [
+  preflight(uses),
+  openWorkspace(uses),
+  runInWorkspace(uses),
+  verifyCommitments(uses),
+  applyChangeset(uses),
+  dismissWorkspace(uses),
+];
+
+export const workspaceManifests = (uses: Uses, functionName: string): ToolManifest[] =>
+  workspaceTools(uses).map((tool) => manifestOf(tool, functionName));

@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import { id } from '../../contract/fields.ts';
+import { defineTool, type Tool } from '../../kit/define-tool.ts';
+import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
+import { refusing, type Uses } from './uses.ts';
+
+/** Ends a fork whose work is done. Its checkpoints are kept for their time; a sandbox that was killed does not come back. */
+export const dismissWorkspace = ({ endSession }: Uses): Tool =>
+  defineTool({
+    name: 'dismiss_workspace',
+    version: '1.0.0',
+    description: 'Ends a workspace and kills its sandbox. Its checkpoints stay for their time.',
+    effect: 'irreversible',
+    timeoutSeconds: TIMEOUT_SECONDS,
+    idempotencyWindowSeconds: DAY_SECONDS,
+    input: z.strictObject({ sessionId: id.describe('the fork') }),
+    output: z.object({ sessionId: z.string() }),
+    externalRef: ({ sessionId }) => sessionId,
+    execute: async ({ sessionId }, call) => {
+      await call.fence();
+      await refusing(() => endSession({ sessionId, discard: true }));
+      return { sessionId };
+    },
+  });
