@@ -67,6 +67,11 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'describe-saga': {
     'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/people/family-view.ts)',
   },
+  'workspace-tools': {
+    'dynamodb:PutItem': 'buries the key of a call that is taken back (core/saga/tools/tool-guard.ts)',
+    'dynamodb:Query': OLD_CHAIN,
+    's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
+  },
   'announce-await': {
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
