@@ -15,6 +15,7 @@ export const SETTING_NAMES = [
   'kmsKeyArn',
   'alarmTopicArn',
   'runbookUrl',
+  'consoleUrl',
   'logRetentionDays',
   'supersededObjectDays',
   'eventArchiveDays',
@@ -103,12 +104,17 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     throw new Error('context walkback:oidcIssuer and walkback:oidcAudience are given both, or neither');
   }
   const clientSecretName = optionalText('oidcClientSecretName');
+  const consoleUrl = optionalText('consoleUrl');
+  if (consoleUrl !== undefined && !/^https:\/\/[^\s?#]+$/.test(consoleUrl)) {
+    throw new Error('context walkback:consoleUrl must be an https address without query and fragment');
+  }
   const topicArn = optionalText('alarmTopicArn');
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
   const anchorDays = days('anchorRetentionDays');
   return {
     namePrefix: optionalText('namePrefix'),
+    consoleUrl,
     e2bApiKeySecret: Secret.fromSecretNameV2(
       stack,
       'E2bApiKey',

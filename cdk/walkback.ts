@@ -79,6 +79,8 @@ export interface WalkbackProps {
   httpApi?: HttpApiProps;
   /** Refuses approvals, repairs and rewinds without a proof of who asks. Default: whether `identity` is given. */
   requireVerifiedApprover?: boolean;
+  /** Address of the console, for links in what people are told. Default: none; the text names the command instead. */
+  consoleUrl?: string;
   /** Deploys the tools of the examples too. */
   examples?: boolean;
 }
@@ -288,6 +290,9 @@ export class Walkback extends Construct {
     if (grants.anchors === 'read') this.anchors.bindRead(fn);
     if (grants.anchors === 'write') this.anchors.bindWrite(fn);
     if (grants.publishesEvents) this.events.bindPublish(fn);
+    if (grants.linksToConsole && this.#props.consoleUrl !== undefined) {
+      fn.fn.addEnvironment('WALKBACK_CONSOLE_URL', this.#props.consoleUrl);
+    }
     if (grants.engine !== undefined) bindEngine(fn, this.#namePrefix, grants.engine);
     if (grants.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
     if (grants.identifiesPeople) bindIdentity(fn, this.#props);

@@ -16,6 +16,34 @@ const sagaDetail = z.object({
   failure: z.looseObject({}).optional(),
 });
 
+const reference = z.object({
+  step: z.string(),
+  tool: z.string(),
+  externalRef: z.string().nullable(),
+  resourceKey: z.string().optional(),
+  idempotencyKey: z.string().optional(),
+  amount: z.string().optional(),
+  currency: z.string().optional(),
+});
+
+/** For people: a rule can send it on as it is. It has no arguments and no results. */
+const notice = z.object({
+  kind: z.enum(['approval_waiting', 'compensation_failed']),
+  subject: z.string(),
+  text: z.string().describe('Plain text of some lines'),
+  link: z.string().nullable().describe('Of the console; null when the deployment does not know it'),
+  requestedBy: z.string(),
+  step: z.string().optional(),
+  tool: z.string().optional(),
+  deadline: z.string().optional(),
+  argumentsHash: z.string().optional(),
+  amount: z.string().optional().describe('An exact decimal: what it would move, or what still stands'),
+  currency: z.string().optional(),
+  references: z.array(reference).describe('Of what stands: at most 50'),
+  more: z.int().describe('References that did not fit'),
+});
+export type SagaNotice = z.infer<typeof notice>;
+
 const sessionDetail = z.object({ eventId: z.string(), sessionId: id });
 const rollbackDetail = sessionDetail.extend({
   requestId: id,
@@ -63,15 +91,17 @@ export const EVENT_DETAILS = {
   }),
   'rollback.failed': rollbackDetail.extend({ error: z.unknown().optional() }),
   'saga.started': sagaDetail,
-  'saga.awaiting': sagaDetail,
+  'saga.awaiting': sagaDetail.extend({ notice: notice.optional() }),
   'saga.compensating': sagaDetail,
   'saga.completed': sagaDetail,
-  'saga.compensated': sagaDetail,
+  'saga.compensated': sagaDetail.extend({
+    secondsToReconcile: z.int().optional().describe('Since its undo had failed'),
+  }),
   'saga.compensation_delayed': sagaDetail.extend({
     code: z.literal('COMPENSATION_DELAYED'),
     delayed: z.int().describe('Compensators that did not work yet and are tried again'),
   }),
-  'saga.compensation_failed': sagaDetail,
+  'saga.compensation_failed': sagaDetail.extend({ notice: notice.optional() }),
 } as const satisfies Record<string, z.ZodObject>;
 
 export type EventName = keyof typeof EVENT_DETAILS;

@@ -33,6 +33,8 @@ interface Grants {
   /** Talks to E2B, so it may read the API key. */
   sandbox?: true;
   publishesEvents?: true;
+  /** Knows where the console is, for links. */
+  linksToConsole?: true;
   /** Its permissions for Step Functions. */
   engine?: readonly EngineAction[];
   /** The table whose stream feeds it. */

@@ -283,7 +283,7 @@ export const SAGA_FUNCTIONS = {
     description: 'Turns changes of the Sagas table into events',
     callers: ['internal'],
     timeoutSeconds: 60,
-    grants: { publishesEvents: true, stream: 'sagas' },
+    grants: { publishesEvents: true, stream: 'sagas', ledger: ['Query'], linksToConsole: true },
   },
   'workspace-tools': {
     description: 'The built-in tools of workspaces, for plans',

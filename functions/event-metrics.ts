@@ -7,6 +7,8 @@ export const countingEvents = (events: EventBus, { measure }: Telemetry): EventB
     await events.publish(told);
     for (const { name, detail } of told) {
       measure(name, 1);
+      const seconds = detail['secondsToReconcile'];
+      if (typeof seconds === 'number') measure('saga.secondsToReconcile', seconds);
       if (name === 'checkpoint.created' && detail['complete'] === false) measure('checkpoint.incomplete', 1);
     }
   },

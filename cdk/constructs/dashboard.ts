@@ -44,6 +44,10 @@ export const createDashboard = (scope: Construct, props: MonitoringProps): Dashb
             'saga.compensation_failed',
           ]),
         ),
+        graph('Time to reconcile what could not be undone, seconds', [
+          ownMetric(namePrefix, 'publish-saga-events', 'saga.secondsToReconcile', 'Average'),
+          ownMetric(namePrefix, 'publish-saga-events', 'saga.secondsToReconcile', 'Maximum'),
+        ]),
         graph('Executions', [
           machine.metricStarted(),
           machine.metricFailed(),

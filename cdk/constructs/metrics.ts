@@ -24,7 +24,7 @@ export const ownMetric = (
   namePrefix: string,
   functionId: string,
   metricName: string,
-  statistic: 'Sum' | 'Maximum',
+  statistic: 'Sum' | 'Maximum' | 'Average',
 ): Metric =>
   new Metric({
     namespace: namePrefix,

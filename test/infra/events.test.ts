@@ -14,10 +14,6 @@ const DETAILS: Readonly<Record<string, z.ZodObject>> = EVENT_DETAILS;
 
 test('a compensation that is delayed is told once, as its schema says', async () => {
   const told: WalkbackEvent[] = [];
-  const publish = createPublishSagaChanges({
-    events: { publish: async (some) => void told.push(...some) },
-    log: { info: () => undefined, warn: () => undefined },
-  });
   const pay = scriptedTool('pay', 'compensatable');
   const saga = await scriptedSaga({
     tools: [
@@ -28,15 +24,22 @@ test('a compensation that is delayed is told once, as its schema says', async ()
       if (operation === 'execute') return step === 'last' ? rejected() : committed();
       return clock.nowMs() < awayUntilMs ? rejected(true) : committed();
     },
-    storing: (store) => ({
-      ...store,
-      append: async (after, version, entries, beside) => {
-        const before = await store.getHead(after.sagaId);
-        const outcome = await store.append(after, version, entries, beside);
-        await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
-        return outcome;
-      },
-    }),
+    storing: (store) => {
+      const publish = createPublishSagaChanges({
+        events: { publish: async (some) => void told.push(...some) },
+        log: { info: () => undefined, warn: () => undefined },
+        store,
+      });
+      return {
+        ...store,
+        append: async (after, version, entries, beside) => {
+          const before = await store.getHead(after.sagaId);
+          const outcome = await store.append(after, version, entries, beside);
+          await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
+          return outcome;
+        },
+      };
+    },
   });
   const awayUntilMs = saga.clock.nowMs() + 3600_000;
   await saga.begin();

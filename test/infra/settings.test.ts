@@ -25,6 +25,7 @@ const CASES: Record<
   kmsKeyArn: [KEY, ({ encryptionKey }) => encryptionKey?.keyArn, KEY],
   alarmTopicArn: [TOPIC, ({ alarmTopic }) => alarmTopic?.topicArn, TOPIC],
   runbookUrl: ['https://wiki.example', ({ runbookUrl }) => runbookUrl, 'https://wiki.example'],
+  consoleUrl: ['https://console.example', ({ consoleUrl }) => consoleUrl, 'https://console.example'],
   logRetentionDays: ['365', ({ logRetention }) => logRetention, RetentionDays.ONE_YEAR],
   supersededObjectDays: ['7', ({ supersededObjectRetention }) => supersededObjectRetention?.toDays(), 7],
   eventArchiveDays: ['90', ({ eventArchiveRetention }) => eventArchiveRetention?.toDays(), 90],

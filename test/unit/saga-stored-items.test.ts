@@ -206,6 +206,7 @@ describe('the stream of heads', () => {
     const publish = createPublishSagaChanges({
       events: { publish: async (events) => void told.push(...events.map(({ id }) => id)) },
       log: { info: () => undefined, warn: () => undefined },
+      store: { pageEntries: () => expect.unreachable() },
     });
     const records = [
       { eventID: 'one', dynamodb: { NewImage: image(broken) } },

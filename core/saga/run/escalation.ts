@@ -12,8 +12,12 @@ const MAX_CAUSE_LENGTH = 1000;
 
 const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-const lineOf = ({ step, tool, externalRef, reason }: Observation['notCompensated'][number]): string =>
-  `- ${step} (${tool}) ref ${externalRef ?? 'none'}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+const lineOf = (left: Observation['notCompensated'][number]): string => {
+  const { step, tool, externalRef, resourceKey, amount, currency, reason } = left;
+  const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
+  const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
+  return `- ${step} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+};
 
 /** As many lines as fit, and the number of the rest. */
 const listed = (lines: readonly string[], roomBytes: number): string[] => {
@@ -35,6 +39,7 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
   const cause = `${failed?.error.name ?? 'unknown'}: ${failed?.error.message ?? ''}`;
   const before = [
     `Saga ${sagaId} could not be undone completely.`,
+    `Asked for by: ${seen.requestedBy.slice(0, MAX_REASON_LENGTH)}`,
     `Cause: ${cause.slice(0, MAX_CAUSE_LENGTH)}`,
     'What still stands:',
   ];

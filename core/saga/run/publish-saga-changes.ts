@@ -1,11 +1,17 @@
 /** Derives events about sagas from changes of their heads: no event without its row. */
 
-import type { EventName } from '../../../contract/events.ts';
+import type { EventName, SagaNotice } from '../../../contract/events.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
 import type { EventBus, WalkbackEvent } from '../../shared/events.ts';
 import { settleInOrder } from '../../shared/settle-in-order.ts';
 import type { Log } from '../../shared/surroundings.ts';
+import { createSagaEffects } from '../ledger/effect-rows.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
+import { noticeOf } from '../people/notice.ts';
+import { observe } from '../people/observation.ts';
+import type { SagaStore } from '../ports.ts';
 
 /** One change of a head, as the table's stream reports it. */
 export interface HeadChange {
@@ -57,14 +63,56 @@ const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
   return [{ id, name, at: after.updatedAt, detail }];
 };
 
-export const createPublishSagaChanges =
-  ({ events, log }: { events: EventBus; log: Log }) =>
-  (changes: readonly HeadChange[]): Promise<number | undefined> =>
+type Tell = Pick<SagaStore, 'pageEntries'>;
+
+/** What the ledger adds to an event for people. */
+const fromLedger = async (
+  store: Tell,
+  head: SagaHead,
+  name: EventName,
+  consoleUrl: string | undefined,
+): Promise<{ notice?: SagaNotice; secondsToReconcile?: number }> => {
+  if (name !== 'saga.awaiting' && name !== 'saga.compensation_failed' && name !== 'saga.compensated')
+    return {};
+  const entries = await readLedger(store, head.sagaId, head.seq);
+  if (name === 'saga.compensated') {
+    const effects = createSagaEffects();
+    for (const entry of entries) effects.add(entry);
+    const seconds = effects.end().reconciliations.at(-1)?.seconds ?? null;
+    return seconds === null ? {} : { secondsToReconcile: seconds };
+  }
+  const notice = noticeOf(observe(head, entries), consoleUrl);
+  return notice === undefined ? {} : { notice };
+};
+
+interface PublishDependencies {
+  events: EventBus;
+  log: Log;
+  store: Tell;
+  /** Of the console, for links. */
+  consoleUrl?: string | undefined;
+}
+
+export const createPublishSagaChanges = ({ events, log, store, consoleUrl }: PublishDependencies) => {
+  /** A ledger that is not as it was written takes nothing from the event but what it would have added. */
+  const added = async (head: SagaHead, name: EventName): Promise<object> => {
+    try {
+      return await fromLedger(store, head, name, consoleUrl);
+    } catch (error) {
+      if (!isWalkbackError(error) || error.retryable) throw error;
+      log.warn(`The ledger of saga ${head.sagaId} cannot be read for ${name}`, { error: error.message });
+      return {};
+    }
+  };
+  return (changes: readonly HeadChange[]): Promise<number | undefined> =>
     settleInOrder(
       changes,
       async (change) => {
-        const told = sagaEventsOf(change);
-        if (told.length > 0) await events.publish(told);
+        const [told] = sagaEventsOf(change);
+        if (told === undefined || change.after === undefined) return;
+        const more = await added(change.after, told.name);
+        await events.publish([{ ...told, detail: { ...told.detail, ...more } }]);
       },
       log,
     );
+};

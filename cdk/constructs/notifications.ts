@@ -1,0 +1,91 @@
+import { SecretValue } from 'aws-cdk-lib';
+import {
+  ApiDestination,
+  Authorization,
+  Connection,
+  EventField,
+  type IEventBus,
+  Rule,
+  RuleTargetInput,
+} from 'aws-cdk-lib/aws-events';
+import { ApiDestination as ApiDestinationTarget, SnsTopic } from 'aws-cdk-lib/aws-events-targets';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+export interface ApiTarget {
+  /** An https address that takes a POST, as `https://slack.com/api/chat.postMessage`. */
+  endpoint: string;
+  /**
+   * Name of a secret that the operator makes. Its plain text is the whole value of the header `Authorization`, as
+   * `Bearer xoxb-...`. It never enters the template.
+   */
+  authorizationSecretName: string;
+  /** Members of the body beside `text`, as `{ channel: 'C0123' }`. */
+  body?: Readonly<Record<string, string>>;
+}
+
+export interface NotificationsProps {
+  /** `walkback.events.bus`. */
+  bus: IEventBus;
+  /** Gets the text, for mail. Of an encrypted topic the key must let `events.amazonaws.com` use it. */
+  topic?: ITopic;
+  /** Gets the text as JSON: Slack, a gateway for mail, a pager. */
+  api?: ApiTarget;
+  /** Gets what could not be delivered for a day. */
+  deadLetterQueue?: IQueue;
+}
+
+const TEXT = EventField.fromPath('$.detail.notice.text');
+
+/**
+ * Tells people of approvals that wait and of compensations that failed: each event with a notice, once, as
+ * plain text with amount, references and a link (contract/events.ts).
+ */
+export class Notifications extends Construct {
+  readonly rule: Rule;
+
+  constructor(scope: Construct, id: string, props: NotificationsProps) {
+    super(scope, id);
+    const { bus, topic, api, deadLetterQueue } = props;
+    if (topic === undefined && api === undefined) throw new Error('Notifications needs a topic or an api');
+    this.rule = new Rule(this, 'Rule', {
+      eventBus: bus,
+      description: 'Walkback: people are needed',
+      eventPattern: {
+        source: ['walkback'],
+        detailType: ['saga.awaiting', 'saga.compensation_failed'],
+        // An interactive saga that waits for a step waits for no person.
+        detail: { notice: { text: [{ exists: true }] } },
+      },
+    });
+    if (topic !== undefined) {
+      this.rule.addTarget(new SnsTopic(topic, { message: RuleTargetInput.fromText(TEXT), deadLetterQueue }));
+    }
+    if (api !== undefined) this.#addApi(api, deadLetterQueue);
+  }
+
+  #addApi(
+    { endpoint, authorizationSecretName, body = {} }: ApiTarget,
+    deadLetterQueue: IQueue | undefined,
+  ): void {
+    const connection = new Connection(this, 'Connection', {
+      description: 'Walkback: where people are told',
+      authorization: Authorization.apiKey(
+        'Authorization',
+        SecretValue.secretsManager(authorizationSecretName),
+      ),
+    });
+    const destination = new ApiDestination(this, 'Destination', {
+      connection,
+      endpoint,
+      rateLimitPerSecond: 5,
+    });
+    this.rule.addTarget(
+      new ApiDestinationTarget(destination, {
+        event: RuleTargetInput.fromObject({ ...body, text: TEXT }),
+        deadLetterQueue,
+      }),
+    );
+  }
+}

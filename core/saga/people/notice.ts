@@ -1,0 +1,113 @@
+/**
+ * What people are told when a saga waits for their approval, or when it could not be undone: who asked, what would be or
+ * was moved, every reference that fits, and where to look. Arguments and results are left out, because they may
+ * hold secrets and this leaves the account. Pure.
+ */
+import type { SagaNotice } from '../../../contract/events.ts';
+import type { Observation } from '../../../contract/saga-answers.ts';
+import { clip } from '../ledger/text.ts';
+
+/** SNS takes 100 characters of ASCII. */
+const MAX_SUBJECT = 95;
+const MAX_TEXT = 500;
+/** EventBridge takes 256 KB of one event. */
+const MAX_REFERENCES = 50;
+
+const short = (text: string): string => clip(text, MAX_TEXT);
+
+const money = ({
+  amount,
+  currency,
+}: {
+  amount?: string | undefined;
+  currency?: string | undefined;
+}): string => (amount === undefined ? '' : `, ${amount} ${currency ?? ''}`.trimEnd());
+
+/** The page of a saga, when it is known where the console is. */
+export const consoleLink = (consoleUrl: string | undefined, sagaId: string): string | null =>
+  consoleUrl === undefined ? null : `${consoleUrl.replace(/\/+$/, '')}/sagas/${encodeURIComponent(sagaId)}`;
+
+const whereLine = (link: string | null, sagaId: string): string =>
+  link === null ? `Look: walkback saga show ${sagaId}` : `Look: ${link}`;
+
+const approvalNotice = (
+  seen: Observation,
+  awaiting: NonNullable<Observation['awaiting']>,
+  link: string | null,
+): SagaNotice => {
+  const { sagaId } = seen;
+  const { step, tool, version, until, argumentsHash, amount, currency, prompt, promptBy } = awaiting;
+  const requestedBy = short(seen.requestedBy);
+  const committed = seen.committed.slice(0, MAX_REFERENCES);
+  return {
+    kind: 'approval_waiting',
+    subject: clip(`Walkback: approval waits: ${sagaId}`, MAX_SUBJECT),
+    text: [
+      `Saga ${sagaId} of ${requestedBy} waits for an approval: step ${step} (${tool}@${version})${money(awaiting)}.`,
+      ...(prompt === undefined ? [] : [`Asked by the ${promptBy ?? 'agent'}: ${short(prompt)}`]),
+      `Deadline: ${until}`,
+      whereLine(link, sagaId),
+    ].join('\n'),
+    link,
+    requestedBy,
+    step,
+    tool,
+    deadline: until,
+    ...(argumentsHash === undefined ? {} : { argumentsHash }),
+    ...(amount === undefined ? {} : { amount }),
+    ...(currency === undefined ? {} : { currency }),
+    references: committed.map((one) => ({
+      step: one.step,
+      tool: one.tool,
+      externalRef: one.externalRef,
+      ...(one.amount === undefined ? {} : { amount: one.amount }),
+      ...(one.currency === undefined ? {} : { currency: one.currency }),
+    })),
+    more: seen.committed.length - committed.length,
+  };
+};
+
+const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
+  const { sagaId, notCompensated } = seen;
+  const requestedBy = short(seen.requestedBy);
+  const listed = notCompensated.slice(0, MAX_REFERENCES);
+  const more = notCompensated.length - listed.length;
+  const [first] = notCompensated;
+  const one = notCompensated.length === 1 ? first : undefined;
+  return {
+    kind: 'compensation_failed',
+    subject: clip(`Walkback: compensation failed: ${sagaId}`, MAX_SUBJECT),
+    text: [
+      `Saga ${sagaId} of ${requestedBy} could not be undone completely. What still stands:`,
+      ...listed.map(
+        (left) =>
+          `- ${left.step} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
+      ),
+      ...(more === 0 ? [] : [`... and ${more} more, which the saga's ledger lists.`]),
+      whereLine(link, sagaId),
+    ].join('\n'),
+    link,
+    requestedBy,
+    // With several steps there is no one amount; each reference has its own.
+    ...(one === undefined ? {} : { step: one.step, tool: one.tool }),
+    ...(one?.amount === undefined ? {} : { amount: one.amount }),
+    ...(one?.currency === undefined ? {} : { currency: one.currency }),
+    references: listed.map((left) => ({
+      step: left.step,
+      tool: left.tool,
+      externalRef: left.externalRef,
+      ...(left.resourceKey === undefined ? {} : { resourceKey: short(left.resourceKey) }),
+      ...(left.idempotencyKey === undefined ? {} : { idempotencyKey: left.idempotencyKey }),
+      ...(left.amount === undefined ? {} : { amount: left.amount }),
+      ...(left.currency === undefined ? {} : { currency: left.currency }),
+    })),
+    more,
+  };
+};
+
+/** Undefined when nobody has to do anything. */
+export const noticeOf = (seen: Observation, consoleUrl: string | undefined): SagaNotice | undefined => {
+  const link = consoleLink(consoleUrl, seen.sagaId);
+  if (seen.status === 'COMPENSATION_FAILED') return failureNotice(seen, link);
+  return seen.awaiting === undefined ? undefined : approvalNotice(seen, seen.awaiting, link);
+};

@@ -1,0 +1,58 @@
+/** The template that tells people: which events, to whom, in which form; and no secret in it. */
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { expect, test } from 'vitest';
+import { Notifications } from '../../cdk/constructs/notifications.ts';
+
+test('approvals and failed compensations go to a topic as text, and to an API with its secret by name', () => {
+  const stack = new Stack(new App(), 'Test');
+  new Notifications(stack, 'People', {
+    bus: new EventBus(stack, 'Bus'),
+    topic: new Topic(stack, 'Mail'),
+    api: {
+      endpoint: 'https://slack.com/api/chat.postMessage',
+      authorizationSecretName: 'walkback/slack',
+      body: { channel: 'C0123' },
+    },
+  });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties('AWS::Events::Rule', {
+    EventPattern: {
+      source: ['walkback'],
+      'detail-type': ['saga.awaiting', 'saga.compensation_failed'],
+      detail: { notice: { text: [{ exists: true }] } },
+    },
+    Targets: [
+      {
+        InputTransformer: {
+          InputPathsMap: { 'detail-notice-text': '$.detail.notice.text' },
+          InputTemplate: '"<detail-notice-text>"',
+        },
+      },
+      {
+        InputTransformer: {
+          InputPathsMap: { 'detail-notice-text': '$.detail.notice.text' },
+          InputTemplate: '{"channel":"C0123","text":<detail-notice-text>}',
+        },
+      },
+    ].map((target) => Match.objectLike(target)),
+  });
+  template.hasResourceProperties('AWS::Events::ApiDestination', {
+    HttpMethod: 'POST',
+    InvocationEndpoint: 'https://slack.com/api/chat.postMessage',
+  });
+  const connection = Object.values(template.findResources('AWS::Events::Connection'))[0];
+  const { ApiKeyAuthParameters } = connection?.['Properties']['AuthParameters'];
+  expect(JSON.stringify(ApiKeyAuthParameters.ApiKeyValue)).toContain(
+    '{{resolve:secretsmanager:walkback/slack',
+  );
+});
+
+test('nobody to tell is refused', () => {
+  const stack = new Stack(new App(), 'Test');
+  expect(() => new Notifications(stack, 'People', { bus: new EventBus(stack, 'Bus') })).toThrow(
+    'a topic or an api',
+  );
+});

@@ -1,0 +1,137 @@
+/** What people are told of an approval and of a failed compensation: once each, with amounts, references and a link. */
+import { expect, test } from 'vitest';
+import type * as z from 'zod';
+import { EVENT_DETAILS, type SagaNotice } from '../../contract/events.ts';
+import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import type { WalkbackEvent } from '../../core/shared/events.ts';
+import {
+  committed,
+  rejected,
+  SAGA,
+  type ScriptedSagaOptions,
+  scriptedSaga,
+  scriptedTool,
+} from '../support/scripted-saga.ts';
+
+const PAY = scriptedTool('pay', 'compensatable', {
+  amount: 'arguments.cents',
+  currency: '"EUR"',
+  minorUnits: true,
+  resourceKey: 'customer',
+});
+
+/** Every change of the head goes through the publisher, as from the table's stream. */
+const watched = async (options: Omit<ScriptedSagaOptions, 'storing'>) => {
+  const told: WalkbackEvent[] = [];
+  const saga = await scriptedSaga({
+    ...options,
+    storing: (store) => {
+      const publish = createPublishSagaChanges({
+        events: { publish: async (some) => void told.push(...some) },
+        log: {
+          info: () => undefined,
+          warn: (message, more) => expect.unreachable(`${message} ${JSON.stringify(more)}`),
+        },
+        store,
+        consoleUrl: 'https://console.example/',
+      });
+      return {
+        ...store,
+        append: async (after, version, entries, beside) => {
+          const before = await store.getHead(after.sagaId);
+          const outcome = await store.append(after, version, entries, beside);
+          if (outcome.written) await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
+          return outcome;
+        },
+      };
+    },
+  });
+  const notices = () =>
+    told.flatMap(({ name, detail }) => {
+      const notice = detail['notice'] as SagaNotice | undefined;
+      return notice === undefined ? [] : [{ name, notice }];
+    });
+  return { saga, told, notices };
+};
+
+const isValid = ({ id, name, detail }: WalkbackEvent): boolean => {
+  const schema: z.ZodObject = EVENT_DETAILS[name];
+  const present = Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined));
+  return schema.strict().safeParse({ eventId: id, ...present }).success;
+};
+
+test('an approval that waits is told once, with the amount, the deadline and a link, and without its arguments', async () => {
+  const { saga, told, notices } = await watched({
+    tools: [PAY],
+    steps: [
+      {
+        id: 'pay',
+        tool: 'pay',
+        arguments: { cents: 500, customer: 'secret-customer' },
+        approval: { timeoutSeconds: 60, prompt: 'Pay it?' },
+      },
+    ],
+    answer: () => committed(),
+    onAwait: async () => false,
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  expect(notices()).toEqual([
+    {
+      name: 'saga.awaiting',
+      notice: expect.objectContaining({
+        kind: 'approval_waiting',
+        subject: `Walkback: approval waits: ${SAGA}`,
+        link: `https://console.example/sagas/${SAGA}`,
+        amount: '5.00',
+        currency: 'EUR',
+        requestedBy: 'me',
+        step: 'pay',
+      }),
+    },
+  ]);
+  const [{ notice } = expect.unreachable()] = notices();
+  expect(notice.text).toMatch(
+    /of me waits for an approval: step pay \(pay@1\), 5\.00 EUR\.\n.*Pay it\?\nDeadline: 20/,
+  );
+  expect(JSON.stringify(notice)).not.toContain('secret-customer');
+  expect(told.map(isValid)).not.toContain(false);
+});
+
+test('a failed compensation is told with every reference, and how long it took to reconcile once it is', async () => {
+  let isOpen = false;
+  const { saga, told, notices } = await watched({
+    tools: [PAY, scriptedTool('last', 'irreversible')],
+    steps: [
+      { id: 'pay', tool: 'pay', arguments: { cents: 1999, customer: 'customer-7' } },
+      { id: 'last', tool: 'last', arguments: {} },
+    ],
+    answer: ({ operation, step }) => {
+      if (step === 'last') return rejected();
+      if (operation === 'compensate') return isOpen ? committed() : rejected();
+      return { Payload: { outcome: 'committed', result: {}, externalRef: 're_1' } };
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  const [{ notice } = expect.unreachable(), ...more] = notices();
+  expect(more).toEqual([]);
+  expect(notice).toMatchObject({
+    kind: 'compensation_failed',
+    amount: '19.99',
+    references: [
+      { step: 'pay', externalRef: 're_1', resourceKey: 'customer-7', amount: '19.99', currency: 'EUR' },
+    ],
+    more: 0,
+  });
+  expect(notice.text).toContain('- pay (pay), 19.99 EUR, ref re_1: compensation failed');
+  expect(saga.machine.alerts[0]?.message).toContain('ref re_1, 19.99 EUR, resource customer-7');
+
+  isOpen = true;
+  await saga.clock.advance(3_600_000);
+  await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'olga' });
+  await saga.machine.settle();
+  const reconciled = told.find(({ name }) => name === 'saga.compensated');
+  expect(reconciled?.detail['secondsToReconcile']).toBeGreaterThanOrEqual(3600);
+  expect(told.map(isValid)).not.toContain(false);
+});
