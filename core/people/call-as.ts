@@ -38,7 +38,8 @@ const takesProof = (name: CallableName): boolean => {
 
 const requirePeopleFunction = (name: string): void => {
   if (isPeopleFunction(name)) return;
-  throw new WalkbackError('RoleMissing', `${name} is called by backends only: no role of a person has it.`);
+  const called: string = name;
+  throw new WalkbackError('RoleMissing', `${called} is called by backends only: no role of a person has it.`);
 };
 
 export const createPersonCalls = ({ verifier, calls }: Deps): PersonCalls => ({

@@ -405,7 +405,7 @@ describe('permissions', () => {
         .sort(),
     ).toEqual(['$default', 'GET /openapi.json']);
     const [[, stage] = []] = entriesOf(template, 'AWS::ApiGatewayV2::Stage');
-    const { Format } = stage?.Properties['AccessLogSettings'] as { Format: string };
+    const { Format } = (stage?.Properties['AccessLogSettings'] ?? {}) as { Format?: string };
     expect(Format).toContain('$context.requestId');
     expect(Format).not.toMatch(/path|header|query|authorizer\.claims\.(?!sub)/i);
     expect(stage?.Properties['DefaultRouteSettings']).toEqual({

@@ -50,12 +50,12 @@ export interface ConsoleWorld {
   serve(by: string, patienceMs?: number): Promise<Endpoint>;
   /** An interactive saga that waits for an approval. */
   asking(sagaId: string): Promise<void>;
-  write(path: string, text: string): void;
-  checkpoint(
+  write: (path: string, text: string) => void;
+  checkpoint: (
     messageId: string,
     said: { role: string; title: string; text: string },
     tool?: object,
-  ): Promise<string>;
+  ) => Promise<string>;
   close(): Promise<void>;
 }
 

@@ -108,7 +108,7 @@ test('sums and differences are exact, in any order', () => {
       const expected = list.reduce((sum, { value, digits }) => sum + value * 10n ** BigInt(12 - digits), 0n);
       const sum = list.reduce((total, { text }) => addDecimals(total, text), '0');
       expect(units(sum)).toBe(expected);
-      expect(units([...list].reverse().reduce((total, { text }) => addDecimals(total, text), '0'))).toBe(
+      expect(units(list.toReversed().reduce((total, { text }) => addDecimals(total, text), '0'))).toBe(
         expected,
       );
       expect(units(list.reduce((total, { text }) => subtractDecimals(total, text), sum))).toBe(0n);

@@ -143,7 +143,10 @@ describe('an amount in the ledger', () => {
     );
     expect(rows.map(fromRow)).toEqual(entries);
     // As a release reads them that knows no such columns.
-    expect(rows.map(({ amount: _, currency: __, ...row }) => fromRow(row))).toEqual(entries);
+    const known = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !['amount', 'currency'].includes(name))),
+    );
+    expect(known.map((row) => fromRow(row as ReturnType<typeof toRow>))).toEqual(entries);
   });
 
   test('is shown to the approver when the arguments say it, and nobody guesses otherwise', async () => {
