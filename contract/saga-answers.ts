@@ -133,6 +133,8 @@ const doing = () =>
     error: namedError().optional().describe('of the attempt before'),
   });
 
+const interactiveTurn = () => z.enum(['next-step', 'step', 'closed', 'parked']);
+
 const childLine = () =>
   z.object({
     path: z.string().describe('steps and branches that lead to it: deploy/dns'),
@@ -143,6 +145,9 @@ const childLine = () =>
     definition: z.string().optional().describe('the template, NAME@VERSION'),
     sealed: z.boolean().optional().describe('of a completed one: false while a saga above may take it back'),
     failure: z.string().optional().describe('name of the error that made it turn back'),
+    interactive: interactiveTurn()
+      .optional()
+      .describe('of one that an agent does: next-step when it is the turn of the agent'),
   });
 
 /** The description of a saga for the model and for people (S12). */
@@ -229,15 +234,14 @@ export const observation = () =>
       .describe('approvals that sagas below wait for; each is answered under its own sagaId'),
     interactive: z
       .object({
-        what: z
-          .enum(['next-step', 'step', 'closed', 'parked'])
-          .describe('waits for a step, works on one, or is over'),
+        what: interactiveTurn().describe('waits for a step, works on one, or is over'),
         step: z.string().optional().describe('the one that was submitted last'),
         until: z.string().optional().describe('how long it waits for the next step'),
         asked: z.boolean().optional().describe('no step came in time, and people were asked'),
         onIdle: z.enum(['unwind', 'ask']),
         summary: z.string().optional().describe('of whoever parked it'),
         checkpointId: z.string().optional().describe('where the files were then'),
+        input: jsonValue.optional().describe('of a step of a plan: what the plan gives to the agent'),
       })
       .optional()
       .describe('of a saga whose steps are submitted one by one'),

@@ -127,7 +127,7 @@ export const SAGA_FUNCTIONS = {
     grants: {
       sagas: ['GetItem', 'PutItem'],
       permits: 'take',
-      ledger: ['PutItem'],
+      ledger: ['GetItem', 'PutItem'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },
   },

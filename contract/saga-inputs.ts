@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { checkpointId, id } from './fields.ts';
 import { answeredFor, asker, who } from './identity.ts';
+import { interactivePolicy } from './interactive.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
@@ -22,30 +23,6 @@ export const acceptResidue = z
   .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
 const cursor = z.string().max(2000).optional().describe('of the answer before');
 
-const interactive = () =>
-  z.strictObject({
-    idleTimeoutSeconds: z
-      .int()
-      .min(60)
-      .max(30 * 86_400)
-      .optional()
-      .describe('how long it waits for a step; default 3600'),
-    onIdle: z
-      .enum(['unwind', 'ask'])
-      .describe('then: take everything back, or alert people and wait (AWAITING)'),
-    approvalTimeoutSeconds: z
-      .int()
-      .min(60)
-      .max(365 * 86_400)
-      .optional()
-      .describe('how long people have to approve an irreversible step; default a day'),
-    allowIrreversible: z
-      .array(z.string().min(1).max(48))
-      .max(20)
-      .optional()
-      .describe('irreversible tools that need no approval'),
-  });
-
 export const startSagaInput = () =>
   z.strictObject({
     sagaId: id.optional().describe('the same id again, with the same request, starts nothing new'),
@@ -55,7 +32,7 @@ export const startSagaInput = () =>
       .describe('a template of the catalog; the newest version unless one is named'),
     // Checked by the plan's own rules, which name step and rule.
     plan: jsonValue.optional().describe('instead of a definition: { steps: [...] }'),
-    interactive: interactive()
+    interactive: interactivePolicy()
       .optional()
       .describe('instead of a plan: its steps are submitted one by one, with submit-step'),
     input: jsonValue.optional().describe('what expressions of the plan read; a plan needs it'),
@@ -143,6 +120,9 @@ export const closeSagaInput = () =>
     sagaId: id,
     outcome: z.enum(['complete', 'unwind']).describe('all of it stands, or all of it is taken back'),
     reason: words.optional().describe('goes into the ledger'),
+    result: jsonValue
+      .optional()
+      .describe('with complete: what the saga answers, at most 32 KiB; the result of its step in a plan'),
   });
 export type CloseSagaInput = z.infer<ReturnType<typeof closeSagaInput>>;
 

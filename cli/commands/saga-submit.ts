@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
@@ -90,18 +91,20 @@ export const addSagaClose = (parent: Command, app: App): void => {
         .default('complete'),
     )
     .option('--reason <text>', 'goes into the ledger')
+    .option('--result <json>', 'with complete: what the saga answers to the plan that it is a step of')
     .action(
       (
         sagaId: string,
-        { outcome, reason }: { outcome: 'complete' | 'unwind'; reason?: string },
+        { outcome, reason, result }: { outcome: 'complete' | 'unwind'; reason?: string; result?: string },
         command: Command,
       ) =>
         withConnection(app, command, async (run) => {
-          const answer = await run.progress('Closing the saga', () =>
+          const answer = await run.progress('Closing the saga', async () =>
             run.invoke('walkback-close-saga', {
               sagaId,
               outcome,
               ...(reason === undefined ? {} : { reason }),
+              ...(result === undefined ? {} : { result: await readJson(result, '--result') }),
             }),
           );
           return {

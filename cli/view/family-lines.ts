@@ -17,12 +17,19 @@ const nameOf = (lines: readonly Child[], { path }: Child): string => {
   return above === '' ? path : path.slice(above.length + 1);
 };
 
+/** What an agent has to do with it. */
+const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
+  'next-step': 'waits for its next step',
+  parked: 'put aside',
+};
+
 /** One line for each: where it is, how it stands, the id that it is worked under, and as much more as there is room for. */
 export const familyLines = (lines: readonly Child[], paint: Paint, width = Infinity): string[] =>
   lines.map((line) => {
     const indent = '  '.repeat(depthOf(lines, line) + 1);
     const about = [
       line.sagaId,
+      line.interactive === undefined ? undefined : TURNS[line.interactive],
       line.failure,
       line.sealed === false ? 'provisional' : undefined,
       line.definition,

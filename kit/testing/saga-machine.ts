@@ -38,6 +38,8 @@ export interface MachineOptions {
   replay?: boolean;
   /** Called when the saga waits; returns false to let the wait time out. */
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
+  /** Called when nothing moves by itself: what an agent does then. Answers whether it did something. */
+  onQuiet?: () => Promise<boolean>;
   maxHistoryEvents?: number;
   httpToolFunction?: string;
   checkEpoch?: CheckEpoch;
@@ -243,6 +245,7 @@ export const sagaMachine = (options: MachineOptions) => {
     for (let round = 0; round < MAX_TRANSITIONS; round += 1) {
       const next = takeNext();
       if (next === undefined) {
+        if ((await options.onQuiet?.()) === true) continue;
         idle = (await sweepUp()) ? 0 : idle + 1;
         // As long as it takes the sweeper to see that a wake-up was lost.
         if (idle === 0 || (queue.length > 0 && idle < IDLE_SWEEPS)) continue;

@@ -214,7 +214,20 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
 /** Calls that are known once it has run: `each` has as many children as its list has elements, and an agent decides as it goes. */
 const placesOf = async (subject: Subject, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
   const sagaId = `${options.prefix ?? 'test-saga'}-tree`;
-  const { places, played } = await run({ subject, tools, sagaId, fault: {}, isUndone: false, options });
+  const { places, played, family } = await run({
+    subject,
+    tools,
+    sagaId,
+    fault: {},
+    isUndone: false,
+    options,
+  });
+  const agent = family.find(({ head }) => head.parent !== undefined && head.state.interactive !== undefined);
+  if (agent !== undefined) {
+    throw new TypeError(
+      `testSaga plays no agent, which ${agent.head.sagaId} waits for: test the steps before and after it as plans, and its own as a script`,
+    );
+  }
   const differing =
     isScript(subject) && played !== undefined ? differsFromScript(subject, played) : undefined;
   if (differing !== undefined) throw new TypeError(`With nothing failing, ${differing}`);

@@ -117,6 +117,74 @@ describe('a saga with children on the embedded cloud', () => {
     await areSound('stops', 'stops.inner');
   });
 
+  describe('with a step that an agent does', () => {
+    /** Something, then the agent, then something that uses what the agent gave; and perhaps one that is refused. */
+    const begin = async (id: string, ...last: unknown[]) => {
+      await start(id, [
+        { id: 'order', saga: { plan }, input: orderFor(`${id}-order`) },
+        { id: 'work', interactive: { onIdle: 'unwind' }, input: { order: `${id}-order` } },
+        {
+          id: 'tell',
+          tool: 'create_support_ticket',
+          arguments: { subject: 'done', body: '{% steps.work.result.ticket %}' },
+        },
+        ...last,
+      ]);
+      expect(await observeChild(`${id}.work`)).toMatchObject({
+        interactive: { what: 'next-step', input: { order: `${id}-order` } },
+      });
+      const submitted = await command.run([
+        'saga',
+        'submit',
+        `${id}.work`,
+        'ticket',
+        '--tool',
+        'create_support_ticket',
+        '--arguments',
+        '{"subject": "s", "body": "b"}',
+        '--json',
+      ]);
+      expect(JSON.parse(submitted.stdout)).toMatchObject({ step: { status: 'committed' } });
+      await expect
+        .poll(async () => (await command.run(['saga', 'tree', id])).stdout, { timeout: 60_000 })
+        .toContain(`${id}.work · waits for its next step`);
+      const closed = await command.run([
+        'saga',
+        'close',
+        `${id}.work`,
+        '--result',
+        '{"ticket": "from the agent"}',
+      ]);
+      expect(closed.stdout).toContain('COMPLETED');
+    };
+
+    test('goes on with its result', async () => {
+      const before = sagas.standing();
+      await begin('agent');
+      expect(await sagas.observe('agent')).toMatchObject({ status: 'COMPLETED' });
+      expect(sagas.standing().tickets).toBe(before.tickets + 3);
+      const { rows } = await sagas.rows('agent');
+      const used = rows.find((row) => row['step'] === 'tell' && row['status'] === 'started');
+      expect(JSON.stringify(used)).toContain('from the agent');
+      await areSound('agent', 'agent.order', 'agent.work');
+      const { stdout } = await command.run(['ledger', 'verify', 'agent']);
+      expect(stdout).toContain('those of 2 sagas below it');
+    });
+
+    test('takes back what the agent did when a later step is refused', async () => {
+      const before = sagas.standing();
+      await begin('agent-back', {
+        id: 'never',
+        tool: 'verify_return_eligibility',
+        arguments: { orderId: 'there-is-no-such-order' },
+      });
+      expect(await sagas.observe('agent-back')).toMatchObject({ status: 'COMPENSATED' });
+      expect(await sagas.observe('agent-back.work')).toMatchObject({ status: 'COMPENSATED' });
+      expect(sagas.standing()).toEqual(before);
+      await areSound('agent-back', 'agent-back.order', 'agent-back.work');
+    });
+  });
+
   test('is cancelled with what runs below it', async () => {
     const before = sagas.standing();
     await start('stop', [

@@ -6,6 +6,7 @@ import type { Plan } from '../../core/saga/model/plan.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { ENGINE_FAULTS } from '../../kit/testing/faults.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
+import { agentStep } from './tree-agent.ts';
 import { expectSettledTree, put, ROOT, type TreeSaga, type TreeSagaOptions, treeSaga } from './tree-saga.ts';
 
 /** Parent, child, grandchild and branches, with a resource that two of them share. */
@@ -49,12 +50,41 @@ const branchFails: Plan = {
   ],
 };
 
+/** An agent does a step, side by side with a branch on the same resource, and one inside another child. */
+const withAgent = (last: ReturnType<typeof put>, givesUp = false): Plan => ({
+  steps: [
+    put('before', { key: 'k' }),
+    agentStep('work', { steps: [put('first', { key: 'k' }), put('second')], gives: { key: 'given' } }),
+    { id: 'use', tool: 'put', arguments: { key: '{% steps.work.result.key %}' } },
+    {
+      id: 'all',
+      branches: [
+        { id: 'a', plan: { steps: [agentStep('deep', { steps: [put('left', { key: 'k' })], givesUp })] } },
+        { id: 'b', plan: { steps: [put('right', { key: 'k' })] } },
+      ],
+      onBranchFailure: 'all',
+    },
+    last,
+  ],
+});
+
 export const SHAPES: Record<string, Plan> = {
   'all done': tree(put('last')),
   'all undone': tree(put('last', { fail: true })),
   'a grandchild fails': tree(put('last'), { fail: true }),
   'a grandchild is stuck': tree(put('last', { fail: true }), { stuck: true }),
   'a branch fails': branchFails,
+  'an agent does steps': withAgent(put('last')),
+  'what an agent did is undone': withAgent(put('last', { fail: true })),
+  'an agent gives up': withAgent(put('last'), true),
+};
+
+/** How each ends when something only dies on the way. */
+const ENDS: Partial<Record<string, string>> = {
+  'all done': 'COMPLETED',
+  'a branch fails': 'COMPLETED',
+  'an agent does steps': 'COMPLETED',
+  'a grandchild is stuck': 'COMPENSATION_FAILED',
 };
 
 const METHODS = [
@@ -66,6 +96,7 @@ const METHODS = [
   'getEntry',
   'listEntries',
   'pageEntries',
+  'getSubmittedStep',
   'putToken',
   'getToken',
 ] as const satisfies (keyof SagaStore)[];
@@ -218,13 +249,7 @@ export const testAtCall = async (shape: string, plan: Plan, call: number, deed: 
   expectUndoOrder(saga);
   expectNoneTwice(saga);
   if (deed === 'dies before' || deed === 'dies after') {
-    expect(status).toBe(
-      shape === 'a grandchild is stuck'
-        ? 'COMPENSATION_FAILED'
-        : shape === 'all done' || shape === 'a branch fails'
-          ? 'COMPLETED'
-          : 'COMPENSATED',
-    );
+    expect(status).toBe(ENDS[shape] ?? 'COMPENSATED');
   }
   if (status === 'COMPENSATED') expect([...saga.provider.standing]).toEqual([]);
   if (status === 'COMPENSATION_FAILED') await repair(saga);

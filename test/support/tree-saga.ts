@@ -17,6 +17,7 @@ import { type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine
 import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { evaluate } from './plan-tools.ts';
 import { committed, rejected, scriptedTool } from './scripted-saga.ts';
+import { agentsTurn } from './tree-agent.ts';
 
 export const ROOT = 'root';
 
@@ -75,7 +76,7 @@ const treeProvider = () => {
 
 export interface TreeSagaOptions
   extends Fault,
-    Pick<MachineOptions, 'replay' | 'onAwait' | 'maxHistoryEvents'> {
+    Pick<MachineOptions, 'replay' | 'onAwait' | 'onQuiet' | 'maxHistoryEvents'> {
   plan: Plan;
   definitions?: SagaDefinition[];
   input?: Json;
@@ -107,7 +108,7 @@ export const treeSaga = async (options: TreeSagaOptions) => {
   };
   const invoke = options.around?.(direct, clock) ?? direct;
   const store: SagaStore = options.storing?.(memory.store, clock) ?? memory.store;
-  const { replay, onAwait, maxHistoryEvents } = options;
+  const { replay, onAwait, onQuiet, maxHistoryEvents } = options;
   const machine = sagaMachine({
     evaluate,
     store,
@@ -115,6 +116,7 @@ export const treeSaga = async (options: TreeSagaOptions) => {
     invoke: (_, request) => invoke(request),
     ...(replay === undefined ? {} : { replay }),
     ...(onAwait === undefined ? {} : { onAwait }),
+    onQuiet: onQuiet ?? (() => agentsTurn({ machine, memory })),
     ...(maxHistoryEvents === undefined ? {} : { maxHistoryEvents }),
   });
   const start = () =>

@@ -47,6 +47,13 @@ const options = (hotel: ReturnType<typeof openHotel>) => ({
   prefix: 't',
 });
 
+test('a plan that waits for an agent is refused, since nobody plays one', async () => {
+  const plan: Plan = { steps: [book('own'), { id: 'work', interactive: { onIdle: 'unwind' } }] };
+  await expect(testSaga(plan, [bookRoom(openHotel())], { prefix: 't' })).rejects.toThrow(
+    'testSaga plays no agent, which t-tree.work waits for',
+  );
+});
+
 describe('a tree of sagas', () => {
   test('ends all done or all undone, whatever fails at whichever call of it', async () => {
     const hotel = openHotel();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
-import type { AskedPolicy } from '../../core/saga/interactive/policy.ts';
+import type { AskedPolicy } from '../../core/saga/model/interactive.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
 import {
   committed,

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { BranchFailure } from '../../core/saga/model/children.ts';
 import type { Plan, PlanStep } from '../../core/saga/model/plan.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { agentStep } from '../support/tree-agent.ts';
 import { type Happening, runRandomTree } from '../support/tree-matrix.ts';
 import { put } from '../support/tree-saga.ts';
 
@@ -12,7 +13,8 @@ type Drawn =
   | { kind: 'look' }
   | { kind: 'saga'; steps: Drawn[] }
   | { kind: 'branches'; branches: Drawn[][]; policy: BranchFailure }
-  | { kind: 'each'; count: number; steps: Drawn[] };
+  | { kind: 'each'; count: number; steps: Drawn[] }
+  | { kind: 'agent'; fails: boolean[]; key: string; stuck: boolean; givesUp: boolean };
 
 const rarely = (one: number) => fc.integer({ min: 0, max: one }).map((n) => n === 0);
 const policy = fc.constantFrom<BranchFailure>('sharing', 'all', 'isolate');
@@ -27,6 +29,16 @@ const leaf: fc.Arbitrary<Drawn> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constant<Drawn>({ kind: 'look' }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('agent' as const),
+      fails: fc.array(rarely(9), { maxLength: 3 }),
+      key: fc.constantFrom('x', 'y', 'z'),
+      stuck: rarely(9),
+      givesUp: rarely(5),
+    }),
+  },
 );
 const stepsAt = (levels: number): fc.Arbitrary<Drawn[]> =>
   fc.array(
@@ -56,6 +68,10 @@ const planOf = (steps: readonly Drawn[]): Plan => ({
     switch (step.kind) {
       case 'put':
         return put(id, step);
+      case 'agent': {
+        const { fails, givesUp, key, stuck } = step;
+        return agentStep(id, { steps: fails.map((fail, n) => put(`w${n}`, { key, fail, stuck })), givesUp });
+      }
       case 'look':
         return { id, tool: 'look', arguments: {} };
       case 'saga':

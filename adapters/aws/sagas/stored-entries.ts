@@ -72,6 +72,7 @@ const namedChild = z.looseObject({
   stepCount: count,
   definition: text.optional(),
   output: pinnedOutput.optional(),
+  interactive: interactive.optional(),
 });
 const childEnd = z.looseObject({
   index: count,

@@ -3,7 +3,7 @@
  * a step unwinds its children, also completed ones. Pure: `children-seen` brings what became of each.
  */
 import type { Json } from '../../../contract/json.ts';
-import type { ChildEnd, ChildrenWait, PinnedChildrenStep } from '../model/children.ts';
+import { type ChildEnd, type ChildrenWait, isAlone, type PinnedChildrenStep } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { MAX_WAIT_SECONDS } from '../run/timing.ts';
@@ -136,7 +136,7 @@ const resultOf = ({ step, seen }: Place): Json => {
       ...(error === undefined || status === 'COMPLETED' ? {} : { error: { ...error } }),
     },
   }));
-  if (step.tool === 'saga') return seen[0]?.output ?? null;
+  if (isAlone(step)) return seen[0]?.output ?? null;
   if (step.tool === 'each') return told.map(({ told: one }) => one);
   return Object.fromEntries(told.map(({ branch, told: one }) => [branch, one]));
 };

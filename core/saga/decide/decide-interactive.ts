@@ -82,9 +82,16 @@ export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit
 };
 
 /** All of it stands. Nothing drives such a saga, so nothing has to end. */
-export const closeFacts = (state: SagaState, { reason }: SagaEvent & { type: 'close' }): Fact[] =>
+export const closeFacts = (state: SagaState, { reason, result }: SagaEvent & { type: 'close' }): Fact[] =>
   state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
-    ? [{ direction: 'saga', status: 'completed', ...(reason === undefined ? {} : { reason }) }]
+    ? [
+        {
+          direction: 'saga',
+          status: 'completed',
+          ...(reason === undefined ? {} : { reason }),
+          ...(result === undefined ? {} : { output: result }),
+        },
+      ]
     : [];
 
 /** The one step of a call is settled. */

@@ -1,5 +1,5 @@
 /** Applies entries about children to the state (fold.ts). */
-import type { ChildrenWait } from '../model/children.ts';
+import type { ChildrenWait, NamedChild } from '../model/children.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { letterOf, withLetters } from './child-letters.ts';
 import { type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
@@ -21,7 +21,7 @@ const waitFor = (
 export const startChildren = (
   state: SagaState,
   entry: EntryOf<'forward'> & { status: 'started' },
-  count: number,
+  children: readonly NamedChild[],
 ): SagaState => {
   const { approvedHash: _, ...rest } = state;
   const effect: EffectRecord = {
@@ -33,11 +33,12 @@ export const startChildren = (
     endSeq: null,
     children: true,
   };
-  const wait = waitFor(entry.stepIndex, state.effects.length, 'forward', count);
+  const wait = waitFor(entry.stepIndex, state.effects.length, 'forward', children.length);
   return {
     ...rest,
     approvedStep: null,
     effects: [...state.effects, effect],
+    ...(children.some(({ interactive }) => interactive !== undefined) ? { delegates: true } : {}),
     wait: entry.deadlineMs === 0 ? wait : { ...wait, deadlineMs: entry.deadlineMs },
   };
 };

@@ -46,7 +46,7 @@ export const initialState = (stepCount: number): SagaState => ({
 });
 
 const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 'started' }): SagaState => {
-  if (entry.children !== undefined) return startChildren(state, entry, entry.children.length);
+  if (entry.children !== undefined) return startChildren(state, entry, entry.children);
   const { approvedHash: _, ...rest } = state;
   const known = effectIndex(state, entry.stepIndex, entry.epoch);
   const atMs = Date.parse(entry.at);

@@ -83,7 +83,7 @@ export type SagaEvent =
       fence?: { sessionId: string; epoch: number };
     }
   /** An interactive saga ends, and all of it stands. */
-  | { type: 'close'; reason?: string }
+  | { type: 'close'; reason?: string; result?: Json }
   | { type: 'park'; summary: string; sessionId?: string; checkpointId?: string }
   | { type: 'unpark' }
   /** Its project has a slot for it. */

@@ -1,4 +1,5 @@
 /** Ends an interactive saga: all of it stands, or all of it is taken back. */
+import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { CloseSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -7,17 +8,65 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { ensureDriven } from '../people/ensure-driven.ts';
 import { createHandBack } from '../permits/hand-back.ts';
+import { canonicalJson } from '../plan/json.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { wake } from '../run/wake.ts';
+import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { interactiveHead, policyOf, requireWaiting } from './accepting.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
-const completing = (head: SagaHead, reason: { reason?: string }): SagaEvent | undefined => {
-  if (head.state.status === 'COMPLETED') return undefined;
+/** Entries of a completed saga after the one that completed it: it is sealed, and its locks may be broken. */
+const resultOf = async (
+  { store }: Pick<Dependencies, 'store'>,
+  { sagaId, seq }: SagaHead,
+): Promise<Json | undefined> => {
+  for (let at = seq - 1; at > 0; at -= 1) {
+    const entry = await store.getEntry(sagaId, at);
+    if (entry?.direction === 'saga' && entry.status === 'completed') return entry.output;
+  }
+  return undefined;
+};
+
+const requireSame = async (dependencies: Dependencies, head: SagaHead, result: Json): Promise<void> => {
+  const known = await resultOf(dependencies, head);
+  if (known !== undefined && canonicalJson(known) === canonicalJson(result)) return;
+  throw new WalkbackError(
+    'RequestConflict',
+    `Saga ${head.sagaId} was completed with another result, or with none; that one stands.`,
+  );
+};
+
+type Told = Pick<CloseSagaInput, 'reason' | 'result'>;
+
+const completing = async (
+  dependencies: Dependencies,
+  head: SagaHead,
+  { reason, result }: Told,
+): Promise<SagaEvent | undefined> => {
+  if (head.state.status === 'COMPLETED') {
+    if (result !== undefined) await requireSame(dependencies, head, result);
+    return undefined;
+  }
   requireWaiting(head);
-  return { type: 'close', ...reason };
+  return {
+    type: 'close',
+    ...(reason === undefined ? {} : { reason }),
+    ...(result === undefined ? {} : { result }),
+  };
+};
+
+const checkResult = ({ outcome, result }: CloseSagaInput): void => {
+  if (result === undefined) return;
+  if (outcome === 'unwind') {
+    throw new WalkbackError('InvalidInput', 'result: a saga that is taken back has none; leave it out.');
+  }
+  if (Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES) return;
+  throw new WalkbackError(
+    'InvalidInput',
+    `result: takes more than ${MAX_RESULT_BYTES} bytes; pass a reference instead.`,
+  );
 };
 
 const unwinding = (head: SagaHead, evidence: { evidence?: string }): SagaEvent | undefined => {
@@ -32,25 +81,24 @@ const unwinding = (head: SagaHead, evidence: { evidence?: string }): SagaEvent |
 };
 
 /**
- * `unwind` is also taken while a step is in flight; it is settled first. The same again changes nothing. Throws
- * `StepInProgress`, `SagaUnwinding` and `SagaClosed`.
+ * `unwind` is also taken while a step is in flight; it is settled first. The same again changes nothing. A parent that
+ * waits for this saga looks again. Throws `StepInProgress`, `SagaUnwinding`, `SagaClosed` and `RequestConflict`.
  */
 export const createCloseSaga = (dependencies: Dependencies) => {
   const handBack = createHandBack(dependencies);
-  return async ({
-    sagaId,
-    outcome,
-    reason,
-  }: CloseSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+  return async (request: CloseSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+    const { sagaId, outcome, reason } = request;
+    checkResult(request);
     const { requestedBy } = await interactiveHead(dependencies.store, sagaId);
-    const event = (head: SagaHead): SagaEvent | undefined => {
+    const event = async (head: SagaHead): Promise<SagaEvent | undefined> => {
       policyOf(head);
       return outcome === 'complete'
-        ? completing(head, reason === undefined ? {} : { reason })
+        ? completing(dependencies, head, request)
         : unwinding(head, reason === undefined ? {} : { evidence: reason });
     };
     const { head } = await move(dependencies, sagaId, event, requestedBy);
     await handBack(head);
+    if (outcome === 'complete' && head.parent !== undefined) await wake(dependencies, head.parent.sagaId);
     if (outcome === 'unwind') {
       await wake(dependencies, sagaId);
       await ensureDriven(dependencies, head, requestedBy);

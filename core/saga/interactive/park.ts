@@ -28,8 +28,7 @@ type Told = Pick<ParkSagaInput, 'summary' | 'sessionId' | 'checkpointId'>;
 
 const isParked = ({ state }: SagaHead): boolean => state.wait?.kind === 'parked';
 
-const isOpen = ({ parent, state }: SagaHead): boolean =>
-  parent === undefined &&
+const isOpen = ({ state }: SagaHead): boolean =>
   state.interactive !== undefined &&
   state.interactive.single !== true &&
   state.phase === 'forward' &&

@@ -4,6 +4,7 @@
  */
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { hashJson } from '../plan/json.ts';
 import type { Finding } from './audit.ts';
 
 interface Named {
@@ -44,6 +45,7 @@ const differsFrom = ({ child, by }: Named, first: LedgerEntry): string[] => {
     ...(['planHash', 'inputHash', 'stepCount', 'definition'] as const).filter(
       (name) => first[name] !== child[name],
     ),
+    ...(hashJson({ ...first.interactive }) === hashJson({ ...child.interactive }) ? [] : ['interactive']),
   ];
 };
 

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { InteractivePolicy } from './interactive.ts';
 import type { Approval } from './tool.ts';
 
 /**
@@ -33,6 +34,8 @@ export interface PinnedChild {
   inputSchemaHash?: string;
   input: Json;
   output?: PinnedOutput;
+  /** It has no plan: an agent submits its steps. */
+  interactive?: InteractivePolicy;
 }
 
 /** Runs children, and waits for all of them. `branches` and `each` are this with more than one. */
@@ -41,7 +44,7 @@ export interface PinnedChildrenStep {
   index: number;
   id: string;
   /** The kind of step, where an entry names a tool. */
-  tool: 'saga' | 'branches' | 'each';
+  tool: 'saga' | 'branches' | 'each' | 'interactive';
   version: string;
   effect: 'read' | 'compensatable';
   /** Of `each`: the expression, and `children` has one, which is repeated. */
@@ -52,6 +55,10 @@ export interface PinnedChildrenStep {
   timeoutSeconds?: number;
   approval?: Approval;
 }
+
+/** It has one child, which has the step's id and gives its result. */
+export const isAlone = ({ tool }: Pick<PinnedChildrenStep, 'tool'>): boolean =>
+  tool === 'saga' || tool === 'interactive';
 
 /** An entry of another ledger. */
 export interface EntryLink {
@@ -69,6 +76,7 @@ export interface NamedChild {
   stepCount: number;
   definition?: string;
   output?: PinnedOutput;
+  interactive?: InteractivePolicy;
 }
 
 /**

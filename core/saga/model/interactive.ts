@@ -1,6 +1,14 @@
 /** Sagas whose steps are submitted one by one while they run. */
 import type { PinnedStep } from './plan.ts';
 
+/** The rules as they are asked for. */
+export interface AskedPolicy {
+  idleTimeoutSeconds?: number;
+  onIdle: 'unwind' | 'ask';
+  approvalTimeoutSeconds?: number;
+  allowIrreversible?: string[];
+}
+
 /** Chosen by whoever starts the saga. It never changes. */
 export interface InteractivePolicy {
   /** It waits this long for the next step. */

@@ -1,6 +1,7 @@
 /** What a saga is asked to do: plans, stored templates, and the parts that are pinned when it starts. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { BranchFailure, PinnedChildrenStep, PinnedOutput } from './children.ts';
+import type { AskedPolicy } from './interactive.ts';
 import type { Approval, JsonSchema, ToolPolicy } from './tool.ts';
 
 /** Calls a tool. */
@@ -50,8 +51,15 @@ interface EachPlanStep extends ChildrenStep, ChildSource {
   onBranchFailure?: BranchFailure;
 }
 
-/** Which kind a step is, its keys say: `tool`, `saga`, `branches` or `each`. */
-export type PlanStep = ToolPlanStep | SagaPlanStep | BranchesPlanStep | EachPlanStep;
+/** One child whose steps an agent submits. The step's result is what the agent closes it with. */
+interface InteractivePlanStep extends ChildrenStep {
+  interactive: AskedPolicy;
+  /** As of `saga`: what the agent is told. */
+  input?: Json;
+}
+
+/** Which kind a step is, its keys say: `tool`, `saga`, `branches`, `each` or `interactive`. */
+export type PlanStep = ToolPlanStep | SagaPlanStep | BranchesPlanStep | EachPlanStep | InteractivePlanStep;
 
 export interface Plan {
   steps: PlanStep[];

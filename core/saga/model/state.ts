@@ -157,6 +157,8 @@ export interface SagaState {
   plans?: ReplacedPlan[];
   /** Its plan declares a result. */
   output?: true;
+  /** A step of its plan was given to an agent, so that releases before this one must not move it. */
+  delegates?: true;
   /** A child whose root is completed. */
   sealed?: true;
   failure: Failure | null;

@@ -11,6 +11,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import { observe } from './observation.ts';
+import { placeOf } from './observe-interactive.ts';
 
 const AT_ONCE = 8;
 
@@ -76,6 +77,7 @@ const collect = async (
       ...(definition === undefined ? {} : { definition }),
       ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
       ...(failure === null ? {} : { failure: failure.error.name }),
+      ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
     });
     if (isOpen(head, isTakenBack(parent))) await detail(store, head, isTakenBack(parent), whole, below);
   }
@@ -118,6 +120,16 @@ const lookBelow = async (
   return below;
 };
 
+/** What the plan above gives to the agent that does this step of it. */
+const givenTo = async (
+  store: SagaStore,
+  { sagaId, parent, inputHash }: SagaHead,
+  { interactive }: Observation,
+): Promise<Pick<Observation, 'interactive'>> =>
+  parent === undefined || interactive === undefined
+    ? {}
+    : { interactive: { ...interactive, input: await store.getPinnedInput(sagaId, inputHash) } };
+
 /** The observation of a saga with what is below it, and what it is below. */
 export const observeFamily = async (
   store: SagaStore,
@@ -131,6 +143,7 @@ export const observeFamily = async (
   const { lines, awaiting, notCompensated } = await lookBelow(store, head, entries, isSealed);
   return {
     ...seen,
+    ...(await givenTo(store, head, seen)),
     ...(parent === undefined
       ? {}
       : { parent: { sagaId: parent.sagaId, root, sealed: isSealed && head.state.status === 'COMPLETED' } }),

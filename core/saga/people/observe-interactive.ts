@@ -13,7 +13,8 @@ const MAX_REJECTED = 20;
 
 const MAX_REASON = 200;
 
-const placeOf = ({ state }: SagaHead): Pick<Interactive, 'what' | 'until' | 'asked'> => {
+/** Whose turn it is. */
+export const placeOf = ({ state }: SagaHead): Pick<Interactive, 'what' | 'until' | 'asked'> => {
   if (state.phase === 'done') return { what: 'closed' };
   const { wait } = state;
   if (wait?.kind === 'parked') return { what: 'parked' };

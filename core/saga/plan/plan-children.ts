@@ -1,6 +1,8 @@
 /** Checks and pins the steps of a plan that run children. Their plans are checked as any other, one level deeper. */
 import type { Json } from '../../../contract/json.ts';
-import type { PinnedChild, PinnedChildrenStep } from '../model/children.ts';
+import { leaveProblem, pinnedPolicy } from '../interactive/policy.ts';
+import type { BranchFailure, PinnedChild, PinnedChildrenStep } from '../model/children.ts';
+import type { AskedPolicy } from '../model/interactive.ts';
 import type { ChildSource, PinnedPlan, Plan, PlanStep, SagaDefinition, ToolPlanStep } from '../model/plan.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
 import { findExpressions } from './expressions.ts';
@@ -27,6 +29,8 @@ export type ChildrenPlanStep = Exclude<PlanStep, ToolPlanStep>;
 interface Branch {
   branch: string;
   source: ChildSource;
+  /** Instead of a source. */
+  interactive?: AskedPolicy;
   /** Of `each`: it is an element, which is not known yet. */
   input: Json | undefined;
 }
@@ -36,11 +40,21 @@ export const branchesOf = (step: ChildrenPlanStep): Branch[] => {
   if ('branches' in step) {
     return step.branches.map(({ id, input, ...source }) => ({ branch: id, source, input: input ?? {} }));
   }
+  if ('interactive' in step) {
+    const { id, interactive, input = {} } = step;
+    return [{ branch: id, source: {}, interactive, input }];
+  }
   return [{ branch: step.id, source: step, input: undefined }];
 };
 
-const kindOf = (step: ChildrenPlanStep): PinnedChildrenStep['tool'] =>
-  'saga' in step ? 'saga' : 'branches' in step ? 'branches' : 'each';
+const kindOf = (step: ChildrenPlanStep): PinnedChildrenStep['tool'] => {
+  if ('saga' in step) return 'saga';
+  if ('branches' in step) return 'branches';
+  return 'each' in step ? 'each' : 'interactive';
+};
+
+const policyOf = (step: ChildrenPlanStep): BranchFailure | undefined =>
+  'saga' in step || 'interactive' in step ? undefined : (step.onBranchFailure ?? 'sharing');
 
 /** What the step itself takes from the saga around it. */
 const valuesOf = (step: ChildrenPlanStep): Json =>
@@ -58,8 +72,35 @@ const within = (path: string, reach: Reach): Reach => ({
   ...(reach.mutating === undefined ? {} : { mutating: `${path}/${reach.mutating}` }),
 });
 
+/**
+ * Nothing is known of its steps but that they can be taken back: what cannot is behind an approval of its own (L1),
+ * unless the policy allows it.
+ */
+const checkInteractive = async (
+  { branch, input = null }: Branch,
+  asked: AskedPolicy,
+  path: string,
+  { known, lookup }: CheckContext,
+): Promise<CheckedChild> => {
+  const { planHash } = pinSteps([]);
+  const { violations } = await checkValue(path, input, {}, known);
+  const { allowIrreversible = [] } = asked;
+  for (const name of allowIrreversible) {
+    const problem = leaveProblem(lookup(name));
+    if (problem === undefined) continue;
+    const rule = lookup(name) === undefined ? 'unknown-tool' : 'needless-leave';
+    violations.push({ step: path, rule, message: `interactive.allowIrreversible: ${name}: ${problem}` });
+  }
+  return {
+    violations,
+    child: { branch, planHash, stepCount: 0, flatCount: 0, input, interactive: pinnedPolicy(asked) },
+    plans: [{ planHash, steps: [] }],
+    reach: { mutating: path, ...(allowIrreversible.length === 0 ? {} : { irreversible: path }) },
+  };
+};
+
 const checkChild = async (
-  { branch, source, input }: Branch,
+  { branch, source, input, interactive }: Branch,
   path: string,
   context: CheckContext,
   checkPlan: CheckPlan,
@@ -83,6 +124,9 @@ const checkChild = async (
       'too-deep',
       `sagas are at most ${MAX_DEPTH} levels deep; put its steps into the level above`,
     );
+  }
+  if (interactive !== undefined) {
+    return checkInteractive({ branch, source, input }, interactive, path, context);
   }
   const plan: Plan = definition?.plan ?? source.plan ?? { steps: [] };
   const schema = definition?.input ?? {};
@@ -126,8 +170,7 @@ const parallelViolations = (
   children: readonly CheckedChild[],
   isRepeated: boolean,
 ): PlanViolation[] => {
-  const policy = 'saga' in step ? 'sharing' : (step.onBranchFailure ?? 'sharing');
-  if (policy !== 'all' || step.approval !== undefined) return [];
+  if (policyOf(step) !== 'all' || step.approval !== undefined) return [];
   return children.flatMap(({ reach }, at): PlanViolation[] => {
     const other = children.find(
       (one, place) => (place !== at || isRepeated) && one.reach.mutating !== undefined,
@@ -208,14 +251,16 @@ export const checkChildrenStep = async (
     id: step.id,
     tool: kindOf(step),
     version: '1',
-    effect: children.some(({ plans }) =>
-      plans.some(({ steps }) => steps.some(({ effect }) => effect !== 'read')),
+    effect: children.some(
+      ({ child, plans }) =>
+        child?.interactive !== undefined ||
+        plans.some(({ steps }) => steps.some(({ effect }) => effect !== 'read')),
     )
       ? 'compensatable'
       : 'read',
     ...('each' in step ? { each: step.each } : {}),
     children: children.flatMap(({ child }) => child ?? []),
-    onBranchFailure: 'saga' in step ? 'all' : (step.onBranchFailure ?? 'sharing'),
+    onBranchFailure: policyOf(step) ?? 'all',
     uses: usesOf(namesIn(values), order),
     ...(step.timeoutSeconds === undefined ? {} : { timeoutSeconds: step.timeoutSeconds }),
     ...(step.approval === undefined ? {} : { approval: step.approval }),

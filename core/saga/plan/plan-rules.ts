@@ -24,6 +24,7 @@ export type PlanRule =
   | 'recursion'
   | 'too-deep'
   | 'too-many-children'
+  | 'needless-leave'
   | 'too-many-steps';
 
 export interface PlanViolation {

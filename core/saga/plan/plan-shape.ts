@@ -1,5 +1,6 @@
 /** The shapes that plans and their steps may have. Which kind a step is, its keys say. */
 import * as z from 'zod';
+import { interactivePolicy } from '../../../contract/interactive.ts';
 import { jsonObject, jsonValue } from '../../../contract/json.ts';
 import type { Plan, PlanStep } from '../model/plan.ts';
 
@@ -77,9 +78,21 @@ const eachStep = z.lazy(() =>
     .refine(isOneSource, ONE_SOURCE),
 );
 
-const SHAPES = { tool: toolStep, saga: sagaStep, branches: branchesStep, each: eachStep } as const;
+const interactiveStep = z.strictObject({
+  ...childrenFields,
+  interactive: interactivePolicy(),
+  input: jsonValue.optional(),
+});
+
+const SHAPES = {
+  tool: toolStep,
+  saga: sagaStep,
+  branches: branchesStep,
+  each: eachStep,
+  interactive: interactiveStep,
+} as const;
 type Kind = keyof typeof SHAPES;
-const KINDS = ['tool', 'saga', 'branches', 'each'] as const satisfies Kind[];
+const KINDS = ['tool', 'saga', 'branches', 'each', 'interactive'] as const satisfies Kind[];
 
 const kindsOf = (value: unknown): Kind[] =>
   typeof value === 'object' && value !== null ? KINDS.filter((kind) => Object.hasOwn(value, kind)) : [];

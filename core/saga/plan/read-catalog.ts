@@ -27,7 +27,8 @@ const namedBy = (steps: readonly PlanStep[]) => {
       tools.push({ name: step.tool, ...(step.version === undefined ? {} : { version: step.version }) });
       continue;
     }
-    for (const { source } of branchesOf(step)) {
+    for (const { source, interactive } of branchesOf(step)) {
+      tools.push(...(interactive?.allowIrreversible ?? []).map((name) => ({ name })));
       const { definition, version, plan } = source;
       if (definition !== undefined)
         definitions.push({ name: definition, ...(version === undefined ? {} : { version }) });

@@ -13,7 +13,7 @@ export const newChild = (
   named: NamedChild,
   at: string,
 ): { head: SagaHead; entries: LedgerEntry[] } => {
-  const { sagaId, planHash, inputHash, stepCount, definition, output } = named;
+  const { sagaId, planHash, inputHash, stepCount, definition, output, interactive } = named;
   const { sessionId, messageId, requestedBy, root = parent.sagaId } = parent;
   const requestHash = hashJson({ parent: link, ...named });
   const known = {
@@ -32,6 +32,8 @@ export const newChild = (
     requestHash,
     ...known,
     ...(output === undefined ? {} : { output }),
+    // Whoever submits a step drives it.
+    ...(interactive === undefined ? {} : { interactive, inline: true }),
   };
   const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], { at, actor: requestedBy });
   const head: SagaHead = {

@@ -13,7 +13,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
 import { newChild } from './create-child.ts';
 import { move } from './move.ts';
-import { isChildOf, namedIn, seenChild } from './prepare-children.ts';
+import { isChildOf, namedIn, seenChild, statusForParent } from './prepare-children.ts';
 import { wake } from './wake.ts';
 
 export interface FamilyDependencies {
@@ -45,7 +45,7 @@ const ensureChild = async (
   }
   if (head === undefined || !isChildOf(head, parent.sagaId, link.seq)) return undefined;
   // A later one was driven before. When its execution died since, the sweeper finds it.
-  if (head.seq === 1) await engine.start(head.sagaId, 1);
+  if (head.seq === 1 && head.state.inline === undefined) await engine.start(head.sagaId, 1);
   return head;
 };
 
@@ -59,7 +59,8 @@ const unwind = async (
   const { state } = moved.head;
   if (state.phase === 'done') return;
   await wake(dependencies, child.sagaId);
-  await dependencies.engine.start(child.sagaId, state.generation);
+  // A function is in the middle of a step of it. When that is settled, the machine takes over.
+  if (state.inline === undefined) await dependencies.engine.start(child.sagaId, state.generation);
 };
 
 /** Makes sure that the children that a saga waits for exist, run, and unwind where they were told to. */
@@ -100,7 +101,7 @@ export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean
     const child = await store.getHead(sagaId);
     // Another saga has its id, which the parent has to be told, too.
     if (child !== undefined && !isChildOf(child, head.sagaId, started?.seq ?? -1)) return true;
-    const letter = letterOf(child?.state.status ?? null);
+    const letter = letterOf(child === undefined ? null : statusForParent(child));
     // On the way back, a completed child has still to unwind: it was told to, or waits for its turn.
     const isNews = letter !== 'c' || (wait.direction === 'forward' && wait.told[at] !== 'x');
     return letter !== '-' && letter !== wait.ended[at] && isNews;

@@ -1,16 +1,18 @@
 /** Prepares data for `decide` about children: who they are, what became of them, and the declared result of a saga. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { letterOf, statusOf } from '../decide/child-letters.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent, SeenChild } from '../decide/saga-events.ts';
-import type {
-  ChildEnd,
-  ChildrenWait,
-  NamedChild,
-  PinnedChild,
-  PinnedChildrenStep,
+import {
+  type ChildEnd,
+  type ChildrenWait,
+  isAlone,
+  type NamedChild,
+  type PinnedChild,
+  type PinnedChildrenStep,
 } from '../model/children.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
@@ -41,7 +43,7 @@ const inputsOf = async (
   if (each === undefined) {
     const templates = Object.fromEntries(children.map(({ branch, input }) => [branch, input]));
     const inputs = await resolveArguments(templates, scope, evaluate);
-    return { inputs, children: children.map((child) => ({ ...child, alone: step.tool === 'saga' })) };
+    return { inputs, children: children.map((child) => ({ ...child, alone: isAlone(step) })) };
   }
   const { list } = await resolveArguments({ list: listOf(each) }, scope, evaluate);
   const [pinned] = children;
@@ -104,7 +106,16 @@ export const prepareChildrenStep = async (
       );
     }
     const named: NamedChild[] = [];
-    for (const { branch, alone, planHash, stepCount, definition, output, ...pinned } of children) {
+    for (const {
+      branch,
+      alone,
+      planHash,
+      stepCount,
+      definition,
+      output,
+      interactive,
+      ...pinned
+    } of children) {
       const input = inputs[branch] ?? null;
       const problem = await inputProblem(
         reading.store,
@@ -121,6 +132,7 @@ export const prepareChildrenStep = async (
         stepCount,
         ...(definition === undefined ? {} : { definition }),
         ...(output === undefined ? {} : { output }),
+        ...(interactive === undefined ? {} : { interactive }),
       });
     }
     return { type: 'prepared', step, arguments: inputs, argumentsHash: hashJson(inputs), children: named };
@@ -155,6 +167,13 @@ const resourcesIn = (entries: readonly LedgerEntry[]): { [mark: string]: number 
   return resources;
 };
 
+/**
+ * An interactive saga that stopped while one step alone was taken back has not ended: it goes on when an operator has
+ * worked that step, and turns back when it is told to.
+ */
+export const statusForParent = ({ state: { status, undoFrom } }: SagaHead): SagaStatus =>
+  status === 'COMPENSATION_FAILED' && undoFrom !== undefined ? 'COMPENSATING' : status;
+
 export const seenChild = async (
   store: SagaStore,
   { branch, sagaId }: NamedChild,
@@ -168,7 +187,8 @@ export const seenChild = async (
     const message = `There is another saga ${sagaId}, which this one did not start.`;
     return { ...known, status: 'REFUSED', seq: 0, tip: '', error: { name: 'RequestConflict', message } };
   }
-  const { status, failure } = head.state;
+  const { failure } = head.state;
+  const status = statusForParent(head);
   if (letterOf(status) === '-') return { ...known, status };
   const resources = resourcesIn(await store.listEntries(sagaId));
   return { ...known, status, ...(failure === null ? {} : { error: failure.error }), resources };

@@ -8,10 +8,10 @@ import type { Clock } from '../../shared/surroundings.ts';
 import { slotFact } from '../decide/decide-permits.ts';
 import { fold } from '../decide/fold.ts';
 import type { SlotLook } from '../decide/saga-events.ts';
-import { type AskedPolicy, requirePolicy } from '../interactive/policy.ts';
+import { requirePolicy } from '../interactive/policy.ts';
 import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
-import type { InteractivePolicy } from '../model/interactive.ts';
+import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
 import { slotsOf } from '../model/permit.ts';
 import type { PinnedParts, Plan, SagaDefinition } from '../model/plan.ts';
@@ -31,7 +31,7 @@ export interface StartRequest {
   definition?: { name: string; version?: string };
   plan?: unknown;
   /** Instead of a plan: its steps are submitted one by one. */
-  interactive?: AskedPolicy;
+  interactive?: AskedPolicy & { single?: true };
   /** May be left out of an interactive saga. */
   input?: Json;
   sessionId?: string;
