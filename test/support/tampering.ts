@@ -14,7 +14,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createCommandInvoke } from '../../cli/target/invoke.ts';
 import { openNamed } from '../../client/connect.ts';
-import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
+import type { CloseSagaInput, OperateSagaInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
 import { type SagaCloud, startSagaCloud } from './saga-cloud.ts';
@@ -112,6 +112,9 @@ export const commandOn = (
     'walkback-anchor-ledger': () => invoke('walkback-anchor-ledger', {}),
     'walkback-list-locks': (input: object) => invoke('walkback-list-locks', input),
     'walkback-operate-saga': (input: OperateSagaInput) => invoke('walkback-operate-saga', input),
+    'walkback-submit-step': (input: SubmitStepInput) => invoke('walkback-submit-step', input),
+    'walkback-close-saga': (input: CloseSagaInput) => invoke('walkback-close-saga', input),
+    'walkback-describe-saga': (input: { sagaId: string }) => invoke('walkback-describe-saga', input),
     'walkback-list-sagas': (input: object) => invoke('walkback-list-sagas', input),
   };
   return { run: (argv: string[]) => runCommand(argv, { answers, now }), close: () => opened.close() };
