@@ -2,12 +2,12 @@ import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fromRow, isOutcome, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
-import type { SubmittedStep } from '../../core/saga/model/interactive.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Claim } from '../../core/saga/model/permit.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
 import type { RewindRecord } from '../../core/saga/model/session-rewind.ts';
 import { waitEndMs } from '../../core/saga/model/state.ts';
+import type { SubmittedStep } from '../../core/saga/model/submitted-step.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, SessionFence, WakeToken } from '../../core/saga/ports.ts';
 

@@ -44,6 +44,8 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'wakes an execution whose wake-up was lost a minute ago (core/saga/run/sweep.ts)',
   },
   'close-saga': {
+    'dynamodb:GetItem':
+      'compares the result with that of the close before it (core/saga/interactive/close.ts)',
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess':
       'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',

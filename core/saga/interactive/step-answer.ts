@@ -1,9 +1,9 @@
 /** What became of a submitted step, from the state and the entries of that step. */
 import type { StepAnswer } from '../../../contract/saga-answers.ts';
 import type { SagaHead } from '../model/head.ts';
-import type { SubmittedStep } from '../model/interactive.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalStep, type EffectStatus, type SagaState } from '../model/state.ts';
+import type { SubmittedStep } from '../model/submitted-step.ts';
 import type { SagaStore } from '../ports.ts';
 
 type Status = StepAnswer['status'];

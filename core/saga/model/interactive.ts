@@ -1,6 +1,4 @@
 /** Sagas whose steps are submitted one by one while they run. */
-import type { PinnedStep } from './plan.ts';
-
 /** The rules as they are asked for. */
 export interface AskedPolicy {
   idleTimeoutSeconds?: number;
@@ -21,16 +19,4 @@ export interface InteractivePolicy {
   allowIrreversible?: string[];
   /** It ends with its first step: one call of a tool, and no plan. */
   single?: true;
-}
-
-/** A submitted step as it is stored, once per saga and id. */
-export interface SubmittedStep {
-  /** As the caller named it. */
-  stepId: string;
-  index: number;
-  /** Ledger sequence of its `submitted` entry. */
-  seq: number;
-  requestHash: string;
-  planHash: string;
-  step: PinnedStep;
 }
