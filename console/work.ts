@@ -7,7 +7,7 @@ import { sha256Hex } from '../core/shared/ids.ts';
 import type { Elsewhere } from './context.ts';
 import type { Page } from './parts/page.ts';
 
-export type Result = Page | Elsewhere;
+type Result = Page | Elsewhere;
 
 export type Outcome = { isDone: true; result: Result } | { isDone: false; id: string; since: Date };
 

@@ -22,7 +22,7 @@ export const preflightAnswer = () =>
   });
 export type PreflightAnswer = z.infer<ReturnType<typeof preflightAnswer>>;
 
-export const verifiedCommitment = () =>
+const verifiedCommitment = () =>
   z.object({
     id: z.string(),
     status: z

@@ -16,6 +16,7 @@ import { metricsNamespace, optional, type Runtime, required } from './runtime.ts
  * from the tools themselves, and test/unit/built-in-tools.test.ts checks each entry as `put-catalog` would.
  */
 const builtIn = (): BuiltIn => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the comment above says
   const { tools, definitions } = catalog as unknown as BuiltIn;
   const functionName = `${metricsNamespace() ?? 'walkback'}-workspace-tools`;
   return { tools: tools.map((tool) => ({ ...tool, functionName })), definitions };

@@ -1,6 +1,6 @@
 /** A unified diff of git as files, hunks and lines. What is cut off or not a diff stays text. Pure. */
 
-export type LineKind = 'kept' | 'added' | 'removed' | 'note';
+type LineKind = 'kept' | 'added' | 'removed' | 'note';
 
 export interface DiffLine {
   kind: LineKind;

@@ -51,7 +51,7 @@ const ENTRY_STATUSES = [
 ];
 
 /** What the function is asked for: a saga, else a reference, else days, today unless others are given. */
-export const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
+const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
   const { saga, ref, from, to, status, tool, agent, reference } = asked;
   const view = viewOf(asked['view']);
   const which = saga

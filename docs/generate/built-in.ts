@@ -7,6 +7,7 @@ import { createUses } from '../../tools/workspace/uses.ts';
 const declared = () =>
   workspaceTools(
     createUses(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody calls them
       new Proxy({} as Parameters<typeof createUses>[0], {
         get: () => () => undefined,
       }),

@@ -15,7 +15,7 @@ import { createMint, LOCAL_ISSUER, TOKEN_SECONDS } from './mint.ts';
 
 const CODE_SECONDS = 600;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-export const CODE_GRANT = 'authorization_code';
+const CODE_GRANT = 'authorization_code';
 
 /** What opens the issuer; derived, so that nothing more has to be kept. */
 export const loginSecret = (secretAccessKey: string): string =>

@@ -44,10 +44,8 @@ test('approvals and failed compensations go to a topic as text, and to an API wi
     InvocationEndpoint: 'https://slack.com/api/chat.postMessage',
   });
   const connection = Object.values(template.findResources('AWS::Events::Connection'))[0];
-  const { ApiKeyAuthParameters } = connection?.['Properties']['AuthParameters'];
-  expect(JSON.stringify(ApiKeyAuthParameters.ApiKeyValue)).toContain(
-    '{{resolve:secretsmanager:walkback/slack',
-  );
+  const parameters = connection?.['Properties'].AuthParameters.ApiKeyAuthParameters;
+  expect(JSON.stringify(parameters.ApiKeyValue)).toContain('{{resolve:secretsmanager:walkback/slack');
 });
 
 test('nobody to tell is refused', () => {

@@ -1,7 +1,5 @@
-/** The built-in tools of workspaces, and their entries in the catalog. */
-import type { ToolManifest } from '../../core/saga/model/tool.ts';
+/** The built-in tools of workspaces. */
 import type { Tool } from '../../kit/define-tool.ts';
-import { manifestOf } from '../../kit/manifest.ts';
 import { applyChangeset } from './apply-changeset.ts';
 import { dismissWorkspace } from './dismiss-workspace.ts';
 import { openWorkspace } from './open-workspace.ts';
@@ -17,6 +15,3 @@ export const workspaceTools = (uses: Uses): readonly Tool[] => [
   applyChangeset(uses),
   dismissWorkspace(uses),
 ];
-
-export const workspaceManifests = (uses: Uses, functionName: string): ToolManifest[] =>
-  workspaceTools(uses).map((tool) => manifestOf(tool, functionName));

@@ -44,7 +44,7 @@ const csvOf = (columns: readonly string[], rows: readonly Cells[]): string =>
 export const toCsv = (rows: readonly LedgerRow[]): string => csvOf(LEDGER_COLUMNS, rows);
 
 /** Column order of tables and CSV. */
-export const EFFECT_COLUMNS = [
+const EFFECT_COLUMNS = [
   'saga_id',
   'step_index',
   'epoch',

@@ -22,7 +22,7 @@ const PAGE = 1_000;
 const INDEX_PAGE = 100;
 const AT_ONCE = 8;
 
-export interface FoundEffect {
+interface FoundEffect {
   row: LedgerEffect;
   ofSaga: readonly Reconciliation[];
 }

@@ -18,11 +18,11 @@ interface Entry {
   version: string;
 }
 
-type Kept<Of extends Entry> = {
-  get(name: string, version?: string): Promise<Of | undefined>;
-  list(): Promise<Of[]>;
-  put(entry: Of): Promise<WriteOutcome<Of>>;
-};
+interface Kept<Of extends Entry> {
+  get: (name: string, version?: string) => Promise<Of | undefined>;
+  list: () => Promise<Of[]>;
+  put: (entry: Of) => Promise<WriteOutcome<Of>>;
+}
 
 const over = <Of extends Entry>(builtIn: readonly Of[], stored: Kept<Of>): Kept<Of> => {
   const find = (name: string, version?: string): Of | undefined =>
