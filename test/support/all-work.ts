@@ -80,7 +80,9 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
   await cloud.invoke('context', { sessionId });
   const opening = { tool: 'open_workspace', arguments: { sessionId } };
-  await cloud.invoke('call-tool', { requestId: 'open', ...opening, requestedBy: 'agent-7' });
+  const opened = { requestId: 'open', ...opening, requestedBy: 'agent-7', waitSeconds: 60 };
+  const { step } = await cloud.invoke('call-tool', opened);
+  expect(step).toMatchObject({ status: 'committed' });
   const commitments = [{ id: 'true', description: 'is true', command: 'true' }];
   await cloud.invoke('verify-commitments', { sessionId, messageId: 'second', commitments });
   await cloud.invoke('preflight', { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' });
