@@ -10,13 +10,16 @@ const IN_TURN = [
   'cli-demo',
   'cli-own-functions',
   'client-session',
+  'commitments',
   'ledger-anchors',
+  'merge',
   'rehydrate-copies',
   'rewind',
   'rollback-late',
   'rollback-refused',
   'saga-children',
   'saga-limits',
+  'workspace-tools',
 ];
 
 /** Whole fault matrices and long random runs: `npm run test:long`. Seeds are printed; set the variable a test names to run one again. */

@@ -1,10 +1,13 @@
 /** Commitments are verified in a fresh copy, which is killed again: real git, real processes. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { VerifyCommitmentsAnswer } from '../../contract/workspace-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, rootOf, sandboxIds, sdkOf, shell, type World } from '../support/world.ts';
+
+const test = inTurn('commitments');
 
 let cloud: TestCloud;
 let world: World;

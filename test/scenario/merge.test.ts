@@ -1,10 +1,13 @@
 /** Reverts, partial rollbacks and merges on the embedded cloud: real git in real sandboxes. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { shell } from '../support/world.ts';
+
+const test = inTurn('merge');
 
 let cloud: TestCloud;
 let stage: ReturnType<typeof mergeStage>;

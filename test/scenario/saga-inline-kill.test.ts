@@ -2,9 +2,12 @@
  * `kill -9` in the middle of the functions that drive sagas themselves, before or after any request that they make to a service.
  * The same calls again come to their end, nothing has taken effect twice, and the ledgers hold.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Instant, killInFunctions } from '../support/inline-deaths.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('saga-inline-kill');
 
 /** Six calls side by side make more than these. */
 const REQUESTS = 30;

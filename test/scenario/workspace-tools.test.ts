@@ -1,8 +1,11 @@
 /** The built-in tools of workspaces as steps of sagas on the embedded cloud. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, sandboxIds, shell, type World } from '../support/world.ts';
+
+const test = inTurn('workspace-tools');
 
 let cloud: TestCloud;
 let world: World;
