@@ -144,7 +144,7 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   }${
     hunks.length === 0
       ? NOTHING
-      : html`<div class="diff" role="region" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
+      : html`<div class="diff" role="group" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
   }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details>`;
 };
 

@@ -30,7 +30,7 @@ export const outsidePart = (
   effects: readonly SessionEffect[],
   to = (sagaId: string) => path('sagas', sagaId),
 ): Markup =>
-  html`<section aria-label="Outside the repositories"><h3>Outside the repositories</h3>${
+  html`<section><h3>Outside the repositories</h3>${
     effects.length === 0
       ? html`<p class="empty">No saga did anything for this message.</p>`
       : effects.map(

@@ -51,7 +51,7 @@ export const table = <Row>(
 ): Markup =>
   rows.length === 0
     ? html`<p class="empty">${empty}</p>`
-    : html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+    : html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
         <caption class="unseen">${caption}</caption>
         <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${title}</th>`)}</tr></thead>
         <tbody>${rows.map(

@@ -124,12 +124,12 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     await page.getByRole('heading', { name: 'By tool' }).waitFor();
     await expectAccessible(page, 'ledger-totals');
     const row = page
-      .getByRole('region', { name: 'By tool' })
+      .getByRole('group', { name: 'By tool' })
       .locator('tbody tr', { hasText: 'issue_refund' });
     const [, effects = '', amount = ''] = await row.locator('td').allInnerTexts();
     expect(amount).toMatch(/^\d+(\.\d+)? [A-Z]{3}$/);
     await row.getByRole('link').click();
-    await page.getByRole('region', { name: 'Effects, each with its undo' }).waitFor();
+    await page.getByRole('group', { name: 'Effects, each with its undo' }).waitFor();
     expect(await page.locator('tbody tr').count()).toBe(Number(effects));
     expect(await page.locator('tbody tr', { hasText: 'undone' }).count()).toBe(1);
     await expectAccessible(page, 'ledger-effects');
