@@ -123,9 +123,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('heading', { name: 'By tool' }).waitFor();
     await expectAccessible(page, 'ledger-totals');
-    const row = page
-      .getByRole('group', { name: 'By tool' })
-      .locator('tbody tr', { hasText: 'issue_refund' });
+    const row = page.getByRole('group', { name: 'By tool' }).locator('tbody tr', { hasText: 'issue_refund' });
     const [, effects = '', amount = ''] = await row.locator('td').allInnerTexts();
     expect(amount).toMatch(/^\d+(\.\d+)? [A-Z]{3}$/);
     await row.getByRole('link').click();
