@@ -9,6 +9,8 @@ const secret = (name) => Secret.fromSecretNameV2(stack, name, name);
 const walkback = new Walkback(stack, 'Walkback', {
   e2bApiKeySecret: secret('E2b'),
   httpToolSecret: secret('HttpTool'),
+  // With them come the API and the console.
+  identity: { issuer: 'https://id.example', audience: 'walkback' },
   runbookUrl: 'https://example.com/runbook',
 });
 const { template } = app.synth().getStackByName('Agents');
