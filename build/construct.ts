@@ -7,12 +7,18 @@ import { promisify } from 'node:util';
 import { bundleSizes } from '../cdk/bundle-sizes.ts';
 import { FUNCTIONS } from '../cdk/functions.ts';
 import { PROJECT } from '../local/program.ts';
+import { PEOPLE_CONTEXT } from '../local/synthesis.ts';
 
 /** Synthesises as `cdk synth` does, and copies every function's bundle by the function's name. */
 export const buildBundles = async (outdir: string): Promise<void> => {
   const synthesised = await mkdtemp(join(tmpdir(), 'walkback-bundles-'));
   try {
-    const env = { ...process.env, CDK_OUTDIR: synthesised, CDK_VALIDATION: 'false' };
+    const env = {
+      ...process.env,
+      CDK_OUTDIR: synthesised,
+      CDK_VALIDATION: 'false',
+      CDK_CONTEXT_JSON: JSON.stringify(PEOPLE_CONTEXT),
+    };
     await promisify(execFile)(process.execPath, [join(PROJECT, 'cdk/app.ts')], { cwd: PROJECT, env });
     for (const { entry, directory } of bundleSizes(synthesised)) {
       const row = FUNCTIONS.find((one) => one.entry === entry || `functions/${one.name}.ts` === entry);

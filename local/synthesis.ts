@@ -15,6 +15,16 @@ import { PROJECT } from './program.ts';
 /** Everything that the template is made from. */
 export const INPUTS = ['cdk/**/*.ts', 'contract/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];
 
+/**
+ * So that the API and the console are there. The embedded cloud says itself where people sign in, and takes claims; who
+ * deploys names their own.
+ */
+export const PEOPLE_CONTEXT = {
+  'walkback:oidcIssuer': 'https://walkback.localhost',
+  'walkback:oidcAudience': 'walkback',
+  'walkback:requireVerifiedApprover': false,
+};
+
 const manifestSchema = z.object({
   artifacts: z.record(
     z.string(),
@@ -46,10 +56,7 @@ const synthesise = async (outdir: string): Promise<string> => {
     CDK_CONTEXT_JSON: JSON.stringify({
       ...context,
       'walkback:examples': true,
-      // So that the API and the console are there. The embedded cloud says itself where people sign in, and takes claims.
-      'walkback:oidcIssuer': 'https://walkback.localhost',
-      'walkback:oidcAudience': 'walkback',
-      'walkback:requireVerifiedApprover': false,
+      ...PEOPLE_CONTEXT,
       'aws:cdk:bundling-stacks': [],
     }),
   };
