@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BundleSize, bundleSizes } from '../../cdk/bundle-sizes.ts';
+import { PEOPLE_CONTEXT } from '../../local/synthesis.ts';
 import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
 import { deployedFunctions, expectEvaluators, expectToRun, expectWhole } from '../support/bundles.ts';
 
@@ -21,14 +22,14 @@ let cutOff: boolean;
 beforeAll(async () => {
   outdir = await mkdtemp(join(tmpdir(), 'walkback-bundles-'));
   // As the CDK's command does it.
-  const { context }: { context: unknown } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8'));
+  const { context }: { context: object } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8'));
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     CDK_OUTDIR: outdir,
     // CloudFormation's schemas take ten seconds: `npm run synth` and nag.test.ts ask them.
     CDK_VALIDATION: 'false',
-    CDK_CONTEXT_JSON: JSON.stringify(context),
+    CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...PEOPLE_CONTEXT }),
   };
   // A network namespace of its own, where the kernel lets a user make one.
   cutOff = await run('unshare', ['-rn', 'true']).then(

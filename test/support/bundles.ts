@@ -51,8 +51,10 @@ export const expectEvaluators = async (bundles: readonly BundleSize[]): Promise<
   }
 };
 
-/** Fed by AWS itself: an empty batch is one they take. A tool answers an outcome. The others refuse what no schema accepts. */
-const FED = ['walkback-publish-events', 'walkback-publish-saga-events', 'walkback-workspace-tools'];
+/** Fed by AWS itself: an empty batch is one they take. The others refuse what no schema accepts. */
+const FED = ['walkback-publish-events', 'walkback-publish-saga-events'];
+/** It takes everything, and asks for E2B's key first, which nobody keeps here. */
+const KEYED = 'walkback-workspace-tools';
 
 /** Runs every bundle in a process without our sources, one after the other, each with its own variables and no others. */
 const RUN_BUNDLES = `
@@ -78,7 +80,7 @@ export const expectToRun = async (bundles: readonly BundleSize[]): Promise<numbe
     return [
       {
         name: fn.name,
-        ended: fed ? 'well' : 'InvalidInput',
+        ended: fed ? 'well' : fn.name === KEYED ? 'ConfigurationError' : 'InvalidInput',
         call: { ...call, event: fed ? { Records: [] } : { nonsense: true } },
       },
     ];
