@@ -17,20 +17,22 @@ export const standingEffect = () =>
 export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;
 
 /** A path that both sides changed in ways that do not go together. */
+export const CONFLICT_KINDS = [
+  'content',
+  'modify/delete',
+  'binary',
+  'mode',
+  'symlink',
+  'file/directory',
+  'rename',
+  'repository',
+] as const;
+
 const conflict = () =>
   z.object({
     repository: z.string(),
     path: z.string().describe('in the repository; "." for the repository itself'),
-    kind: z.enum([
-      'content',
-      'modify/delete',
-      'binary',
-      'mode',
-      'symlink',
-      'file/directory',
-      'rename',
-      'repository',
-    ]),
+    kind: z.enum(CONFLICT_KINDS),
     message: z.string(),
   });
 export type Conflict = z.infer<ReturnType<typeof conflict>>;

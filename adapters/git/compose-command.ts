@@ -1,9 +1,9 @@
 /** The compose command: its input values, and the meaning of its output beside that of a capture. Pure. */
-import {
-  CONFLICT_KINDS,
-  type ComposeReport,
-  type ComposeRepository,
-  type ComposeRequest,
+import { CONFLICT_KINDS } from '../../contract/rollback-answers.ts';
+import type {
+  ComposeReport,
+  ComposeRepository,
+  ComposeRequest,
 } from '../../core/checkpoint/ports/compose.ts';
 import { refName } from './capture-command.ts';
 import { CHANGES_LIMITS } from './changes-output.ts';

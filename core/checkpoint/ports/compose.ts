@@ -1,4 +1,5 @@
 /** The request and the report of a composition: captures made from captures, without a look at the working files. */
+import type { CONFLICT_KINDS } from '../../../contract/rollback-answers.ts';
 import type { CaptureReport, CaptureRequest, KnownRepository } from './capture.ts';
 import type { BundleSource, CapturedState } from './restore.ts';
 
@@ -49,17 +50,6 @@ export interface ComposeRequest
   /** Makes bundles. A plan needs none. */
   isExported: boolean;
 }
-
-export const CONFLICT_KINDS = [
-  'content',
-  'modify/delete',
-  'binary',
-  'mode',
-  'symlink',
-  'file/directory',
-  'rename',
-  'repository',
-] as const;
 
 export type ConflictKind = (typeof CONFLICT_KINDS)[number];
 
