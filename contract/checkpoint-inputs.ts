@@ -144,6 +144,12 @@ export const mergeInput = () =>
         .boolean()
         .optional()
         .describe('only into a fork: conflicts are written into its files, to be mended there'),
+      expectUnchanged: z
+        .boolean()
+        .optional()
+        .describe(
+          'refuses with TargetMoved unless `into` is as it was at the last checkpoint that both have: what comes is then exactly what `from` holds',
+        ),
       requestId: id.describe('the same id finishes or answers the same merge'),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
     })

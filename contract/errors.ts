@@ -83,6 +83,10 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: bring the target into the fork (--into FORK), mend it there, merge again',
   ),
+  TargetMoved: refusal(
+    'conflict',
+    'nothing was changed: fork again from where the target stands, merge and verify there, then apply that',
+  ),
   CommitmentsBroken: refusal('failed', 'see what the commands wrote, mend the work, then verify again'),
   RollbackAbandoned: refusal(
     'conflict',

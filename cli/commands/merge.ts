@@ -8,6 +8,7 @@ interface Options {
   into?: string;
   path?: string[];
   markers?: boolean;
+  expectUnchanged?: boolean;
   request?: string;
   dryRun?: boolean;
   yes?: boolean;
@@ -19,6 +20,7 @@ Examples:
   walkback merge FORK                      shows the plan, asks, does it
   walkback merge SOURCE --into FORK --markers   the source's work comes into the fork, with
                                            conflicts between markers, to be mended there
+  walkback merge FORK --expect-unchanged   only if what comes is exactly what the fork holds
 
 Every repository merges, or nothing is changed. What a fork's last checkpoint
 holds comes; so take one first: walkback checkpoint --session FORK --message ...`;
@@ -39,6 +41,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
     requestId,
     ...(paths === undefined ? {} : { paths }),
     ...(options.markers === true ? { markers: true } : {}),
+    ...(options.expectUnchanged === true ? { expectUnchanged: true } : {}),
   };
   return composing(run, {
     sessionId: into,
@@ -55,6 +58,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
       into,
       ...(paths ?? []).flatMap((path) => ['--path', shellWord(path)]),
       ...(options.markers === true ? ['--markers'] : []),
+      ...(options.expectUnchanged === true ? ['--expect-unchanged'] : []),
     ],
     ask: (dryRun) => run.invoke('walkback-merge', { ...input, ...(dryRun && { dryRun }) }),
   });
@@ -69,6 +73,10 @@ export const defineMerge = (merge: Command, app: App): void => {
     .option('--into <id>', 'the session that it comes into (default: what the fork began in)', parseId)
     .option('--path <path>', 'only this file, directory or repository; may be given again', collectTexts)
     .option('--markers', 'only into a fork: write conflicts into its files')
+    .option(
+      '--expect-unchanged',
+      'refuse (TargetMoved) unless the target is as it was when the fork began, or was merged last',
+    )
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('-y, --yes', 'do not ask')

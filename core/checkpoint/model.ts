@@ -177,7 +177,15 @@ export type NamedRef = CheckpointRef & { checkpointId?: string };
 export type Composition =
   | { kind: 'paths'; fromSeq: number; paths: string[] }
   | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
-  | { kind: 'merge'; from: NamedRef; base: NamedRef; paths?: string[]; markers: boolean };
+  | {
+      kind: 'merge';
+      from: NamedRef;
+      base: NamedRef;
+      paths?: string[];
+      markers: boolean;
+      /** Only into a state that still is the base. Absent in journals of releases that did not know it. */
+      expectUnchanged?: true;
+    };
 
 /** What else is to be said of a composed state. */
 export interface ComposedFacts {

@@ -136,3 +136,24 @@ test('a repository that the fork deleted goes, one that a message made is taken 
   await world.rollback('undo', String(reverted.undoCheckpointId));
   expect(shell(world.root, 'ls born')).toBe('b\nc\n');
 });
+
+test('with expectUnchanged, work comes into a target that nobody worked in since, and into no other', async () => {
+  const world = await stage.open();
+  const fork = await stage.forkOf(world, 'f4');
+  shell(fork.root, 'echo f > api/f; git -C web commit -q --allow-empty -m fork');
+  await fork.checkpoint('f');
+  shell(world.root, 'chmod 640 web/a.txt');
+  const before = world.fingerprint();
+  for (const dryRun of [true, false]) {
+    await expect(stage.merge(fork, world, 'm', { expectUnchanged: true, dryRun })).rejects.toMatchObject({
+      errorType: 'TargetMoved',
+      message: expect.stringContaining('was worked in since: web.'),
+    });
+  }
+  expect(world.fingerprint()).toEqual(before);
+
+  shell(world.root, 'chmod 644 web/a.txt');
+  const merged = await stage.merge(fork, world, 'm2', { expectUnchanged: true });
+  expect(merged.status).toBe('APPLIED');
+  expect(world.fingerprint()).toEqual(fork.looks());
+});

@@ -24,6 +24,7 @@ import { baseOwnerOf } from '../session/keys.ts';
 import { isAlive, keepChain } from '../session/retention.ts';
 import { createComposeBundles } from './compose-bundles.ts';
 import { type Decision, decideRepositories } from './decide.ts';
+import { requireUnchanged } from './expect-unchanged.ts';
 import { createCompositionSteps } from './steps.ts';
 
 export interface ComposeInput {
@@ -122,6 +123,9 @@ export const createCompose = (deps: CaptureDeps) => {
   return async (input: ComposeInput, invocation: Invocation): Promise<Composed> => {
     const { session, sandbox, composition, now } = input;
     const { steps, selected, foreign } = await stepsOf(session, composition, now.repositories);
+    if (composition.kind === 'merge' && composition.expectUnchanged === true) {
+      requireUnchanged(session.sessionId, now.repositories, steps[0]?.base ?? []);
+    }
     const { decisions, conflicts } = decideRepositories(now.repositories, steps, {
       selected,
       isOwn: (state) => !foreign.has(state),

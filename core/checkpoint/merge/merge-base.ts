@@ -64,6 +64,19 @@ export const mergeBase = (
   return common.filter((ref) => !passed.has(nameOf(ref))).toSorted((a, b) => rank(b) - rank(a))[0];
 };
 
+/** A checkpoint of `into` that `from` was made from, and that is not on the way to where `into` stands: it was rolled back. */
+export const leftBehind = (
+  timelines: Timelines,
+  into: CheckpointRef,
+  from: CheckpointRef,
+): CheckpointRef | undefined => {
+  const parents = index(timelines);
+  const ours = ancestors(parents, [into]);
+  return [...ancestors(parents, [from]).values()]
+    .filter((ref) => ref.sessionId === into.sessionId && !ours.has(nameOf(ref)))
+    .toSorted((a, b) => b.seq - a.seq)[0];
+};
+
 /** Whether a fork still is what it began as, and that is in `into`. */
 export const isUnchangedFork = (timelines: Timelines, from: CheckpointRef, base: CheckpointRef): boolean => {
   const node = timelines.get(from.sessionId)?.find(({ seq }) => seq === from.seq);

@@ -15,7 +15,8 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
-import { isUnchangedFork, mergeBase, type Timelines } from './merge-base.ts';
+import { rolledBack } from './expect-unchanged.ts';
+import { isUnchangedFork, leftBehind, mergeBase, type Timelines } from './merge-base.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
@@ -91,8 +92,12 @@ export const createMerge = (deps: RollbackDeps) => {
     const theirs = await findTarget(store, from.sessionId, {}, from.headSeq);
     await requireComplete(store, theirs);
     const timelines = await readTimelines(store, [from.sessionId, into.sessionId]);
-    const base = mergeBase(timelines, { sessionId: into.sessionId, seq: into.headSeq }, refOf(theirs));
+    const head = { sessionId: into.sessionId, seq: into.headSeq };
+    const base = mergeBase(timelines, head, refOf(theirs));
     if (base === undefined) throw unrelated(input.from, input.into);
+    const isExpected = input.expectUnchanged === true;
+    const gone = isExpected ? leftBehind(timelines, head, refOf(theirs)) : undefined;
+    if (gone !== undefined) throw rolledBack(into.sessionId, named(timelines, gone).checkpointId ?? null);
     const isSame = base.sessionId === theirs.sessionId && base.seq === theirs.seq;
     return {
       composition: {
@@ -100,6 +105,7 @@ export const createMerge = (deps: RollbackDeps) => {
         from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
         base: named(timelines, base),
         markers: input.markers ?? false,
+        ...(isExpected && { expectUnchanged: true }),
         ...(input.paths !== undefined && { paths: input.paths }),
       },
       isNothing: isSame || isUnchangedFork(timelines, refOf(theirs), base),
@@ -123,7 +129,13 @@ export const createMerge = (deps: RollbackDeps) => {
 
   return async (input: MergeInput, invocation: Invocation): Promise<MergeAnswer> => {
     const { into, requestId, paths, dryRun } = input;
-    const hash = requestHash({ kind: 'merge', from: input.from, paths, markers: input.markers ?? false });
+    const hash = requestHash({
+      kind: 'merge',
+      from: input.from,
+      paths,
+      markers: input.markers ?? false,
+      expectUnchanged: input.expectUnchanged === true ? true : undefined,
+    });
     const begun = await store.getRollback(into, requestId);
     if (begun !== undefined && begun.requestHash !== hash) throw conflictingRequest(requestId);
     const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input);
