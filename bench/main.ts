@@ -7,6 +7,7 @@ import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
 import { commandBenchmark } from './rows/command.ts';
+import { consoleBenchmark } from './rows/console.ts';
 import type { Benchmark } from './rows/context.ts';
 import { historyBenchmark } from './rows/history.ts';
 import { mergeBenchmark } from './rows/merge.ts';
@@ -21,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   tripsBenchmark,
   bundlesBenchmark,
   commandBenchmark,
+  consoleBenchmark,
 ];
 const NAMES = BENCHMARKS.map(({ name }) => name);
 

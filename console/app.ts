@@ -18,7 +18,7 @@ import { rewind, showRewind } from './pages/rewind.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
-import { link, query, shown, time } from './parts/markup.ts';
+import { formAgain, link, query, shown, time } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
 import { SCRIPT } from './parts/script.ts';
 import { STYLE } from './parts/style.ts';
@@ -118,6 +118,17 @@ const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page =
   };
 };
 
+/**
+ * It goes on where it was called, and whoever serves the next look knows nothing of this one: the same form again joins it by
+ * its request id.
+ */
+const stillPage = (action: string, doing: string, fields: Readonly<Record<string, string>>): Page => ({
+  title: `${doing} …`,
+  body: html`<section class="card warn" role="status"><p>It takes longer than one answer may. It goes on, also when you leave this page.</p>
+    ${formAgain(action, fields, html`<button class="main" type="submit">Look whether it is done</button>`)}</section>`,
+  data: { isDone: false, doing },
+});
+
 /** The pages, behind a gate. */
 export const createPages = ({
   gate,
@@ -200,7 +211,7 @@ export const createPages = ({
     });
   });
 
-  for (const [path, [act]] of Object.entries(ACTS)) {
+  for (const [path, [act, doing]] of Object.entries(ACTS)) {
     app.post(path, bodyLimit({ maxSize: MAX_FORM_BYTES }), async (c) => {
       const body = await c.req.parseBody();
       const fields = Object.fromEntries(
@@ -211,7 +222,13 @@ export const createPages = ({
         return c.text('This form is not of this console.', 403);
       }
       const what = ['POST', c.req.path, JSON.stringify(fields)];
-      const outcome = await work.begin(visit.formToken, what, () => act({ ...visit, fields }));
+      let outcome: Outcome;
+      try {
+        outcome = await work.begin(visit.formToken, what, () => act({ ...visit, fields }));
+      } catch (error) {
+        if (failureOf(error).name !== 'StillRunning') throw error;
+        return send(c, stillPage(c.req.path, doing, fields), 202);
+      }
       return outcome.isDone
         ? present(c, outcome, '')
         : c.redirect(`/work/${outcome.id}${query({ of: path })}`, 303);

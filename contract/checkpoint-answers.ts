@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { count, cursor, pointOf, settledHere, settledRollback } from './answer-fields.ts';
+import { askedBy } from './identity.ts';
 
 /** Something a checkpoint does not hold, and why. */
 const uncaptured = () =>
@@ -80,6 +81,7 @@ const timelineCheckpoint = () =>
     createdAt: z.string(),
     repositories: z.array(timelineRepository()),
     tool: z.object({ name: z.string() }).optional().describe('the tool call that it was taken before'),
+    by: askedBy().optional().describe('who asked for the rollback that it was taken before'),
   });
 export type TimelineCheckpoint = z.infer<ReturnType<typeof timelineCheckpoint>>;
 

@@ -15,6 +15,7 @@ import {
   sandboxId,
   template,
 } from './fields.ts';
+import { askerIfPerson } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { GIB } from './sizes.ts';
 
@@ -95,6 +96,7 @@ export const rollbackInput = () =>
       paths: repositoryPaths
         .optional()
         .describe('only these: files, directories or whole repositories, relative to the projects root'),
+      ...askerIfPerson(),
     })
     .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
       path: ['messageId'],
@@ -123,6 +125,7 @@ export const revertInput = () =>
         .describe('only in these; without messageId and checkpointIds: all that the session did there'),
       requestId: id.describe('the same id finishes or answers the same revert'),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
+      ...askerIfPerson(),
     })
     .refine((value) => value.messageId === undefined || value.checkpointIds === undefined, {
       path: ['messageId'],

@@ -50,6 +50,8 @@ const rollbackDetail = sessionDetail.extend({
   epoch: z.int(),
   sandboxId: z.string(),
   detached: z.boolean().optional(),
+  by: z.string().optional().describe('Who asked for it; a claim when byVerified is absent'),
+  byVerified: z.literal(true).optional(),
 });
 
 export const EVENT_DETAILS = {

@@ -24,6 +24,12 @@ export const asker = () => ({
     .describe('an OIDC token of the person who asks; the function itself verifies it'),
 });
 
+/** Of what backends call too, who name nobody. */
+export const askerIfPerson = () => ({
+  by: who.optional().describe('the person who asks, as a claim; a backend leaves it out'),
+  proof: asker().proof,
+});
+
 /** Refuses a request that nobody answers for. */
 export const answeredFor = <Input extends z.ZodType<{ by?: unknown; proof?: unknown }>>(
   input: Input,
@@ -65,6 +71,11 @@ export type Asked<Input extends { by?: unknown; proof?: unknown }> = Omit<Input,
   by: Actor;
 };
 
+/** The same where a backend may ask, which names nobody. */
+export type MaybeAsked<Input extends { by?: unknown; proof?: unknown }> = Omit<Input, 'by' | 'proof'> & {
+  by?: Actor | undefined;
+};
+
 /** In answers. */
 export const personAnswer = () =>
   z.object({
@@ -75,6 +86,17 @@ export const personAnswer = () =>
     tokenId: z.string().optional(),
     dev: z.literal(true).optional().describe('the issuer of an embedded cloud said so'),
   });
+
+/** Who asked for something, as it is stored and answered. */
+export const askedBy = () =>
+  z.object({
+    name: z.string(),
+    person: personAnswer().optional().describe('a signed token proved it; absent: a claim'),
+  });
+export type AskedBy = z.infer<ReturnType<typeof askedBy>>;
+
+export const askedByOf = (actor: Actor): AskedBy =>
+  typeof actor === 'string' ? { name: actor } : { name: actor.name, person: actor.person };
 
 export const nameOf = (actor: Actor): string => (typeof actor === 'string' ? actor : actor.name);
 

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { count, lateWrites, pointOf, settledHere } from './answer-fields.ts';
 import { hostChange } from './change-answers.ts';
+import { askedBy } from './identity.ts';
 
 /** An effect of a saga that no rollback takes back. */
 export const standingEffect = () =>
@@ -75,6 +76,7 @@ export const rollbackAnswer = () =>
         'another process wrote files meanwhile that the rollback replaced or deleted: a checkpoint has them',
       ),
     settledRollback: settledHere(),
+    by: askedBy().optional().describe('who asked for it; absent: a backend, which names nobody'),
   });
 export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
 

@@ -229,7 +229,7 @@ export const SAGA_FUNCTIONS = {
     description: 'Lists tools and templates',
     input: listCatalogInput,
     answer: catalogAnswer,
-    callers: ['agent-backend', 'operator'],
+    callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 60,
     grants: { sagas: ['Query'] },
   },

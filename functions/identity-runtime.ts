@@ -1,8 +1,13 @@
 /** The part of the composition root that finds out who asks. */
 import type { CallableName } from '../contract/functions.ts';
-import type { Asked } from '../contract/identity.ts';
+import type { Asked, MaybeAsked } from '../contract/identity.ts';
 import { rolesFor } from '../contract/people.ts';
-import { createIdentify, type IdentityVerifier } from '../core/saga/people/identify.ts';
+import {
+  createIdentify,
+  createIdentifyIfPerson,
+  type IdentityPolicy,
+  type IdentityVerifier,
+} from '../core/saga/people/identify.ts';
 import type { UseCase } from './handler.ts';
 import { optional, type Runtime, required } from './runtime.ts';
 
@@ -23,17 +28,35 @@ export const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined
   return { verify: async (proof) => (await (loading ??= load())).verify(proof) };
 };
 
+interface Request {
+  by?: string | undefined;
+  proof?: string | undefined;
+}
+
+const policyOf = (runtime: Runtime): IdentityPolicy => {
+  const verifier = identityVerifier(runtime);
+  return {
+    ...(verifier === undefined ? {} : { verifier }),
+    requireVerifiedApprover: optional(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER') === 'true',
+  };
+};
+
 /** A use case that is told who asks, for the people who may call the function. */
-export const identified = <Input extends { by?: string | undefined; proof?: string | undefined }, Output>(
+export const identified = <Input extends Request, Output>(
   runtime: Runtime,
   name: CallableName,
   work: UseCase<Asked<Input>, Output>,
 ): UseCase<Input, Output> => {
-  const verifier = identityVerifier(runtime);
-  const requireVerifiedApprover = optional(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER') === 'true';
-  const identify = createIdentify(
-    { ...(verifier === undefined ? {} : { verifier }), requireVerifiedApprover },
-    rolesFor(name),
-  );
+  const identify = createIdentify(policyOf(runtime), rolesFor(name));
+  return async (input, invocation) => work(await identify(input), invocation);
+};
+
+/** The same for what backends call too, which name nobody. */
+export const identifiedIfPerson = <Input extends Request, Output>(
+  runtime: Runtime,
+  name: CallableName,
+  work: UseCase<MaybeAsked<Input>, Output>,
+): UseCase<Input, Output> => {
+  const identify = createIdentifyIfPerson(policyOf(runtime), rolesFor(name));
   return async (input, invocation) => work(await identify(input), invocation);
 };

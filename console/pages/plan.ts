@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import type { Act, Ask, Show, Visit } from '../context.ts';
+import type { Act, Show, Visit } from '../context.ts';
 import { standingPart } from '../parts/effects.ts';
 import { form, link, type Markup, NOTHING, path, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
@@ -10,6 +10,7 @@ import {
   changedMeanwhile,
   digestOf,
   doneFiles,
+  isBegun,
   repositoriesPart,
   warningsPart,
 } from '../parts/plan-parts.ts';
@@ -23,12 +24,12 @@ interface Target {
 const targetOf = ({ message, checkpoint }: Target) =>
   checkpoint === undefined || checkpoint === '' ? { messageId: message ?? '' } : { checkpointId: checkpoint };
 
-const makePlan = (ask: Ask, target: Target, requestId: string): Promise<RollbackAnswer> =>
-  ask('rollback', { sessionId: target.sessionId, ...targetOf(target), requestId, dryRun: true });
+const makePlan = ({ ask, by }: Visit, target: Target, requestId: string): Promise<RollbackAnswer> =>
+  ask('rollback', { sessionId: target.sessionId, ...targetOf(target), requestId, by, dryRun: true });
 
 const planBody = (
   plan: RollbackAnswer,
-  { sessionId, message, checkpoint }: Target,
+  { sessionId, message }: Target,
   visit: Visit,
   requestId: string,
 ): Markup =>
@@ -40,13 +41,14 @@ const planBody = (
   <div class="acts">${form(
     path('sessions', sessionId, 'rollback'),
     visit.formToken,
-    { message, checkpoint, request: requestId, digest: digestOf(plan) },
+    // The very checkpoint of the plan: a message may have got another one by then.
+    { message, checkpoint: plan.checkpointId, request: requestId, digest: digestOf(plan) },
     html`<button class="main" type="submit">Roll back exactly this</button>`,
   )}${link(path('sessions', sessionId), 'Leave it')}</div>`;
 
 const planPage = async (visit: Visit, target: Target, before?: string): Promise<Page> => {
   const requestId = `console-${crypto.randomUUID()}`;
-  const plan = await makePlan(visit.ask, target, requestId);
+  const plan = await makePlan(visit, target, requestId);
   const changed = before === undefined || before === digestOf(plan) ? NOTHING : changedMeanwhile;
   return {
     title: 'Rollback: the plan',
@@ -61,16 +63,22 @@ export const showPlan: Show = (visit) => {
 };
 
 export const rollBack: Act = async (sent) => {
-  const { message, checkpoint, request = '', digest = '' } = sent.fields;
+  const { message, checkpoint = '', request = '', digest = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
-  const target = { sessionId, message, checkpoint };
-  const now = await makePlan(sent.ask, target, `${request}-check`);
-  if (digestOf(now) !== digest) return planPage(sent, target, digest);
-  // The very checkpoint of the plan: a message may have got another one meanwhile.
-  const done = await sent.ask('rollback', { sessionId, checkpointId: now.checkpointId, requestId: request });
+  // The request of the rollback itself: once that is done, its plan is what it did.
+  const now = await makePlan(sent, { sessionId, checkpoint }, request);
+  const isAsConfirmed =
+    now.status === 'APPLIED' || digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
+  if (!isAsConfirmed) return planPage(sent, { sessionId, message, checkpoint }, digest);
+  const done = await sent.ask('rollback', {
+    sessionId,
+    checkpointId: checkpoint,
+    requestId: request,
+    by: sent.by,
+  });
   return {
     title: 'Rolled back',
-    body: html`<p class="card done" role="status">All repositories are as they were at ${shown(message ?? done.checkpointId)}.</p>
+    body: html`<p class="card done" role="status">All repositories are as they were at ${shown(message || done.checkpointId)}.</p>
       ${doneFiles(sessionId, done)}${standingPart(done.effects)}`,
     data: done,
   };

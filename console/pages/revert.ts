@@ -1,23 +1,24 @@
 /** Takes back what one message changed, and keeps what came later: the plan, with conflicts, then exactly that. */
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import type { Act, Ask, Show, Visit } from '../context.ts';
+import type { Act, Show, Visit } from '../context.ts';
 import { form, link, list, NOTHING, path, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   changedMeanwhile,
   digestOf,
   doneFiles,
+  isBegun,
   repositoriesPart,
   warningsPart,
 } from '../parts/plan-parts.ts';
 
 const makePlan = (
-  ask: Ask,
+  { ask, by }: Visit,
   sessionId: string,
   messageId: string,
   requestId: string,
-): Promise<RollbackAnswer> => ask('revert', { sessionId, messageId, requestId, dryRun: true });
+): Promise<RollbackAnswer> => ask('revert', { sessionId, messageId, requestId, by, dryRun: true });
 
 /** The present is captured for a plan, so its checkpoint has another id each time. */
 const digest = (plan: RollbackAnswer): string => digestOf({ ...plan, checkpointId: '' });
@@ -29,7 +30,7 @@ const revertPage = async (
   before?: string,
 ): Promise<Page> => {
   const request = `console-${crypto.randomUUID()}`;
-  const plan = await makePlan(visit.ask, sessionId, message, request);
+  const plan = await makePlan(visit, sessionId, message, request);
   const { conflicts = [] } = plan;
   return {
     title: 'Take back one message: the plan',
@@ -66,9 +67,16 @@ export const showRevert: Show = (visit) =>
 export const revert: Act = async (sent) => {
   const { message = '', request = '', digest: confirmed = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
-  const now = await makePlan(sent.ask, sessionId, message, `${request}-check`);
-  if (digest(now) !== confirmed) return revertPage(sent, sessionId, message, confirmed);
-  const done = await sent.ask('revert', { sessionId, messageId: message, requestId: request });
+  const now = await makePlan(sent, sessionId, message, request);
+  const isAsConfirmed =
+    now.status === 'APPLIED' || digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
+  if (!isAsConfirmed) return revertPage(sent, sessionId, message, confirmed);
+  const done = await sent.ask('revert', {
+    sessionId,
+    messageId: message,
+    requestId: request,
+    by: sent.by,
+  });
   return {
     title: 'Taken back',
     body: html`<p class="card done" role="status">What ${shown(message)} changed is taken back, and later work is there.</p>${doneFiles(sessionId, done)}`,

@@ -80,6 +80,15 @@ export const facts = (entries: readonly (readonly [string, Markup | string])[]):
 export const list = (lines: readonly (Markup | string)[]): Markup =>
   lines.length === 0 ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 
+const hiddenFields = (fields: Readonly<Record<string, string | undefined>>): Markup =>
+  html`${Object.entries(fields).map(([name, value]) =>
+    value === undefined ? NOTHING : html`<input type="hidden" name="${name}" value="${value}" />`,
+  )}`;
+
+/** The very form that was sent. */
+export const formAgain = (action: string, fields: Readonly<Record<string, string>>, body: Markup): Markup =>
+  html`<form method="post" action="${action}">${hiddenFields(fields)}${body}</form>`;
+
 /** A form that changes something. `token` ties it to who is signed in; sent twice, it is sent once. */
 export const form = (
   action: string,
@@ -87,8 +96,4 @@ export const form = (
   hidden: Readonly<Record<string, string | undefined>>,
   body: Markup,
 ): Markup =>
-  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="once" value="${crypto.randomUUID()}" />${Object.entries(
-    hidden,
-  ).map(([name, value]) =>
-    value === undefined ? NOTHING : html`<input type="hidden" name="${name}" value="${value}" />`,
-  )}${body}</form>`;
+  html`<form method="post" action="${action}">${hiddenFields({ form_token: token, once: crypto.randomUUID(), ...hidden })}${body}</form>`;

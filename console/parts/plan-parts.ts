@@ -2,8 +2,10 @@
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
+import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import type { Ask } from '../context.ts';
 import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
 
 /** What a person confirms. A plan that would do anything else has another digest. */
@@ -55,9 +57,20 @@ export const warningsPart = (warnings: readonly string[]): Markup =>
 
 export const changedMeanwhile: Markup = html`<p class="card warn" role="alert">Something changed since you looked. Nothing was done. This is the plan now.</p>`;
 
+/** It is begun, and not through: the same request goes on with it, whatever is left of its plan. */
+export const isBegun = async (ask: Ask, sessionId: string, requestId: string): Promise<boolean> => {
+  const { session } = await ask('timeline', { sessionId, limit: 1 });
+  return session.busy?.requestId === requestId;
+};
+
+/** A name that nobody proved is marked. */
+export const whoPart = ({ name, person }: AskedBy): Markup =>
+  html`${shown(name)}${person === undefined ? html` <span class="hint">(claimed)</span>` : NOTHING}`;
+
 /** The answer of what was done to files, and the way back from it. */
 export const doneFiles = (sessionId: string, done: RollbackAnswer): Markup =>
   html`${warningsPart(done.warnings)}
+  ${done.by === undefined ? NOTHING : html`<p class="meta">Asked for by ${whoPart(done.by)}</p>`}
   ${done.lateWrites === undefined ? NOTHING : html`<p class="card warn">Another process wrote meanwhile. Checkpoint ${shown(done.lateWrites.checkpointId)} has its files: ${done.lateWrites.files.map((name) => html`${shown(name)} `)}</p>`}
   ${repositoriesPart(done.repositories)}
   ${done.undoCheckpointId === null ? NOTHING : html`<p><a class="button" href="${path('sessions', sessionId, 'plan')}${query({ checkpoint: done.undoCheckpointId })}">Undo this</a></p>`}

@@ -85,7 +85,7 @@ const strip = (
 
 const eventText = (one: TimelineCheckpoint): string =>
   one.reason === 'rollback'
-    ? 'rollback: what was there before it'
+    ? `${one.by === undefined ? 'rollback' : `rollback by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}: what was there before it`
     : one.detached
       ? `in a review copy, ${whyTaken(one)}`
       : whyTaken(one);

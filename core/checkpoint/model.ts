@@ -2,6 +2,7 @@
 import type { SettledRollback } from '../../contract/answer-fields.ts';
 import type { Busy, RehydrateAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
+import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Conflict } from './ports/compose.ts';
 
@@ -226,6 +227,8 @@ export interface Checkpoint {
   forkedFrom?: CheckpointRef;
   /** Made from captures, not taken in a sandbox. */
   composed?: ComposedFacts;
+  /** Who asked for the rollback that it was taken before. */
+  by?: AskedBy;
   createdAt: string;
   expiresAt: number;
 }
@@ -333,6 +336,8 @@ export interface RollbackJournal {
    * there, `captured` may already have written.
    */
   notesWriting?: boolean;
+  /** Who asked for it. Absent: a backend, which names nobody. */
+  by?: AskedBy;
   /** How another call ended this rollback, when no one came back for it. */
   settled?: SettledRollback;
   result?: RollbackAnswer;

@@ -1,8 +1,8 @@
 /** What a rewind of a session needs from both halves. */
 
-import type { RollbackInput } from '../../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { SessionStore } from '../checkpoint/ports/stores.ts';
+import type { RollbackRequest } from '../checkpoint/rollback/rollback-preview.ts';
 import type { AdvanceDependencies } from '../saga/ports.ts';
 import type { Invocation } from '../shared/deadline.ts';
 
@@ -11,5 +11,5 @@ export type TakeBackDependencies = Pick<AdvanceDependencies, 'store' | 'engine' 
 export interface SessionRewindDependencies extends TakeBackDependencies {
   sessions: SessionStore;
   /** The ordinary rollback of a session (C1, C3). */
-  rollback: (input: RollbackInput, invocation: Invocation) => Promise<RollbackAnswer>;
+  rollback: (input: RollbackRequest, invocation: Invocation) => Promise<RollbackAnswer>;
 }

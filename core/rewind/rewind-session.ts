@@ -121,7 +121,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const isAfter = isAfterTarget(await sessions.listTree(sessionId), target);
     const takesEffects = scope === 'all' || scope === 'effects';
     const takesFiles = scope === 'all' || scope === 'files';
-    const named = { sessionId, requestId, checkpointId: target.checkpointId };
+    const named = { sessionId, requestId, checkpointId: target.checkpointId, by: request.by };
     const ofFiles = takesEffects ? dependencies : filesOnly;
     const answer = (
       status: RewindSessionAnswer['status'],

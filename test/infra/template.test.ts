@@ -430,7 +430,7 @@ describe('permissions', () => {
     );
   });
 
-  test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer neither rolls back nor ends a session', () => {
+  test('keep agents from approving: a backend calls neither answer nor operate-saga, a reviewer neither captures nor ends a session', () => {
     const callable = (policy: string): string[] => {
       const text = JSON.stringify(managedPolicy(template, policy));
       return FUNCTIONS.map(({ name }) => name).filter((name) =>
@@ -443,8 +443,8 @@ describe('permissions', () => {
       expect(backend).not.toContain(name);
     }
     const reviewer = callable('Reviewer');
-    expect(reviewer).toEqual(expect.arrayContaining(['answer', 'rewind']));
-    for (const name of ['checkpoint', 'rollback', 'start-saga', 'operate-saga', 'end-session']) {
+    expect(reviewer).toEqual(expect.arrayContaining(['answer', 'rewind', 'rollback', 'revert']));
+    for (const name of ['checkpoint', 'merge', 'start-saga', 'operate-saga', 'end-session']) {
       expect(reviewer).not.toContain(name);
     }
   });

@@ -32,6 +32,16 @@ const REWINDS = [
   ['saga', 'rewind', 'order-9', '--to', 'verify', '--dry-run', '--by', 'ada'],
   ['rewind', '--to', 'm1', '--dry-run', '--by', 'ada', ...NO_SESSION],
 ];
+/** What the page of a session does. */
+const SESSION = [
+  ['session', 'list'],
+  ['log', ...NO_SESSION],
+  ['diff', 'm1', 'm2', ...NO_SESSION],
+  ['changes', 'm1', ...NO_SESSION],
+  ['rehydrate', ...NO_SESSION],
+  ['rollback', '--to', 'm1', '--yes', ...NO_SESSION],
+  ['revert', 'm1', '--yes', ...NO_SESSION],
+];
 
 const COPIES = [['copies'], ['copies', 'delete', 'nobody', '--yes']];
 
@@ -46,11 +56,8 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
   reviewer: [
     ...LEDGER,
     ...REWINDS,
-    ['session', 'list'],
-    ['log', ...NO_SESSION],
-    ['diff', 'm1', 'm2', ...NO_SESSION],
-    ['changes', 'm1', ...NO_SESSION],
-    ['rehydrate', ...NO_SESSION],
+    ...SESSION,
+    ['catalog', 'list'],
     ['verify-commitments', join(directory, 'commitments.json'), ...NO_SESSION],
     ...COPIES,
     ['saga', 'list'],
@@ -61,8 +68,7 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
   operator: [
     ...LEDGER,
     ...REWINDS,
-    ['session', 'list'],
-    ['log', ...NO_SESSION],
+    ...SESSION,
     ...COPIES,
     ['preflight', '--sandbox', 'nobody', '--root', '/home/user'],
     ['saga', 'list'],
@@ -172,17 +178,14 @@ describe.each(PERSON_ROLES)('%s', (role) => {
         ['saga', 'retry', 'order-9', '--by', 'fin'],
         ['session', 'list'],
         ['catalog', 'list'],
+        ['rollback', '--to', 'm1', '--yes', ...NO_SESSION],
+        ['revert', 'm1', '--yes', ...NO_SESSION],
       ],
       reviewer: [
         ['saga', 'retry', 'order-9', '--by', 'rev'],
-        ['catalog', 'list'],
         ['saga', 'park', 'order-9', '--summary', 'later'],
       ],
-      operator: [
-        ['saga', 'approve', 'order-9', 'verify', '--by', 'op'],
-        ['diff', 'm1', 'm2', ...NO_SESSION],
-        ['rehydrate', ...NO_SESSION],
-      ],
+      operator: [['saga', 'approve', 'order-9', 'verify', '--by', 'op']],
     };
     for (const argv of foreign[role]) {
       const { denied, failure } = await runAs(role, argv);

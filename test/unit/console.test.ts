@@ -50,6 +50,15 @@ const rollback = (more: object = {}) => ({
   ...more,
 });
 
+/** As the page of a plan sends it. */
+const formOf = (plan: string) => ({
+  form_token: tokenIn(plan),
+  digest: digestIn(plan),
+  message: 'm',
+  checkpoint: checkpointIn(plan),
+  request: 'r-1',
+});
+
 const NO_SAGA = { 'list-sagas': () => ({ sagas: [] }) };
 
 interface Call {
@@ -95,6 +104,7 @@ const made = (
 };
 
 const tokenIn = (text: string): string => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+const checkpointIn = (text: string): string => /name="checkpoint" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const digestIn = (text: string): string => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
 describe('who gets in', () => {
@@ -212,28 +222,84 @@ describe('a rollback', () => {
     });
     const { cookie } = await enter();
     const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
-    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1' };
+    const form = formOf(plan);
     const done = await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
     expect(await done.text()).toContain('/sessions/s/plan?checkpoint=cp-00000009-0123abcd');
     expect(calls.at(-1)).toEqual({
       name: 'rollback',
-      input: { sessionId: 's', checkpointId: 'cp-00000001-0123abcd', requestId: 'r-1' },
+      input: { sessionId: 's', checkpointId: 'cp-00000001-0123abcd', requestId: 'r-1', by: 'rita' },
     });
+  });
+
+  test('that was done already, by the same form in another instance, says so, and nothing is planned anew', async () => {
+    const applied = { status: 'APPLIED', undoCheckpointId: 'cp-00000009-0123abcd', by: { name: 'rita' } };
+    const { fetchPage, enter, calls } = made({
+      rollback: ({ requestId }: { requestId: string }) => rollback(requestId === 'r-1' ? applied : {}),
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    const sent = { headers: { cookie, origin: ORIGIN }, form: { ...formOf(plan), digest: 'of-before' } };
+    const text = await (await fetchPage('/sessions/s/rollback', sent)).text();
+    expect(text).toContain('Rolled back');
+    expect(text).toContain('(claimed)');
+    expect(calls.filter(({ name }) => name === 'rollback').slice(1)).toHaveLength(2);
+  });
+
+  test('that is begun is gone on with, whatever is left of its plan', async () => {
+    const requests: string[] = [];
+    const { fetchPage, enter } = made({
+      rollback: ({ requestId, dryRun }: { requestId: string; dryRun?: boolean }) => {
+        requests.push(requestId);
+        if (dryRun === true) return rollback(requestId === 'r-1' ? { epoch: 2 } : {});
+        return rollback({ status: 'APPLIED' });
+      },
+      timeline: () => ({
+        session: { ...session('s'), busy: { kind: 'rollback', requestId: 'r-1', untilMs: 1 } },
+        checkpoints: [],
+        messages: [],
+      }),
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    const sent = { headers: { cookie, origin: ORIGIN }, form: formOf(plan) };
+    expect(await (await fetchPage('/sessions/s/rollback', sent)).text()).toContain('Rolled back');
+    expect(requests.slice(1)).toEqual(['r-1', 'r-1']);
+  });
+
+  test('that takes longer than an answer may gives the same form again', async () => {
+    const { fetchPage, enter } = made({
+      rollback: ({ dryRun }: { dryRun?: boolean }) => {
+        if (dryRun === true) return rollback();
+        throw new WalkbackError('StillRunning', 'it goes on');
+      },
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    const form = formOf(plan);
+    const still = await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
+    const text = await still.text();
+    expect(still.status).toBe(202);
+    expect(text).toContain('action="/sessions/s/rollback"');
+    for (const [name, value] of Object.entries(form)) {
+      expect(text).toContain(`<input type="hidden" name="${name}" value="${value}" />`);
+    }
   });
 
   test('that would do something else by now shows the new plan, and does nothing', async () => {
     let epoch = 1;
-    const { fetchPage, enter, calls } = made({ rollback: () => rollback({ epoch }) });
+    const timeline = () => ({ session: session('s'), checkpoints: [], messages: [] });
+    const { fetchPage, enter, calls } = made({ rollback: () => rollback({ epoch }), timeline });
     const { cookie } = await enter();
     const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
     epoch = 2;
-    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1' };
+    const form = formOf(plan);
     const again = await (
       await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form })
     ).text();
     expect(again).toContain('Something changed since you looked');
     expect(digestIn(again)).not.toBe(digestIn(plan));
-    expect(calls.every(({ input }) => (input as { dryRun?: boolean }).dryRun === true)).toBe(true);
+    const asked = calls.filter(({ name }) => name === 'rollback');
+    expect(asked.every(({ input }) => (input as { dryRun?: boolean }).dryRun === true)).toBe(true);
   });
 });
 
@@ -286,7 +352,7 @@ describe('what takes long', () => {
     const { cookie } = await enter();
     const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
     const once = /name="once" value="([^"]+)"/.exec(plan)?.[1] ?? '';
-    const form = { form_token: tokenIn(plan), digest: digestIn(plan), message: 'm', request: 'r-1', once };
+    const form = { ...formOf(plan), once };
     const send = () => fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
     return { gate, seen, fetchPage, cookie, send };
   };

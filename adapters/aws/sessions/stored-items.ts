@@ -89,6 +89,11 @@ const content = z.looseObject({
   said: part.optional(),
 });
 
+const askedBy = z.looseObject({
+  name: z.string(),
+  person: z.looseObject({ iss: z.string(), sub: z.string() }).optional(),
+});
+
 const checkpointRef = z.looseObject({ sessionId: z.string(), seq: count });
 
 const checkpoint = z.looseObject({
@@ -109,6 +114,7 @@ const checkpoint = z.looseObject({
   content: content.optional(),
   mergedFrom: checkpointRef.optional(),
   forkedFrom: checkpointRef.optional(),
+  by: askedBy.optional(),
   sandboxId: z.string(),
   detached: z.boolean(),
   createdAt: z.string(),
@@ -189,6 +195,7 @@ const rollback = z.looseObject({
   filesOnly: z.boolean(),
   allowPartial: z.boolean(),
   undoSeq: count.optional(),
+  by: askedBy.optional(),
   captures: count,
 });
 

@@ -1,5 +1,6 @@
 /** Builds the items of one checkpoint. Pure: the same input gives the same items. */
 import type { SettledRollback } from '../../../contract/answer-fields.ts';
+import type { AskedBy } from '../../../contract/identity.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
@@ -23,6 +24,7 @@ export const createCheckpoint = (
     mergedFrom?: CheckpointRef | undefined;
     forkedFrom?: CheckpointRef | undefined;
     composed?: ComposedFacts;
+    by?: AskedBy | undefined;
   },
   clock: Clock,
 ): Checkpoint => {
@@ -50,6 +52,7 @@ export const createCheckpoint = (
     mergedFrom: from.mergedFrom,
     forkedFrom: from.forkedFrom,
     composed: from.composed,
+    by: from.by,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),
   };

@@ -4,6 +4,7 @@
  */
 
 import type { RevertInput } from '../../../contract/checkpoint-inputs.ts';
+import type { MaybeAsked } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -14,6 +15,8 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { type Change, changesOfCheckpoints, changesOfMessage, changesOfSession } from './changes.ts';
 
+type RevertRequest = MaybeAsked<RevertInput>;
+
 const leftBehind = (what: string): WalkbackError =>
   new WalkbackError(
     'InvalidInput',
@@ -23,7 +26,7 @@ const leftBehind = (what: string): WalkbackError =>
 const changesFor = async (
   store: SessionStore,
   headSeq: number,
-  { sessionId, messageId, checkpointIds }: RevertInput,
+  { sessionId, messageId, checkpointIds }: RevertRequest,
 ): Promise<Change[]> => {
   const tree = await store.listTree(sessionId);
   if (checkpointIds !== undefined) {
@@ -48,13 +51,14 @@ const changesFor = async (
 
 export const createRevert = (deps: RollbackDeps) => {
   const move = createMove(deps);
-  return (input: RevertInput, invocation: Invocation): Promise<RollbackAnswer> => {
+  return (input: RevertRequest, invocation: Invocation): Promise<RollbackAnswer> => {
     const { sessionId, requestId, messageId, checkpointIds, paths, dryRun } = input;
     return move(
       {
         sessionId,
         requestId,
         dryRun,
+        by: input.by,
         hash: requestHash({ kind: 'revert', messageId, checkpointIds, paths }),
         choose: async ({ session }) => ({
           composition: {

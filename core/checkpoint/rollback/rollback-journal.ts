@@ -153,6 +153,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
           reason: 'rollback',
           sandboxId: journal.sandboxId,
           detached: journal.detached,
+          by: journal.by,
         },
         clock,
       );

@@ -4,6 +4,7 @@
  */
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import type { MaybeAsked } from '../../../contract/identity.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
@@ -29,21 +30,24 @@ import {
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { rollbackResult } from './rollback-result.ts';
 
+export type RollbackRequest = MaybeAsked<RollbackInput>;
+
 /** The checkpoint to go to, or how the state to go to is made. */
 export type Goal = { target: Checkpoint } | { composition: Composition };
 
 /** A request to move a sandbox. */
 export interface Wanted
   extends Pick<
-    RollbackInput,
-    'sessionId' | 'requestId' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial'
+    RollbackRequest,
+    'sessionId' | 'requestId' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial' | 'by'
   > {
   /** Of its meaning. */
   hash: string;
   choose: (place: Place) => Promise<Goal>;
 }
 
-export const hashOf = (input: RollbackInput): string =>
+/** Who asks is no part of it: somebody else may finish the same request. */
+export const hashOf = (input: RollbackRequest): string =>
   requestHash({
     messageId: input.messageId,
     checkpointId: input.checkpointId,
@@ -56,7 +60,7 @@ export const hashOf = (input: RollbackInput): string =>
 const notFinished = ({ kind, requestId }: Busy): string =>
   `${kind} "${requestId}" is not finished; it is settled before this rollback begins, so the plan may change`;
 
-export const chooseTarget = async (store: SessionStore, input: RollbackInput): Promise<Checkpoint> => {
+export const chooseTarget = async (store: SessionStore, input: RollbackRequest): Promise<Checkpoint> => {
   const target = await findTarget(store, input.sessionId, input);
   if (input.allowPartial !== true) await requireComplete(store, target);
   return target;

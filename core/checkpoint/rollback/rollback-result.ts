@@ -1,7 +1,7 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
-import type { Checkpoint, ComposedFacts } from '../model.ts';
+import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { discardedBetween } from '../timeline/tree.ts';
@@ -29,7 +29,7 @@ const notUndoable = (undo: Checkpoint): string[] =>
 
 export const rollbackResult = (from: {
   status: RollbackAnswer['status'];
-  journal: { epoch: number };
+  journal: Pick<RollbackJournal, 'epoch' | 'by'>;
   target: Checkpoint;
   /** In a plan, the checkpoint that the sandbox stands on, because a plan captures nothing to undo to. */
   undo: Checkpoint;
@@ -71,5 +71,6 @@ export const rollbackResult = (from: {
     warnings: [...warnings, ...more, ...unlisted],
     ...(conflicts.length > 0 && { conflicts: conflicts.slice(0, MAX_CONFLICTS) }),
     ...(from.lateWrites && { lateWrites: from.lateWrites }),
+    ...(from.journal.by && { by: from.journal.by }),
   };
 };

@@ -4,7 +4,7 @@
  * the journal.
  */
 
-import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
+import { askedByOf } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -24,7 +24,14 @@ import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
-import { chooseTarget, createRollbackPreview, type Goal, hashOf, type Wanted } from './rollback-preview.ts';
+import {
+  chooseTarget,
+  createRollbackPreview,
+  type Goal,
+  hashOf,
+  type RollbackRequest,
+  type Wanted,
+} from './rollback-preview.ts';
 import { createRollbackRun } from './rollback-run.ts';
 import { createTargetBundles } from './target-bundles.ts';
 
@@ -56,6 +63,7 @@ export const createMove = (deps: RollbackDeps) => {
         : { targetSeq: 0, composition: goal.composition }),
       captures: 0,
       notesWriting: true,
+      ...(input.by !== undefined && { by: askedByOf(input.by) }),
       startedAt: now,
       updatedAt: now,
       expiresAt: expiryOf(session, clock),
@@ -113,7 +121,7 @@ export const createMove = (deps: RollbackDeps) => {
 
 export const createRollback = (deps: RollbackDeps) => {
   const move = createMove(deps);
-  return (input: RollbackInput, invocation: Invocation): Promise<RollbackAnswer> =>
+  return (input: RollbackRequest, invocation: Invocation): Promise<RollbackAnswer> =>
     move(
       {
         ...input,

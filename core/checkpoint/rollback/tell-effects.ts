@@ -1,6 +1,5 @@
 /** Adds to a rollback's answer the effects of sagas that it leaves standing (L7). It only reads. */
 
-import type { RollbackInput } from '../../../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
@@ -8,10 +7,11 @@ import type { SessionEffects } from '../ports/effects.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { isAfterTarget } from '../timeline/after-target.ts';
 import { findTarget } from '../timeline/targets.ts';
+import type { RollbackRequest } from './rollback-preview.ts';
 
 const MAX_EFFECTS = 100;
 
-type Rollback = (input: RollbackInput, invocation: Invocation) => Promise<RollbackAnswer>;
+type Rollback = (input: RollbackRequest, invocation: Invocation) => Promise<RollbackAnswer>;
 
 /**
  * They are those that stand now, also in the answer to a request that was done before. A rollback never

@@ -96,6 +96,7 @@ export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean):
   onHeadPath,
   createdAt: checkpoint.createdAt,
   ...(checkpoint.content?.tool && { tool: { name: checkpoint.content.tool.name } }),
+  ...(checkpoint.by && { by: checkpoint.by }),
   repositories: checkpoint.repositories.map((state) => ({
     path: state.path,
     state: state.state,

@@ -92,6 +92,7 @@ const rollbackEnded = (item: RollbackJournal): [EventName, Record<string, unknow
     sandboxId: item.sandboxId,
     detached: item.detached,
     ...(item.settled && { settled: item.settled }),
+    ...(item.by && { by: item.by.name, ...(item.by.person && { byVerified: true }) }),
   };
   if (item.phase === 'failed') return ['rollback.failed', { ...about, error: item.error }];
   if (item.phase !== 'done') return undefined;

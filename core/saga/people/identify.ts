@@ -1,5 +1,5 @@
 /** Who asks, before anything is done for them. Roles and times are checked here, wherever the request comes from. */
-import type { Actor, Asked, Person, Role, VerifiedActor } from '../../../contract/identity.ts';
+import type { Actor, Asked, MaybeAsked, Person, Role, VerifiedActor } from '../../../contract/identity.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 
@@ -74,6 +74,16 @@ export const createIdentify =
     const actor = proof === undefined ? claimed(policy, by) : await verified(policy, proof, allowed);
     return { ...rest, by: actor };
   };
+
+/** For what backends call too: they name nobody, and their right is that to the call. A person who is named is as above. */
+export const createIdentifyIfPerson = (policy: IdentityPolicy, allowed: readonly Role[]) => {
+  const identify = createIdentify(policy, allowed);
+  return async <Input extends Request>(input: Input): Promise<MaybeAsked<Input>> => {
+    if (input.by !== undefined || input.proof !== undefined) return identify(input);
+    const { by: _by, proof: _proof, ...rest } = input;
+    return rest;
+  };
+};
 
 /** For what nothing takes back. A claim has no time: a stack that takes claims takes them for this too. */
 export const requireFresh = (by: Actor, clock: Clock): void => {

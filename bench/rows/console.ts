@@ -1,0 +1,120 @@
+/**
+ * Pages of the console beside large answers: the real command beside a cloud in the background. The budget is for a machine
+ * that does nothing else; the processor time (of console, cloud and database) hardly changes when others use it.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type ConsoleStage, createConsoleStage, LAUNCHER } from '../console/stage.ts';
+import { median } from '../measure.ts';
+import { milliseconds, type Row } from '../report.ts';
+import type { Benchmark } from './context.ts';
+
+const FIRST_BYTE_MS = 300;
+/** Linux counts in ticks of 10 ms. */
+const TICK_MS = 10;
+
+const FULL = { checkpoints: 500, repositories: 40, entries: 10_000, patchBytes: 5_000_000 };
+const QUICK = { checkpoints: 120, repositories: 10, entries: 1_000, patchBytes: 1_500_000 };
+
+const statOf = (pid: number): string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
+};
+
+/** The processes of a cloud: itself, and its database below it. */
+const familyOf = (pid: number): number[] => [
+  pid,
+  ...readdirSync('/proc').flatMap((name) =>
+    /^\d+$/.test(name) && Number(statOf(Number(name))[1]) === pid ? familyOf(Number(name)) : [],
+  ),
+];
+
+/** User and system time of these, with their children that ended. */
+const cpuMsOf = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const fields = statOf(pid);
+    return sum + [11, 12, 13, 14].reduce((all, at) => all + Number(fields[at] ?? 0), 0) * TICK_MS;
+  }, 0);
+
+const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+
+const startConsole = async ({ work, env }: ConsoleStage) => {
+  const { PATH } = process.env;
+  const child = spawn(process.execPath, [LAUNCHER, 'console', '--json'], {
+    cwd: work,
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { url } = JSON.parse(line) as { url: string };
+  const entered = await fetch(url, { redirect: 'manual' });
+  const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
+  const { origin } = new URL(url);
+  return {
+    pid: child.pid ?? 0,
+    get: async (path: string) => {
+      const from = performance.now();
+      const answer = await fetch(origin + path, { headers: { cookie } });
+      const firstByteMs = performance.now() - from;
+      const { length } = await answer.text();
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+      return { firstByteMs, length };
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+};
+
+export const consoleBenchmark: Benchmark = {
+  name: 'console',
+  title:
+    'pages of the console, beside a cloud in the background (first byte, on a machine that does nothing else)',
+  run: async ({ place, quick, say }) => {
+    const sizes = quick ? QUICK : FULL;
+    await using stage = await createConsoleStage(place, sizes, say);
+    await using pages = await startConsole(stage);
+    const pids = [pages.pid, ...familyOf(stage.daemonPid)];
+    const session = `/sessions/${stage.sessionId}`;
+    const asked = [
+      [`session, newest of ${sizes.checkpoints} checkpoints`, session],
+      ['session, the message with the large patch', `${session}?message=${stage.messageId}`],
+      [`ledger, a day of ${sizes.entries} entries`, `/ledger?from=${stage.day}&to=${stage.day}`],
+      ['sessions', '/'],
+    ] as const;
+    const rows: Row[] = [];
+    const rounds = quick ? 5 : 20;
+    for (const [what, path] of asked) {
+      say(what);
+      // The first ones load code.
+      for (let round = 0; round < 3; round += 1) await pages.get(path);
+      const before = cpuMsOf(pids);
+      const memory = residentMiB(pages.pid);
+      const times: number[] = [];
+      let bytes = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        const { firstByteMs, length } = await pages.get(path);
+        times.push(firstByteMs);
+        bytes = length;
+      }
+      const cpuMs = (cpuMsOf(pids) - before) / rounds;
+      const grown = residentMiB(pages.pid) - memory;
+      const facts = `${Math.round(bytes / 1024)} KiB, ${cpuMs.toFixed(0)} ms of processor, ${grown.toFixed(0)} MiB more after ${rounds}`;
+      rows.push({
+        what: `${what} (${facts})`,
+        measured: milliseconds(median(times)),
+        value: median(times),
+        unit: 'ms',
+        budget: FIRST_BYTE_MS,
+      });
+    }
+    return rows;
+  },
+};

@@ -1,0 +1,119 @@
+/** Reviewers and operators roll back and take back in the deployed console and over the API; who it was stays on record. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signIn } from '../../cli/identity/device-flow.ts';
+import { issuerOf } from '../../cli/identity/issuer.ts';
+import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { type BrowserPerson, hiddenIn, signInWithBrowser } from '../support/browser-person.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let cloud: TestCloud;
+let world: World;
+const RITA = { iss: expect.any(String), sub: 'rita@example.com', email: 'rita@example.com', dev: true };
+
+beforeAll(async () => {
+  cloud = await startTestCloud();
+  world = await openWorld(cloud, { paths: ['api', 'web'] });
+});
+afterAll(() => cloud.close());
+
+const refused = (name: string) => expect.objectContaining({ errorType: name });
+const filesNow = () => ['api', 'web'].map((path) => readFileSync(join(world.root, path, 'a.txt'), 'utf8'));
+const write = (text: string) => {
+  for (const path of ['api', 'web']) writeFileSync(join(world.root, path, 'a.txt'), text);
+};
+const tokenOf = (name: string, roles: string[]) => {
+  const issuer = issuerOf(cloud.environment);
+  if (issuer === undefined) throw new Error('the cloud names no issuer');
+  return signIn(issuer, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
+};
+
+/** What a form of a page sends, from the page that has it. */
+const sendForm = async (person: BrowserPerson, page: string, action: string, more: object = {}) => {
+  const at = cloud.endpoints.api;
+  const { text } = await person.get(at + page);
+  const [, form = ''] = new RegExp(`<form[^>]*action="${action}">(.*?)</form>`, 's').exec(text) ?? [];
+  return person.post(at + action, { ...hiddenIn(form), ...more });
+};
+
+test('a reviewer rolls all repositories back in the deployed console, and undoes it', async () => {
+  const { person } = await signInWithBrowser(cloud, { roles: 'reviewer' });
+  write('kept\n');
+  await world.checkpoint('kept');
+  write('later\n');
+  const session = await person.get(`${cloud.endpoints.api}/sessions/s1?message=kept`);
+  expect([session.status, session.text]).toEqual([200, expect.stringContaining('Plan a rollback')]);
+  // Whatever the form says of who asks is not read.
+  const done = await sendForm(person, '/sessions/s1/plan?message=kept', '/sessions/s1/rollback', {
+    by: 'boss',
+  });
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining('Rolled back')]);
+  expect(done.text).toContain('rita@example.com');
+  expect(filesNow()).toEqual(['kept\n', 'kept\n']);
+  const [, undo = ''] = /href="(\/sessions\/s1\/plan\?checkpoint=[^"]+)"/.exec(done.text) ?? [];
+  expect((await sendForm(person, undo, '/sessions/s1/rollback')).text).toContain('Rolled back');
+  expect(filesNow()).toEqual(['later\n', 'later\n']);
+  const timeline = (await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer;
+  const asked = timeline.checkpoints.filter(({ reason }) => reason === 'rollback').map(({ by }) => by);
+  expect(asked).toEqual([
+    { name: 'rita@example.com', person: expect.objectContaining(RITA) },
+    { name: 'rita@example.com', person: expect.objectContaining(RITA) },
+  ]);
+});
+
+test('an operator may do it too', async () => {
+  const { person } = await signInWithBrowser(cloud, { roles: 'operator', name: 'omar@example.com' });
+  for (const path of ['/sessions/s1?message=kept', '/sessions/s1/plan?message=kept', '/catalog']) {
+    expect((await person.get(cloud.endpoints.api + path)).status, path).toBe(200);
+  }
+});
+
+test('one message is taken back by a person, who is on record', async () => {
+  write('one\n');
+  await world.checkpoint('before-revert');
+  writeFileSync(join(world.root, 'api', 'mine.txt'), 'mine\n');
+  await world.checkpoint('to-revert');
+  const { person } = await signInWithBrowser(cloud, { roles: 'reviewer' });
+  const done = await sendForm(person, '/sessions/s1/revert?message=to-revert', '/sessions/s1/revert');
+  expect(done.text).toContain('Taken back');
+  expect(done.text).toContain('rita@example.com');
+});
+
+test('finance is refused by the function, whatever page or route it comes by', async () => {
+  const { person } = await signInWithBrowser(cloud, { roles: 'finance', name: 'fin@example.com' });
+  const plan = await person.get(`${cloud.endpoints.api}/sessions/s1/plan?message=kept`);
+  expect([plan.status, plan.text]).toEqual([403, expect.stringContaining('RoleMissing')]);
+  const proof = await tokenOf('fin@example.com', ['finance']);
+  const before = filesNow();
+  for (const [called, input] of [
+    ['rollback', { messageId: 'kept' }],
+    ['revert', { messageId: 'to-revert' }],
+  ] as const) {
+    const request = { sessionId: 's1', requestId: `fin-${called}`, ...input, proof };
+    await expect(cloud.invoke(called, request)).rejects.toEqual(refused('RoleMissing'));
+  }
+  expect(filesNow()).toEqual(before);
+});
+
+test('a claim is marked as one, a backend names nobody, and where proofs are required a claim is refused', async () => {
+  const roll = async (requestId: string, more: object) => {
+    const input = { sessionId: 's1', messageId: 'kept', requestId, ...more };
+    return (await cloud.invoke('rollback', input)) as unknown as RollbackAnswer;
+  };
+  expect((await roll('claimed', { by: 'ada' })).by).toEqual({ name: 'ada' });
+  // Somebody else may finish or read the same request; it stays with who began it.
+  const proof = await tokenOf('rita@example.com', ['reviewer']);
+  expect((await roll('claimed', { proof })).by).toEqual({ name: 'ada' });
+  const plan = { dryRun: true };
+  cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'true' });
+  try {
+    await expect(roll('strict', { ...plan, by: 'ada' })).rejects.toEqual(refused('ProofRequired'));
+    expect(await roll('strict', { ...plan, proof })).toMatchObject({ status: 'PLANNED' });
+    expect((await roll('strict', plan)).by).toBeUndefined();
+  } finally {
+    cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'false' });
+  }
+});
