@@ -1,6 +1,7 @@
 /** One child against forty, on the machine of the embedded cloud: time, and what a child costs. */
+
+import { quantile } from '../numbers.ts';
 import type { SagaCloud } from './cloud.ts';
-import { quantile } from './numbers.ts';
 
 /** Of the tool. Children are for work that takes a while; with quick calls, what forty sagas cost the processor is all that is seen. */
 const WORK_MS = 2_000;

@@ -1,7 +1,7 @@
 /** Many sagas that want one resource, against as many that share none. */
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { quantile } from '../numbers.ts';
 import type { SagaCloud } from './cloud.ts';
-import { quantile } from './numbers.ts';
 
 const WORK_MS = 20;
 const STARTS_AT_ONCE = 8;

@@ -2,9 +2,10 @@
 import Table from 'cli-table3';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
+import type { Usage } from '../cloud-process.ts';
+import { megabytes, quantile, rate, seconds } from '../numbers.ts';
 import type { Place } from '../place.ts';
-import { type SagaCloud, startSagaCloud, type Usage } from './cloud.ts';
-import { megabytes, quantile, rate, seconds } from './numbers.ts';
+import { type SagaCloud, startSagaCloud } from './cloud.ts';
 
 export interface Load {
   sagas: number;

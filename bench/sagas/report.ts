@@ -1,11 +1,11 @@
 /** The tables of `npm run bench:sagas`. Each answers whether it is within its budget. */
 import Table from 'cli-table3';
+import { rate, seconds } from '../numbers.ts';
 import type { Place } from '../place.ts';
 import { measureBranches } from './branches.ts';
 import { startSagaCloud } from './cloud.ts';
 import { measureContention } from './contention.ts';
 import { measureGrowth } from './growth.ts';
-import { rate, seconds } from './numbers.ts';
 import { measureTiers } from './tiers.ts';
 
 const MANY = 40;

@@ -1,16 +1,16 @@
 /** The embedded cloud in a process of its own, so that its memory and its processor time are nobody else's. Told what to do by its parent. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { startCloud } from '../../local/cloud.ts';
-import { startCountingDynamoDb } from '../../test/support/counting-dynamodb.ts';
-import { recordUnits } from '../../test/support/recorded-units.ts';
-import type { Answer, Question, Usage } from './cloud.ts';
+import { startCloud } from '../local/cloud.ts';
+import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
+import { recordUnits } from '../test/support/recorded-units.ts';
+import type { Answer, Question, Usage } from './cloud-process.ts';
+import { cpuMs } from './measure.ts';
 
 const LOOK_EVERY_MS = 20;
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
-const [dataDir = '', counting = ''] = process.argv.slice(2);
+const [dataDir = '', counting = '', ...functions] = process.argv.slice(2);
 const tell = (answer: Answer): void => void process.send?.(answer);
 
 /** Processes of the cloud beside this one: DynamoDB's. Where there is no /proc they are left out. */
@@ -32,11 +32,10 @@ const others = (): { cpuMs: number; residentBytes: number } => {
 
 const usage = (): Usage => {
   globalThis.gc?.();
-  const { user, system } = process.cpuUsage();
   const { heapUsed, external, rss } = process.memoryUsage();
   const beside = others();
   return {
-    cpuMs: (user + system) / 1000,
+    cpuMs: cpuMs(),
     heapBytes: heapUsed,
     externalBytes: external,
     residentBytes: rss,
@@ -49,7 +48,7 @@ const engine = counting === 'counting' ? await startCountingDynamoDb(dataDir) : 
 const cloud = await startCloud({
   dataDir,
   announce: false,
-  functions: [join(import.meta.dirname, 'tools.ts')],
+  functions,
   ...(engine === undefined ? {} : { dynamodb: engine.source }),
 });
 const recorded = recordUnits();
