@@ -37,12 +37,12 @@ export interface CloudProcess {
   /** For the SDK's clients. */
   client: ReturnType<typeof clientOptions>;
   /** Calls again when it is told to, as callers do. */
-  invoke(name: string, event: unknown): Promise<Record<string, unknown>>;
+  invoke: (name: string, event: unknown) => Promise<Record<string, unknown>>;
   /** How often it was told to. */
-  repeats(): number;
-  usage(): Promise<Usage>;
+  repeats: () => number;
+  usage: () => Promise<Usage>;
   /** What was written so far. Counted only when it was started so. */
-  units(): Promise<Units>;
+  units: () => Promise<Units>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface Options {
   /** Told of sagas that ended. */
   onEnded?: (sagas: { sagaId: string; name: string }[]) => void;
   /** Told once, when the process has ended. */
-  onGone?: (error: Error) => void;
+  onGone?: (reason: Error) => void;
 }
 
 const clientOptions = (environment: Readonly<Record<string, string>>) => ({

@@ -6,21 +6,27 @@ import { measureProfiles, renderProfiles } from './profile.ts';
 import { type Row, renderTable, verdict } from './report.ts';
 import { bundlesBenchmark } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
+import { coldBenchmark } from './rows/cold.ts';
 import { commandBenchmark } from './rows/command.ts';
 import { consoleBenchmark } from './rows/console.ts';
 import type { Benchmark } from './rows/context.ts';
 import { historyBenchmark } from './rows/history.ts';
 import { mergeBenchmark } from './rows/merge.ts';
+import { peersBenchmark } from './rows/peers.ts';
 import { rollbackBenchmark } from './rows/rollback.ts';
+import { scaleBenchmark } from './rows/scale.ts';
 import { tripsBenchmark } from './rows/trips.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   checkpointBenchmark,
+  peersBenchmark,
   rollbackBenchmark,
   mergeBenchmark,
   historyBenchmark,
   tripsBenchmark,
+  scaleBenchmark,
   bundlesBenchmark,
+  coldBenchmark,
   commandBenchmark,
   consoleBenchmark,
 ];

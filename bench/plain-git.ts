@@ -62,3 +62,38 @@ export const plainBranch = (
 /** \`git merge\` of a branch in every repository. */
 export const plainMerge = ({ root, repositories }: Workspace, branch: string): Promise<unknown> =>
   mustRun(inParallel(repositories, `${IDENTITY}; cd "$r" && git merge -q --no-edit ${branch}`), root);
+
+/** `git clone --local` of every repository, checkout included. */
+export const plainClone = ({ root, repositories }: Workspace, to: string): Promise<unknown> =>
+  mustRun(`mkdir -p ${to}; ${inParallel(repositories, `git clone -q --local "$r" "${to}/$r"`)}`, root);
+
+/** A snapshot as a shadow directory beside the repositories makes it whose index does not live from one to the next. */
+export const freshIndexSnapshot = async (
+  { root, repositories }: Workspace,
+  shadows: string,
+): Promise<() => Promise<unknown>> => {
+  const make = `git init -q --bare ${shadows}/$r; git --git-dir=${shadows}/$r config core.bare false; printf "%s/.git/objects\\n" "$PWD/$r" >"${shadows}/$r/objects/info/alternates"`;
+  await mustRun(inParallel(repositories, make), root);
+  const take = [
+    `set -e; cd "$r"; export GIT_DIR=${shadows}/$r GIT_WORK_TREE=$PWD`,
+    'rm -f "$GIT_DIR/index"; git add -A; tree=$(git write-tree)',
+    'previous=$(git rev-parse -q --verify refs/heads/capture || true)',
+    'commit=$(git commit-tree "$tree" ${previous:+-p $previous} -m snapshot); git update-ref refs/heads/capture "$commit"',
+  ].join('; ');
+  const script = `${IDENTITY}; ${inParallel(repositories, take)}`;
+  return () => mustRun(script, root);
+};
+
+/** A snapshot by `git stash create`, which leaves out what is not tracked, and a third parent that holds it. */
+export const stashSnapshot = async ({ root, repositories }: Workspace): Promise<() => Promise<unknown>> => {
+  const take = [
+    'set -e; cd "$r"; stash=$(git stash create snapshot)',
+    '[ -n "$stash" ] || stash=$(git rev-parse HEAD)',
+    'export GIT_INDEX_FILE=$PWD/.git/snapshot-index; rm -f "$GIT_INDEX_FILE"',
+    'git ls-files --others --exclude-standard -z | git add --force --pathspec-from-file=- --pathspec-file-nul',
+    'others=$(git commit-tree "$(git write-tree)" -m untracked)',
+    'commit=$(git commit-tree "$stash^{tree}" -p "$stash" -p "$others" -m snapshot); git update-ref refs/snapshots/now "$commit"',
+  ].join('; ');
+  const script = `${IDENTITY}; ${inParallel(repositories, take)}`;
+  return () => mustRun(script, root);
+};

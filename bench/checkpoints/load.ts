@@ -146,6 +146,7 @@ const runLoad = async (
     if (first === undefined || last === undefined) return Number.NaN;
     return (last.cpuMs + last.databaseCpuMs - first.cpuMs - first.databaseCpuMs) / (to - from);
   };
+  const kept = usages.filter(({ after }, n) => after % EVERY === 0 || n === usages.length - 1);
   const whole = Math.floor(done / FIRST) * FIRST;
   const [first, last] = [cost(0, FIRST), cost(whole - FIRST, whole)];
   if (failures.length > 0) {
@@ -175,9 +176,10 @@ const runLoad = async (
       `timeline of a session with ${timeline.count}, pages of ${PAGE}: first, last`,
       `${seconds(timeline.times[0] ?? Number.NaN)}, ${seconds(timeline.times.at(-1) ?? Number.NaN)}`,
     ],
-    ...usages
-      .filter(({ after }, n) => after % EVERY === 0 || n === usages.length - 1)
-      .map(({ after, usage }): [string, string] => [`memory after ${after}`, memory(usage)]),
+    ...kept.map(({ after, usage }, n): [string, string] => [
+      `after ${after}`,
+      `${n === 0 ? '' : `${cost(kept[n - 1]?.after ?? 0, after).toFixed(0)} ms each since, `}${memory(usage)}`,
+    ]),
   ];
 };
 

@@ -32,10 +32,10 @@ export const startSagaCloud = async (dataDir: string, counting = false): Promise
     onEnded: (sagas) => {
       for (const { sagaId, name } of sagas) endOf(sagaId).resolve(name);
     },
-    onGone: (error) => {
+    onGone: (reason) => {
       for (const waiting of ends.values()) {
         waiting.promise.catch(() => undefined);
-        waiting.reject(error);
+        waiting.reject(reason);
       }
     },
   });

@@ -141,7 +141,10 @@ const runLoad = async (
       'processor time of a saga: first 100, last 100',
       `${first.toFixed(0)} ms, ${last.toFixed(0)} ms (${(last / first).toFixed(2)}x)`,
     ],
-    ...kept.map(({ after, usage }): [string, string] => [`memory after ${after}`, memory(usage)]),
+    ...kept.map(({ after, usage }, n): [string, string] => [
+      `after ${after}`,
+      `${n === 0 ? '' : `${cost(kept[n - 1]?.after ?? 0, after).toFixed(0)} ms each since, `}${memory(usage)}`,
+    ]),
   ];
 };
 
