@@ -33,7 +33,10 @@ const commandAlone = async ({ place, quick, say }: Context, files: number) => {
       budget: COMMAND_BUDGET,
       roundTrips: changedTrips,
     }),
-    ratioRow('nothing changed: the command in the sandbox', unchanged, { budget: COMMAND_BUDGET, roundTrips }),
+    ratioRow('nothing changed: the command in the sandbox', unchanged, {
+      budget: COMMAND_BUDGET,
+      roundTrips,
+    }),
   ];
 };
 
