@@ -20,6 +20,7 @@ export const SETTING_NAMES = [
   'supersededObjectDays',
   'eventArchiveDays',
   'anchorRetentionDays',
+  'ledgerExportDays',
   'deletionProtection',
   'tracing',
   'toolFunctions',
@@ -112,6 +113,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
   const anchorDays = days('anchorRetentionDays');
+  const exportDays = days('ledgerExportDays');
   return {
     namePrefix: optionalText('namePrefix'),
     consoleUrl,
@@ -130,6 +132,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     logRetention: logRetention(),
     supersededObjectRetention: versionDays === undefined ? undefined : Duration.days(versionDays),
     anchorRetention: anchorDays === undefined ? undefined : Duration.days(anchorDays),
+    ledgerExportRetention: exportDays === undefined ? undefined : Duration.days(exportDays),
     eventArchiveRetention: archiveDays === undefined ? undefined : Duration.days(archiveDays),
     removalPolicy: flag('deletionProtection', true) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),

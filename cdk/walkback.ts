@@ -16,6 +16,7 @@ import { letServicesUse } from './constructs/encryption-key.ts';
 import { WalkbackEventBus } from './constructs/event-bus.ts';
 import { bindIdentity, type IdentityProps, warnOfClaims } from './constructs/identity.ts';
 import { LedgerAnchors } from './constructs/ledger-anchors.ts';
+import { LedgerExport } from './constructs/ledger-export.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { checkNamePrefix, checkToolFunction } from './constructs/names.ts';
 import { type HttpApiProps, PeopleApi } from './constructs/people-api.ts';
@@ -63,6 +64,8 @@ export interface WalkbackProps {
   supersededObjectRetention?: Duration;
   /** How long nobody may delete a digest of the ledger. Default: 400 days. */
   anchorRetention?: Duration;
+  /** How long lines of the ledger's export are kept after they were written last. Default: for ever, as the ledger is. */
+  ledgerExportRetention?: Duration;
   /** How long events can be replayed. Default: 30 days. */
   eventArchiveRetention?: Duration;
   /** Of tables, bucket and logs; anything but DESTROY also protects tables from deletion. Default: RETAIN. */
@@ -110,6 +113,7 @@ export class Walkback extends Construct {
   readonly tables: Tables;
   readonly bundles: BundleBucket;
   readonly anchors: LedgerAnchors;
+  readonly ledgerExport: LedgerExport;
   readonly events: WalkbackEventBus;
   readonly alarmTopic: ITopic;
   readonly sagaMachine: SagaMachine;
@@ -150,6 +154,13 @@ export class Walkback extends Construct {
       encryptionKey,
       accessLogsBucket,
       retention: props.anchorRetention ?? Duration.days(400),
+    });
+    this.ledgerExport = new LedgerExport(this, 'LedgerExport', {
+      namePrefix: this.#namePrefix,
+      removalPolicy,
+      encryptionKey,
+      accessLogsBucket,
+      retention: props.ledgerExportRetention,
     });
     // Under the same key it would refuse exactly what it is for.
     const unencrypted = encryptionKey && new DeadLetterQueue(this, 'EventDeadLetters', {});
@@ -206,6 +217,7 @@ export class Walkback extends Construct {
     this.policies = new AccessPolicies(this, 'Access', {
       namePrefix: this.#namePrefix,
       tables: this.tables,
+      ledgerExport: this.ledgerExport,
       functions,
       encryptionKey,
     });
@@ -289,6 +301,7 @@ export class Walkback extends Construct {
     if (grants.bucket === 'delete') this.bundles.bindDelete(fn);
     if (grants.anchors === 'read') this.anchors.bindRead(fn);
     if (grants.anchors === 'write') this.anchors.bindWrite(fn);
+    if (grants.exportsLedger) this.ledgerExport.bindWrite(fn);
     if (grants.publishesEvents) this.events.bindPublish(fn);
     if (grants.linksToConsole && this.#props.consoleUrl !== undefined) {
       fn.fn.addEnvironment('WALKBACK_CONSOLE_URL', this.#props.consoleUrl);
@@ -308,7 +321,8 @@ export class Walkback extends Construct {
       encryptionKey: this.#props.encryptionKey,
     });
     for (const { row, fn } of functions) {
-      if (row.grants.stream === table) bindStream(this.tables[table], fn, deadLetters);
+      const { stream, gathersHeadsSeconds } = row.grants;
+      if (stream === table) bindStream(this.tables[table], fn, deadLetters, gathersHeadsSeconds);
     }
     return deadLetters;
   }
@@ -320,6 +334,9 @@ export class Walkback extends Construct {
       LedgerTable: this.tables.ledger.tableName,
       BundleBucket: this.bundles.bucket.bucketName,
       AnchorBucket: this.anchors.bucket.bucketName,
+      LedgerExportBucket: this.ledgerExport.bucket.bucketName,
+      LedgerDatabase: this.ledgerExport.databaseName,
+      LedgerWorkGroup: this.ledgerExport.workGroupName,
       AnchorKey: this.anchors.key.keyArn,
       EventBus: this.events.bus.eventBusName,
       StateMachine: this.sagaMachine.machine.stateMachineArn,

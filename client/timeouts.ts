@@ -41,6 +41,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   'rewind-session': 900,
   'query-ledger': 60,
   'anchor-ledger': 300,
+  'export-ledger': 300,
   'list-sagas': 60,
   'list-locks': 60,
   'list-catalog': 60,

@@ -39,6 +39,10 @@ interface Grants {
   engine?: readonly EngineAction[];
   /** The table whose stream feeds it. */
   stream?: 'sessions' | 'sagas';
+  /** With `stream`: it gathers changes for so long, or a thousand of them, and takes only those of the heads of sagas. */
+  gathersHeadsSeconds?: number;
+  /** Writes the ledger's export. */
+  exportsLedger?: true;
   /** `write`: keeps digests of the ledger and signs them; `read`: checks them. */
   anchors?: 'write' | 'read';
   /** Finds out which person asks, so it knows the issuer of tokens. */

@@ -10,6 +10,7 @@ import {
   sweepAnswer,
   sweepInput,
 } from './internal-inputs.ts';
+import { exportLedgerAnswer, exportLedgerInput } from './ledger-export.ts';
 import { rewindAnswer, rewindInput, rewindSessionAnswer, rewindSessionInput } from './rewind.ts';
 import {
   answeredSaga,
@@ -207,6 +208,20 @@ export const SAGA_FUNCTIONS = {
     callers: ['internal', 'operator'],
     timeoutSeconds: 300,
     grants: { indexes: ['days'], anchors: 'write' },
+  },
+  'export-ledger': {
+    description: 'Exports the ledger for Athena, as sagas move and of days before',
+    input: exportLedgerInput,
+    answer: exportLedgerAnswer,
+    callers: ['internal', 'operator'],
+    timeoutSeconds: 300,
+    grants: {
+      ledger: ['Query'],
+      indexes: ['days'],
+      stream: 'sagas',
+      gathersHeadsSeconds: 60,
+      exportsLedger: true,
+    },
   },
   'list-sagas': {
     description: 'Lists sagas',

@@ -1,5 +1,5 @@
 /** The part of the composition root that reads changes of the tables and answers Lambda. */
-import { toHeadChange } from '../adapters/aws/sagas/saga-stream.ts';
+import { toHeadChange, toMovedSaga } from '../adapters/aws/sagas/saga-stream.ts';
 import { type StreamRecord, toChange } from '../adapters/aws/sessions/stream-records.ts';
 
 interface StreamBatch {
@@ -7,9 +7,13 @@ interface StreamBatch {
 }
 
 /** Where in the batch to go on after a failure. An empty list means that all is done. */
-interface BatchResponse {
+export interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }
+
+/** Tells a batch from the input of somebody who calls the function. */
+export const isStreamBatch = (event: unknown): event is StreamBatch =>
+  typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);
 
 const inBatches =
   <Change>(toOne: (record: StreamRecord) => Change) =>
@@ -26,3 +30,4 @@ const inBatches =
  */
 export const sessionChanges = inBatches(toChange);
 export const sagaChanges = inBatches(toHeadChange);
+export const movedSagas = inBatches(toMovedSaga);

@@ -40,6 +40,7 @@ const mappingSchema = z.object({
   EventSourceArn: z.string(),
   FunctionName: z.string(),
   BatchSize: z.number().int().positive().default(100),
+  MaximumBatchingWindowInSeconds: z.number().int().min(0).default(0),
   MaximumRetryAttempts: z.number().int().default(-1),
   BisectBatchOnFunctionError: z.boolean().default(false),
   FunctionResponseTypes: z.array(z.string()).default([]),
@@ -64,6 +65,8 @@ export interface StreamPlan {
   tableName: string;
   functionName: string;
   batchSize: number;
+  /** So long it gathers what is written. */
+  windowMs: number;
   /** -1: for as long as it takes. */
   maxRetries: number;
   bisects: boolean;
@@ -144,6 +147,7 @@ const planStream = (resource: Resource, resolver: Resolver): StreamPlan => {
     tableName: lastName(mapping.EventSourceArn),
     functionName: lastName(mapping.FunctionName),
     batchSize: mapping.BatchSize,
+    windowMs: mapping.MaximumBatchingWindowInSeconds * 1000,
     maxRetries: mapping.MaximumRetryAttempts,
     bisects: mapping.BisectBatchOnFunctionError,
     reportsItemFailures: mapping.FunctionResponseTypes.includes('ReportBatchItemFailures'),

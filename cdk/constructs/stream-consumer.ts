@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, type DynamoEventSourceProps, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
@@ -26,12 +26,33 @@ export class DeadLetterQueue extends Construct {
   }
 }
 
-/** Feeds every change of a table to a function, in order per item; a record it cannot take ends in `deadLetters`. */
-export const bindStream = (table: Table, consumer: WalkbackFunction, deadLetters: DeadLetterQueue): void => {
+/** What changes often and is wanted only now and then: the newest heads of sagas. */
+const gathered = (seconds: number): Partial<DynamoEventSourceProps> => ({
+  batchSize: 1_000,
+  maxBatchingWindow: Duration.seconds(seconds),
+  filters: [
+    FilterCriteria.filter({
+      eventName: FilterRule.or('INSERT', 'MODIFY'),
+      dynamodb: { Keys: { sk: { S: FilterRule.isEqual('HEAD') } } },
+    }),
+  ],
+});
+
+/**
+ * Feeds every change of a table to a function, in order per item; a record it cannot take ends in `deadLetters`.
+ * `gathersHeadsSeconds`: see `Grants`.
+ */
+export const bindStream = (
+  table: Table,
+  consumer: WalkbackFunction,
+  deadLetters: DeadLetterQueue,
+  gathersHeadsSeconds?: number,
+): void => {
   consumer.fn.addEventSource(
     new DynamoEventSource(table, {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
+      ...(gathersHeadsSeconds !== undefined && gathered(gathersHeadsSeconds)),
       retryAttempts: 10,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,

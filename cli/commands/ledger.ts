@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
+import { addLedgerBackfill } from './ledger-backfill.ts';
 import { addLedgerExport, addLedgerQuery } from './ledger-query.ts';
 import { addLedgerVerify } from './ledger-verify.ts';
 
@@ -7,4 +8,5 @@ export const defineLedger = (ledger: Command, app: App): void => {
   addLedgerQuery(ledger, app);
   addLedgerExport(ledger, app);
   addLedgerVerify(ledger, app);
+  addLedgerBackfill(ledger, app);
 };

@@ -90,11 +90,14 @@ const putObjectLock: Operation = async (exchange) => {
 const putObject: Operation = async (exchange) => {
   const { request, payloadHash, response, store } = exchange;
   const condition = request.header('if-none-match');
-  for (const name of ['x-amz-copy-source', 'if-match', 'x-amz-write-offset-bytes'])
+  const match = request.header('if-match');
+  for (const name of ['x-amz-copy-source', 'x-amz-write-offset-bytes'])
     if (request.header(name) !== undefined)
       throw new S3Error('NotImplemented', `${name} is not supported here.`);
   if (condition !== undefined && condition !== '*')
     throw new S3Error('NotImplemented', 'If-None-Match supports only *.');
+  if (match !== undefined && (condition !== undefined || !/^"[^"]+"$/.test(match)))
+    throw new S3Error('NotImplemented', 'If-Match supports one ETag, and no other condition beside it.');
   const expected = parseExpectation(request.header, payloadHash);
   await store.requireBucket(request.bucket);
   const retention = parseRetention(request.header);
@@ -109,6 +112,7 @@ const putObject: Operation = async (exchange) => {
     (size) => ({ ...describe(request.key, size), ...retention }),
     {
       createOnly: condition === '*',
+      ...(match === undefined ? {} : { replaceOnly: match.slice(1, -1) }),
     },
   );
   response.writeHead(200, { etag: `"${info.etag}"`, ...checksumHeaders(info), 'content-length': 0 }).end();

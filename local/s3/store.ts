@@ -61,6 +61,12 @@ const refuseLocked = (info: ObjectInfo | undefined): void => {
   throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
 };
 
+const refuseOther = (info: ObjectInfo | undefined, etag: string): void => {
+  if (info === undefined) throw new S3Error('NoSuchKey', 'The specified key does not exist.');
+  if (info.etag === etag) return;
+  throw new S3Error('PreconditionFailed', 'The object is another one than If-Match says.');
+};
+
 const encodeFooter = (info: ObjectInfo): Buffer => {
   const json = Buffer.from(JSON.stringify(info));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -151,6 +157,20 @@ export const openObjectStore = async (dataDir: string) => {
     });
   };
 
+  /** A condition is looked at and the object replaced without another write or deletion of it in between. */
+  const turns = new Map<string, Promise<void>>();
+  const inTurn = async (path: string, act: () => Promise<void>): Promise<void> => {
+    const before = turns.get(path) ?? Promise.resolve();
+    const mine = before.then(act);
+    const settled = mine.catch(() => undefined);
+    turns.set(path, settled);
+    try {
+      await mine;
+    } finally {
+      if (turns.get(path) === settled) turns.delete(path);
+    }
+  };
+
   const infoOf = async (path: string): Promise<ObjectInfo | undefined> => {
     // Gone since the directory was read: deleted meanwhile.
     const handle = await open(path, 'r').catch(() => undefined);
@@ -189,7 +209,8 @@ export const openObjectStore = async (dataDir: string) => {
       key: string,
       body: AsyncIterable<Buffer>,
       describe: (sizeBytes: number) => ObjectInfo,
-      options: { createOnly: boolean },
+      /** `replaceOnly`: the ETag of the one that is replaced; of any other nothing happens. */
+      options: { createOnly: boolean; replaceOnly?: string },
     ): Promise<ObjectInfo> {
       const { directory, path } = await fileOf(bucket, key);
       const unfinished = join(temporary, randomUUID());
@@ -208,7 +229,10 @@ export const openObjectStore = async (dataDir: string) => {
         await mkdir(directory, { recursive: true });
         // S3 keeps both as versions. There is one of each here, so the one that is locked stays.
         if (!options.createOnly) refuseLocked(await infoOf(path));
-        await publish(unfinished, path, options.createOnly);
+        await inTurn(path, async () => {
+          if (options.replaceOnly !== undefined) refuseOther(await infoOf(path), options.replaceOnly);
+          await publish(unfinished, path, options.createOnly);
+        });
         await fsyncDirectory(directory);
         return info;
       } finally {
@@ -241,7 +265,7 @@ export const openObjectStore = async (dataDir: string) => {
     async remove(bucket: string, key: string): Promise<void> {
       const { directory, path } = await fileOf(bucket, key);
       refuseLocked(await infoOf(path));
-      await rm(path, { force: true });
+      await inTurn(path, () => rm(path, { force: true }));
       for (const write of conditional) if (write.path === path) write.deletedMeanwhile = true;
       await fsyncDirectory(directory).catch((error: unknown) => {
         if (!isErrno(error, 'ENOENT')) throw error;

@@ -111,8 +111,16 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
   const pause = async (seen: number): Promise<void> => {
     const woken = Promise.withResolvers<void>();
     wake = woken.resolve;
-    const gathered = Promise.all([delay(GATHER_MS, undefined, { signal, ref: false }), changes.after(seen)]);
-    await Promise.race([woken.promise, gathered]);
+    const gatherMs = Math.max(GATHER_MS, plan.windowMs);
+    // A long wait that was cut short must not stay behind.
+    const over = new AbortController();
+    const until = { signal: AbortSignal.any([signal, over.signal]), ref: false };
+    const gathered = Promise.all([delay(gatherMs, undefined, until), changes.after(seen)]);
+    try {
+      await Promise.race([woken.promise, gathered]);
+    } finally {
+      over.abort();
+    }
   };
 
   const turn = async (): Promise<void> => {

@@ -196,6 +196,27 @@ describe('the local S3, through the real SDK', () => {
     expect(names.filter((name) => name === 'PreconditionFailed')).toHaveLength(7);
   });
 
+  test('replaces exactly the object that If-Match names', async () => {
+    const { ETag = '' } = await put('version', 'first');
+    expect(await nameOf(put('version', 'wrong', { IfMatch: '"0"' }))).toBe('PreconditionFailed');
+    expect(await nameOf(put('nobody', 'wrong', { IfMatch: ETag }))).toBe('NoSuchKey');
+    expect(await textOf('version')).toBe('first');
+    await put('version', 'second', { IfMatch: ETag });
+    expect(await nameOf(put('version', 'late', { IfMatch: ETag }))).toBe('PreconditionFailed');
+    expect(await textOf('version')).toBe('second');
+    expect(await nameOf(put('version', 'x', { IfMatch: 'no-etag' }))).toBe('NotImplemented');
+  });
+
+  test('lets exactly one of many simultaneous If-Match writers win', async () => {
+    const { ETag = '' } = await put('turn', 'before');
+    const names = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => nameOf(put('turn', String(i), { IfMatch: ETag }))),
+    );
+    expect(names.filter((name) => name === 'no error')).toHaveLength(1);
+    expect(names.filter((name) => name === 'PreconditionFailed')).toHaveLength(7);
+    expect(await textOf('turn')).toBe(String(names.indexOf('no error')));
+  });
+
   test('deletes one and many objects, and treats absent ones as deleted', async () => {
     for (const key of ['x', 'y & <z>', 'keep']) await put(key, key);
     await s3.send(new DeleteObjectCommand({ Bucket, Key: 'x' }));
@@ -267,7 +288,7 @@ describe('the local S3, through the real SDK', () => {
   test('refuses what it does not support instead of storing something else', async () => {
     const copy = fetch(`${server.url}/${Bucket}/x?acl`, { method: 'PUT' });
     expect((await copy).status).toBe(403);
-    expect(await nameOf(put('x', 'y', { IfMatch: '"abc"' }))).toBe('NotImplemented');
+    expect(await nameOf(put('x', 'y', { IfNoneMatch: '"abc"' }))).toBe('NotImplemented');
     expect(await nameOf(put('x', 'y', { ChecksumAlgorithm: 'CRC32C' }))).not.toBe('no error');
   });
 

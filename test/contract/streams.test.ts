@@ -122,6 +122,7 @@ const pumpInto = async (
       tableName: table.name,
       functionName: 'consumer',
       batchSize: 10,
+      windowMs: 0,
       maxRetries: 1,
       bisects: true,
       reportsItemFailures: true,

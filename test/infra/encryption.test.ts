@@ -41,6 +41,7 @@ beforeAll(async () => {
 
 /** Where each kind of resource names the key it is encrypted with. */
 const KEY_OF: Record<string, string> = {
+  'AWS::Athena::WorkGroup': 'WorkGroupConfiguration',
   'AWS::DynamoDB::Table': 'SSESpecification',
   'AWS::Events::Archive': 'KmsKeyIdentifier',
   'AWS::Events::EventBus': 'KmsKeyIdentifier',
@@ -54,7 +55,7 @@ const KEY_OF: Record<string, string> = {
 
 /** Definitions of the template itself: nothing of a customer is stored in them. */
 const STORE_NOTHING =
-  /^AWS::(?:CloudWatch|IAM|EventSchemas|KMS|Events::Rule|Lambda::(?:EventInvokeConfig|EventSourceMapping|Permission)|S3::BucketPolicy|SNS::TopicPolicy|SQS::QueuePolicy)/;
+  /^AWS::(?:Athena::NamedQuery|CloudWatch|Glue|IAM|EventSchemas|KMS|Events::Rule|Lambda::(?:EventInvokeConfig|EventSourceMapping|Permission)|S3::BucketPolicy|SNS::TopicPolicy|SQS::QueuePolicy)/;
 
 test('everything that stores something is encrypted with the key, but for what the key failed on', () => {
   const left = Object.entries(template.Resources).flatMap(([id, { Type, Properties }]) => {

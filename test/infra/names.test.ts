@@ -13,6 +13,9 @@ const NAMES: Record<string, { property: string; most: number }> = {
   'AWS::Events::EventBus': { property: 'Name', most: 256 },
   'AWS::CloudWatch::Alarm': { property: 'AlarmName', most: 255 },
   'AWS::CloudWatch::Dashboard': { property: 'DashboardName', most: 255 },
+  'AWS::Athena::WorkGroup': { property: 'Name', most: 128 },
+  // Tables are named inside their database.
+  'AWS::Glue::Table': { property: 'DatabaseName', most: 255 },
   'AWS::Logs::LogGroup': { property: 'LogGroupName', most: 512 },
 };
 
@@ -42,7 +45,8 @@ test('two deployments in one account and region share no name', () => {
 });
 
 test('every property that fixes a name is known here', () => {
-  const inside = /^AWS::(?:EventSchemas|IAM|Lambda::(?:Permission|EventSourceMapping|EventInvokeConfig))/;
+  const inside =
+    /^AWS::(?:Athena::NamedQuery|EventSchemas|IAM|Lambda::(?:Permission|EventSourceMapping|EventInvokeConfig))/;
   const fixed = Object.values(first.Resources).flatMap(({ Type, Properties }) =>
     inside.test(Type)
       ? []

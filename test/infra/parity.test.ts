@@ -52,10 +52,12 @@ const KNOWN: Record<string, { local: string[]; deployed: string[] }> = {
       'EventSourceArn',
       'FunctionName',
       'FunctionResponseTypes',
+      'MaximumBatchingWindowInSeconds',
       'MaximumRetryAttempts',
       'StartingPosition',
     ],
-    deployed: ['DestinationConfig', 'Tags'],
+    // A filter spares calls; the function looks at what it is given all the same.
+    deployed: ['DestinationConfig', 'FilterCriteria', 'Tags'],
   },
   'AWS::StepFunctions::StateMachine': {
     local: ['DefinitionString', 'DefinitionSubstitutions', 'StateMachineName'],
@@ -105,6 +107,11 @@ const KNOWN: Record<string, { local: string[]; deployed: string[] }> = {
 
 /** Who may do what, what is kept of logs, who is told: a laptop has one user, who sees everything. */
 const DEPLOYED_ONLY = [
+  // The export is written here too; queries of it are Athena's.
+  'AWS::Athena::NamedQuery',
+  'AWS::Athena::WorkGroup',
+  'AWS::Glue::Database',
+  'AWS::Glue::Table',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::EventSchemas::Registry',

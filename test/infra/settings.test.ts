@@ -29,6 +29,7 @@ const CASES: Record<
   logRetentionDays: ['365', ({ logRetention }) => logRetention, RetentionDays.ONE_YEAR],
   supersededObjectDays: ['7', ({ supersededObjectRetention }) => supersededObjectRetention?.toDays(), 7],
   eventArchiveDays: ['90', ({ eventArchiveRetention }) => eventArchiveRetention?.toDays(), 90],
+  ledgerExportDays: ['3650', ({ ledgerExportRetention }) => ledgerExportRetention?.toDays(), 3650],
   anchorRetentionDays: ['2557', ({ anchorRetention }) => anchorRetention?.toDays(), 2557],
   deletionProtection: ['false', ({ removalPolicy }) => removalPolicy, RemovalPolicy.DESTROY],
   tracing: ['false', ({ tracing }) => tracing, false],

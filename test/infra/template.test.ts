@@ -76,7 +76,7 @@ describe('the tables', () => {
       });
     }
     expect(mappings.map(({ FunctionName }) => FunctionName)).toEqual(
-      ['walkback-publish-events', 'walkback-publish-saga-events'].map((name) => ({
+      ['walkback-publish-events', 'walkback-export-ledger', 'walkback-publish-saga-events'].map((name) => ({
         Ref: logicalIdOf(template, name),
       })),
     );
@@ -147,9 +147,16 @@ describe('the ledger', () => {
     }
   });
 
-  test('is read by finance, with its indexes, and finance reads nothing else', () => {
+  test('is read by finance, with its indexes and its export, and finance reads nothing else', () => {
     const [statement, invoking, ...more] = managedPolicy(template, 'AccessFinance');
-    expect(more).toEqual([]);
+    // test/infra/ledger-export.test.ts looks at what is on which of them.
+    const services = more.flatMap(({ Action }) => asArray(Action)).map((action) => action.split(':')[0]);
+    expect(new Set(services)).toEqual(new Set(['athena', 'glue', 's3']));
+    const [exported = ''] =
+      entriesOf(template, 'AWS::S3::Bucket').find(([id]) => id.includes('LedgerExport')) ?? [];
+    for (const { Resource } of more.filter(({ Action }) => asArray(Action)[0]?.startsWith('s3:'))) {
+      for (const one of asArray(Resource)) expect(JSON.stringify(one)).toContain(`"${exported}"`);
+    }
     expect(asArray(invoking?.Resource)).toEqual([
       { 'Fn::GetAtt': [logicalIdOf(template, 'walkback-query-ledger'), 'Arn'] },
     ]);
@@ -317,7 +324,9 @@ describe('the functions', () => {
       const may = statementsOf(template, fn.name).flatMap(({ Action }) => asArray(Action));
       const uses = (service: string) => may.some((action) => action.startsWith(`${service}:`));
       const told = (name: string) => name in fn.environment;
-      expect(uses('s3'), fn.name).toBe(told('WALKBACK_BUCKET') || told('WALKBACK_ANCHOR_BUCKET'));
+      expect(uses('s3'), fn.name).toBe(
+        ['WALKBACK_BUCKET', 'WALKBACK_ANCHOR_BUCKET', 'WALKBACK_EXPORT_BUCKET'].some(told),
+      );
       expect(uses('kms'), fn.name).toBe(told('WALKBACK_ANCHOR_KEY_ARN'));
       expect(uses('events'), fn.name).toBe(told('WALKBACK_EVENT_BUS'));
       expect(uses('states'), fn.name).toBe(told('WALKBACK_STATE_MACHINE_ARN'));

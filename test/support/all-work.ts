@@ -138,6 +138,7 @@ const workLocks = async ({ cloud, server, ...client }: SagaCloud): Promise<void>
     await vi.waitUntil(async () => (await client.observe(next, 0)).doing?.what === 'waiting', 30_000);
   }
   await cloud.invoke('list-locks', {});
+  await cloud.invoke('export-ledger', { from: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10) });
   await cloud.invoke('list-locks', { sagaId: 'holds' });
   await cloud.invoke('operate-saga', { sagaId: 'holds', action: 'cancel', by: 'ops' });
   expect((await client.observe('holds')).status).toBe('COMPENSATED');

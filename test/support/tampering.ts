@@ -14,6 +14,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createCommandInvoke } from '../../cli/target/invoke.ts';
 import { openNamed } from '../../client/connect.ts';
+import type { ExportLedgerInput } from '../../contract/ledger-export.ts';
 import type { CloseSagaInput, OperateSagaInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import { runCommand } from './recording-app.ts';
@@ -110,6 +111,7 @@ export const commandOn = (
   const answers = {
     'walkback-query-ledger': (input: object) => invoke('walkback-query-ledger', input),
     'walkback-anchor-ledger': () => invoke('walkback-anchor-ledger', {}),
+    'walkback-export-ledger': (input: ExportLedgerInput) => invoke('walkback-export-ledger', input),
     'walkback-list-locks': (input: object) => invoke('walkback-list-locks', input),
     'walkback-operate-saga': (input: OperateSagaInput) => invoke('walkback-operate-saga', input),
     'walkback-submit-step': (input: SubmitStepInput) => invoke('walkback-submit-step', input),

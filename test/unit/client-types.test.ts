@@ -39,6 +39,7 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   'rewind-session': { sessionId: 's', to: { messageId: 'm' }, requestId: 'r', by: 'Ada' },
   'query-ledger': { sagaId: 's' },
   'anchor-ledger': {},
+  'export-ledger': { from: '2026-03-01' },
   'list-sagas': { status: 'RUNNING' },
   'list-locks': {},
   'list-catalog': {},

@@ -1,5 +1,6 @@
 /** Records of the Sagas table's stream as changes of heads; other items are no news. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { MovedSaga } from '../../../core/saga/ledger/export-ledger.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { HeadChange } from '../../../core/saga/run/publish-saga-changes.ts';
 import { isWalkbackError } from '../../../core/shared/errors.ts';
@@ -29,6 +30,18 @@ const headIn = (image: Image): SagaHead | 'unreadable' | undefined => {
     if (!isWalkbackError(error, 'LedgerBroken') || isNewer(item)) throw error;
     return 'unreadable';
   }
+};
+
+const PREFIX = 'SAGA#';
+const sagaIdOf = (pk: string): string | undefined =>
+  pk.startsWith(PREFIX) ? pk.slice(PREFIX.length) : undefined;
+
+/** Which saga's head changed. What is in the head is not read: the ledger says what became of the saga. */
+export const toMovedSaga = (record: StreamRecord): MovedSaga => {
+  const id = record.eventID ?? record.dynamodb?.SequenceNumber ?? '';
+  const { pk, sk } = record.dynamodb?.NewImage ?? {};
+  const sagaId = sk?.S === 'HEAD' ? sagaIdOf(pk?.S ?? '') : undefined;
+  return sagaId === undefined ? { id } : { id, sagaId };
 };
 
 /** A change that cannot be read is no change: it must not hold up all that come after it. */

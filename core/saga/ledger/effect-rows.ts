@@ -8,9 +8,23 @@ import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 type Started = Entry<'forward'> & { status: 'started' };
 
+/** Where in the ledger a row comes from. */
+export interface EffectTrace {
+  committedHash: string;
+  /** Of the entry that says when it was undone, resolved or skipped. */
+  undoneHash: string | null;
+  /** Of the last entry that the row is made of: what stands before and behind it changes nothing in the row. */
+  lastSeq: number;
+}
+
+interface Committed {
+  row: LedgerEffect;
+  trace: EffectTrace;
+}
+
 interface Open {
   started: Started;
-  row?: LedgerEffect;
+  committed?: Committed;
 }
 
 const placeOf = (entry: { stepIndex: number; epoch: number }): string => `${entry.stepIndex}@${entry.epoch}`;
@@ -32,9 +46,9 @@ const NOT_UNDONE = {
   evidence: null,
 };
 
-type Committed = (Entry<'forward'> | Entry<'probe'>) & { status: 'committed' };
+type Commit = (Entry<'forward'> | Entry<'probe'>) & { status: 'committed' };
 
-const committedRow = (entry: Committed, started: Started, agent: string): LedgerEffect => ({
+const committedRow = (entry: Commit, started: Started, agent: string): LedgerEffect => ({
   saga_id: entry.sagaId,
   step_index: entry.stepIndex,
   epoch: entry.epoch,
@@ -103,12 +117,17 @@ export interface SagaEffects {
   rows: LedgerEffect[];
   /** One for each time that the saga could not be undone. */
   reconciliations: Reconciliation[];
+  /** One for each row. */
+  traces: EffectTrace[];
+  /** For each reconciliation the last entry that it is made of. */
+  reconciledSeqs: number[];
 }
 
 /** Takes the entries of one saga as they are read, oldest first, and keeps only what rows need. */
 export const createSagaEffects = () => {
   const open = new Map<string, Open>();
   const reconciliations: Reconciliation[] = [];
+  const reconciledSeqs: number[] = [];
   let agent = '';
 
   const addSaga = (entry: Entry<'saga'>): void => {
@@ -118,10 +137,12 @@ export const createSagaEffects = () => {
     if (entry.status === 'compensation_failed' && !isOpen) {
       const { sagaId, at: failedAt } = entry;
       reconciliations.push({ sagaId, failedAt, reconciledAt: null, seconds: null });
+      reconciledSeqs.push(entry.seq);
     }
     if (isOpen && RECONCILED.includes(entry.status)) {
       last.reconciledAt = entry.at;
       last.seconds = secondsBetween(last.failedAt, entry.at);
+      reconciledSeqs[reconciledSeqs.length - 1] = entry.seq;
     }
   };
 
@@ -138,13 +159,19 @@ export const createSagaEffects = () => {
     }
     const effect = open.get(place);
     if (entry.status !== 'committed' || effect === undefined) return;
-    effect.row = committedRow(entry, effect.started, agent);
+    effect.committed = {
+      row: committedRow(entry, effect.started, agent),
+      trace: { committedHash: entry.hash, undoneHash: null, lastSeq: entry.seq },
+    };
   };
 
   const addLater = (entry: Entry<'undo'> | Entry<'operator'>): void => {
     const effect = open.get(placeOf(entry));
-    if (effect?.row === undefined) return;
-    effect.row = entry.direction === 'undo' ? afterUndo(effect.row, entry) : afterOperator(effect.row, entry);
+    if (effect?.committed === undefined) return;
+    const { row: before, trace } = effect.committed;
+    const row = entry.direction === 'undo' ? afterUndo(before, entry) : afterOperator(before, entry);
+    const undoneHash = row.undone_seq === entry.seq ? entry.hash : trace.undoneHash;
+    effect.committed = { row, trace: { ...trace, undoneHash, lastSeq: entry.seq } };
   };
 
   return {
@@ -153,11 +180,16 @@ export const createSagaEffects = () => {
       if (entry.direction === 'forward' || entry.direction === 'probe') addForward(entry);
       if (entry.direction === 'undo' || entry.direction === 'operator') addLater(entry);
     },
-    end: (): SagaEffects => ({
-      rows: [...open.values()]
-        .flatMap(({ row }) => (row === undefined ? [] : [row]))
-        .sort((one, other) => one.committed_seq - other.committed_seq),
-      reconciliations,
-    }),
+    end: (): SagaEffects => {
+      const committed = [...open.values()]
+        .flatMap((one) => one.committed ?? [])
+        .sort((one, other) => one.row.committed_seq - other.row.committed_seq);
+      return {
+        rows: committed.map(({ row }) => row),
+        reconciliations,
+        traces: committed.map(({ trace }) => trace),
+        reconciledSeqs,
+      };
+    },
   };
 };

@@ -51,7 +51,7 @@ const isCommit = ({ direction, status }: LedgerEntry): boolean =>
 
 /** Reads each saga once, and counts what was read. */
 const createReader = (store: Store) => {
-  const sagas = new Map<string, SagaEffects>();
+  const sagas = new Map<string, Pick<SagaEffects, 'rows' | 'reconciliations'>>();
   let read = 0;
 
   const readSaga = async (sagaId: string): Promise<void> => {
@@ -71,7 +71,7 @@ const createReader = (store: Store) => {
     count: (entries: number): void => {
       read += entries + QUERY_COST;
     },
-    saga: async (sagaId: string): Promise<SagaEffects> => {
+    saga: async (sagaId: string): Promise<Pick<SagaEffects, 'rows' | 'reconciliations'>> => {
       if (!sagas.has(sagaId)) await readSaga(sagaId);
       return sagas.get(sagaId) ?? { rows: [], reconciliations: [] };
     },

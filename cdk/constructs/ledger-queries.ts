@@ -1,0 +1,40 @@
+/** The queries that finance begins with, kept in the workgroup; docs/sagas.md shows them. */
+
+/** Exact: 24 digits before the point and 12 behind it, as amounts are written, and room for their sums. */
+const decimal = (column: string): string => `CAST(${column} AS DECIMAL(38, 12))`;
+
+const RANGE = "day BETWEEN '2026-01-01' AND '2026-12-31'";
+
+const totals = `WITH moved AS (
+  SELECT tool, currency, 1 AS effects, ${decimal('amount')} AS amount, 0 AS undone_effects, ${decimal("'0'")} AS undone
+  FROM effects WHERE ${RANGE}
+  UNION ALL
+  SELECT tool, undone_currency, 0, ${decimal("'0'")}, 1, ${decimal('undone_amount')}
+  FROM effects WHERE status = 'undone' AND ${RANGE}
+)
+SELECT tool, currency, sum(effects) AS effects, coalesce(sum(amount), 0) AS amount,
+  sum(undone_effects) AS undone_effects, coalesce(sum(undone), 0) AS undone,
+  coalesce(sum(amount), 0) - coalesce(sum(undone), 0) AS net
+FROM moved GROUP BY tool, currency ORDER BY tool, currency`;
+
+const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error
+FROM effects
+WHERE status = 'undo_failed' AND ${RANGE}
+ORDER BY failed_at`;
+
+const reference = `SELECT day, saga_id, step, tool, status, amount, currency, external_ref, undone_at, undone_amount, undone_ref, committed_hash, undone_hash
+FROM effects
+WHERE 'customer-7' IN (resource_key, external_ref, undone_ref) AND ${RANGE}
+ORDER BY committed_at`;
+
+const reconcile = `SELECT day, count(*) AS failed, count(seconds) AS reconciled, avg(seconds) AS seconds_to_reconcile
+FROM reconciliations
+WHERE ${RANGE}
+GROUP BY day ORDER BY day`;
+
+export const LEDGER_QUERIES = {
+  'totals-by-tool': totals,
+  'what-still-stands': standing,
+  'of-a-reference': reference,
+  'time-to-reconcile': reconcile,
+} as const;

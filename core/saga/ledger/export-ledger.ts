@@ -1,0 +1,154 @@
+/**
+ * Exports the ledger for queries: when the stream says that a saga moved, and again for days of before. A saga's objects
+ * are made anew from its whole ledger and replace older ones. So it does not matter how often a change is delivered,
+ * in which order, or who else exports the same saga at that moment.
+ */
+import type { ExportLedgerInput, ExportReport } from '../../../contract/ledger-export.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace, RACE } from '../../shared/retry.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaStore } from '../ports.ts';
+import { dayCursor, daysFrom, daysOf } from './day-range.ts';
+import { createSagaEffects } from './effect-rows.ts';
+import { type ExportObject, exportObjects } from './export-lines.ts';
+
+/** What is stored under a key now. */
+export interface StoredExport {
+  seq: number;
+  /** Names exactly this version of the object. */
+  version: string;
+}
+
+/** Where exported objects are kept. */
+export interface ExportStore {
+  find(key: string): Promise<StoredExport | undefined>;
+  /** Replaces exactly `before`, or nothing when it is undefined. False: something else is there by now. */
+  put(object: ExportObject, before: StoredExport | undefined): Promise<boolean>;
+}
+
+/** Of a saga's ledger. */
+const PAGE = 1_000;
+const INDEX_PAGE = 100;
+const SAGAS_AT_ONCE = 8;
+/** A call that people make ends in time to answer where to go on. */
+const MARGIN_MS = 15_000;
+const MAX_SAGAS = 1_000;
+
+type Reads = Pick<SagaStore, 'pageEntries'>;
+
+interface ExportDependencies {
+  store: Reads;
+  exports: ExportStore;
+  clock: Clock;
+}
+
+export interface Exported {
+  written: number;
+  kept: number;
+}
+
+/** Up to the first gap: a read beside a transaction may see a later entry of it and not yet an earlier one. */
+const readEffects = async (store: Reads, sagaId: string) => {
+  const effects = createSagaEffects();
+  let from: number | undefined = 0;
+  let next = 0;
+  while (from !== undefined) {
+    const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, PAGE);
+    for (const entry of page.items) {
+      if (entry.seq !== next) return effects.end();
+      effects.add(entry);
+      next += 1;
+    }
+    from = page.next;
+  }
+  return effects.end();
+};
+
+export const createExportSaga = ({ store, exports, clock }: ExportDependencies) => {
+  /** True when it was written, false when what is there is as new. */
+  const bring = async (object: ExportObject): Promise<boolean> => {
+    for (let attempt = 0; attempt < RACE.attempts; attempt++) {
+      const before = await exports.find(object.key);
+      if (before !== undefined && before.seq >= object.seq) return false;
+      if (await exports.put(object, before)) return true;
+      await pauseAfterRace(clock, attempt);
+    }
+    throw new WalkbackError('Throttled', `Others write ${object.key} all the time. Call again.`, {
+      retryable: true,
+    });
+  };
+
+  return async (sagaId: string): Promise<Exported> => {
+    const objects = exportObjects(await readEffects(store, sagaId));
+    let written = 0;
+    for (const object of objects) if (await bring(object)) written += 1;
+    return { written, kept: objects.length - written };
+  };
+};
+export type ExportSaga = ReturnType<typeof createExportSaga>;
+
+/** A change of the Sagas table. Without a saga it is none of a head, and no news. */
+export interface MovedSaga {
+  id: string;
+  sagaId?: string;
+}
+
+/** Answers the index of the first change whose saga could not be exported; those after it were tried all the same. */
+export const createExportChanges =
+  ({ exportSaga, log }: { exportSaga: ExportSaga; log: Log }) =>
+  async (changes: readonly MovedSaga[]): Promise<number | undefined> => {
+    const first = new Map<string, number>();
+    for (const [index, { sagaId }] of changes.entries()) {
+      if (sagaId !== undefined && !first.has(sagaId)) first.set(sagaId, index);
+    }
+    const failures = await mapAtOnce([...first], SAGAS_AT_ONCE, async ([sagaId, index]) => {
+      try {
+        await exportSaga(sagaId);
+        return [];
+      } catch (error) {
+        log.warn('saga not exported', { sagaId, reason: String(error) });
+        return [index];
+      }
+    });
+    const failed = failures.flat();
+    return failed.length === 0 ? undefined : Math.min(...failed);
+  };
+
+interface BackfillDependencies {
+  store: Pick<SagaStore, 'listEntriesByDay'>;
+  exportSaga: ExportSaga;
+  clock: Clock;
+}
+
+/** Exports every saga that moved in the range. The cursor goes on where a call had to end. */
+export const createBackfill =
+  ({ store, exportSaga, clock }: BackfillDependencies) =>
+  async ({ from, to, cursor }: ExportLedgerInput, invocation: Invocation): Promise<ExportReport> => {
+    const today = clock.now().toISOString().slice(0, 10);
+    const { days, within } = daysFrom(daysOf({ from, to }, today), cursor);
+    const done = new Set<string>();
+    const report = { written: 0, kept: 0 };
+    const isOver = (): boolean =>
+      done.size >= MAX_SAGAS || clock.now().getTime() + MARGIN_MS >= invocation.deadlineMs;
+    let place = within;
+    let isFirst = true;
+    for (const day of days) {
+      do {
+        // One page at the least, so that a caller who goes on comes to an end.
+        if (!isFirst && isOver()) return { sagas: done.size, ...report, cursor: dayCursor(day, place) };
+        isFirst = false;
+        const page = await store.listEntriesByDay(day, INDEX_PAGE, place);
+        const ids = new Set(page.items.map(({ sagaId }) => sagaId)).difference(done);
+        for (const { written, kept } of await mapAtOnce([...ids], SAGAS_AT_ONCE, exportSaga)) {
+          report.written += written;
+          report.kept += kept;
+        }
+        for (const id of ids) done.add(id);
+        place = page.cursor;
+      } while (place !== undefined);
+    }
+    return { sagas: done.size, ...report };
+  };

@@ -1,0 +1,135 @@
+/** Ledgers of sagas made of facts, and what `query-ledger` answers about them. */
+import { expect } from 'vitest';
+import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
+import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { initialState } from '../../core/saga/decide/fold.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { createQueryLedger } from '../../core/saga/ledger/query-ledger.ts';
+import { createTotals } from '../../core/saga/ledger/totals.ts';
+import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+
+export const DAY_MS = 86_400_000;
+export const START = Date.parse('2026-03-01T00:00:00.000Z');
+export const at = (hours: number): string => new Date(START + hours * 3_600_000).toISOString();
+
+export const stepOf = (stepIndex: number, tool: string) => ({
+  stepIndex,
+  step: `s${stepIndex}`,
+  tool,
+  version: '1',
+  epoch: 0,
+});
+export const attempt = { attempt: 1, idempotencyKey: 'k' };
+
+export const started = (stepIndex: number, tool: string, more: object = {}): Fact => ({
+  direction: 'forward',
+  status: 'started',
+  ...stepOf(stepIndex, tool),
+  ...attempt,
+  effect: 'compensatable',
+  deadlineMs: 0,
+  argumentsHash: 'h',
+  ...more,
+});
+export const committed = (stepIndex: number, tool: string, more: object = {}): Fact => ({
+  direction: 'forward',
+  status: 'committed',
+  ...stepOf(stepIndex, tool),
+  ...attempt,
+  result: null,
+  ...more,
+});
+export const undo = (
+  status: 'committed' | 'failed',
+  stepIndex: number,
+  tool: string,
+  more: object = {},
+): Fact =>
+  status === 'committed'
+    ? { direction: 'undo', status, ...stepOf(stepIndex, tool), ...attempt, ...more }
+    : {
+        direction: 'undo',
+        status,
+        ...stepOf(stepIndex, tool),
+        error: { name: 'No', message: 'no' },
+        ...more,
+      };
+
+/** Facts with the hours at which they happened, as the ledger of a saga. */
+export const ledgerOf = (
+  sagaId: string,
+  agent: string,
+  facts: readonly (readonly [number, Fact])[],
+): LedgerEntry[] => {
+  const entries: LedgerEntry[] = [];
+  let place = { seq: 0, tip: GENESIS_HASH };
+  const first: Fact = { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 9 };
+  for (const [hours, fact] of [[facts[0]?.[0] ?? 0, first] as const, ...facts]) {
+    const actor = fact === first ? agent : fact.direction === 'operator' ? 'olga' : 'engine';
+    const made = chain(sagaId, place, [fact], { at: at(hours), actor });
+    entries.push(...made.entries);
+    place = made.tip;
+  }
+  return entries;
+};
+
+export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6)) => {
+  const memory = memorySagaStore();
+  for (const entries of ledgers) {
+    const [first] = entries;
+    if (first === undefined) continue;
+    memory.ledger.set(first.sagaId, entries);
+    const { sagaId } = first;
+    const last = entries.at(-1) ?? first;
+    memory.heads.set(sagaId, {
+      sagaId,
+      version: 1,
+      seq: entries.length,
+      tip: last.hash,
+      state: initialState(9),
+      requestHash: '',
+      planHash: 'p',
+      inputHash: 'i',
+      requestedBy: first.actor,
+      historyEvents: 0,
+      createdAt: first.at,
+      updatedAt: last.at,
+      statusSince: last.at,
+    });
+  }
+  const query = createQueryLedger({
+    store: memory.store,
+    audit: {
+      head: () => Promise.reject(new Error('not asked')),
+      pins: () => Promise.reject(new Error('not asked')),
+      entries: () => Promise.reject(new Error('not asked')),
+      day: () => Promise.reject(new Error('not asked')),
+    },
+    readAnchors: () => Promise.reject(new Error('not asked')),
+    clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
+  });
+  /** Every page. */
+  const effects = async (asked: QueryLedgerInput): Promise<LedgerEffect[]> => {
+    const rows: LedgerEffect[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await query({ ...asked, view: 'effects', ...(cursor === undefined ? {} : { cursor }) });
+      rows.push(...(answer.effects ?? []));
+      expect(answer.effects?.length ?? 0).toBeLessThanOrEqual(asked.limit ?? 200);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return rows;
+  };
+  const totals = async (asked: QueryLedgerInput): Promise<LedgerTotals> => {
+    const sum = createTotals();
+    let cursor: string | undefined;
+    do {
+      const answer = await query({ ...asked, view: 'totals', ...(cursor === undefined ? {} : { cursor }) });
+      if (answer.totals !== undefined) sum.addTotals(answer.totals);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return sum.end();
+  };
+  return { store: memory.store, query, effects, totals };
+};
