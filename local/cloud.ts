@@ -14,6 +14,7 @@ import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
+import { type NotifyOptions, startNotify } from './events/notify.ts';
 import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
@@ -40,6 +41,8 @@ export interface CloudOptions {
   announce?: boolean;
   /** Directories or modules whose functions are served as well, so that sagas can call them. */
   functions?: readonly string[];
+  /** Told of approvals that wait and of failed compensations. */
+  notify?: NotifyOptions;
   /** Where DynamoDB comes from. Absent: from what is installed, or an endpoint named by the environment. */
   dynamodb?: DynamoDbSource;
   /** Another template than the one this checkout synthesises: the release before or after it. */
@@ -103,6 +106,8 @@ const describeEnvironment = (
   WALKBACK_OIDC_AUDIENCE: LOCAL_AUDIENCE,
   WALKBACK_OIDC_SCOPE: LOCAL_SCOPE,
   WALKBACK_OIDC_GROUP_PREFIX: LOCAL_GROUP_PREFIX,
+  // Links in what people are told lead to the console behind the gateway.
+  WALKBACK_CONSOLE_URL: endpoints.api,
   WALKBACK_LOGIN_SECRET: loginSecret(credentials.secretAccessKey),
 });
 
@@ -176,6 +181,10 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   });
   starting.defer(() => background.close());
   starting.defer(() => Promise.race([functions.idle(), delay(GRACE_MS, undefined, { ref: false })]));
+  if (options.notify !== undefined) {
+    const notifier = await startNotify({ options: options.notify, journal, dataDir, log });
+    starting.defer(() => notifier.close());
+  }
   const schedules = startSchedules({ plan, functions, log });
   starting.defer(() => schedules.close());
   const tell = () => lock.publish({ endpoints, environment });

@@ -12,6 +12,13 @@ import { ApiDestination as ApiDestinationTarget, SnsTopic } from 'aws-cdk-lib/aw
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import {
+  NOTICE_EVENTS,
+  NOTICE_ID,
+  NOTICE_ID_MEMBER,
+  NOTICE_SOURCE,
+  NOTICE_TEXT,
+} from '../../contract/notices.ts';
 
 export interface ApiTarget {
   /** An https address that takes a POST, as `https://slack.com/api/chat.postMessage`. */
@@ -36,7 +43,8 @@ export interface NotificationsProps {
   deadLetterQueue?: IQueue;
 }
 
-const TEXT = EventField.fromPath('$.detail.notice.text');
+const TEXT = EventField.fromPath(NOTICE_TEXT);
+const ID = EventField.fromPath(NOTICE_ID);
 
 /**
  * Tells people of approvals that wait and of compensations that failed: each event with a notice, once, as
@@ -53,8 +61,8 @@ export class Notifications extends Construct {
       eventBus: bus,
       description: 'Walkback: people are needed',
       eventPattern: {
-        source: ['walkback'],
-        detailType: ['saga.awaiting', 'saga.compensation_failed'],
+        source: [NOTICE_SOURCE],
+        detailType: [...NOTICE_EVENTS],
         // An interactive saga that waits for a step waits for no person.
         detail: { notice: { text: [{ exists: true }] } },
       },
@@ -83,7 +91,7 @@ export class Notifications extends Construct {
     });
     this.rule.addTarget(
       new ApiDestinationTarget(destination, {
-        event: RuleTargetInput.fromObject({ ...body, text: TEXT }),
+        event: RuleTargetInput.fromObject({ ...body, text: TEXT, [NOTICE_ID_MEMBER]: ID }),
         deadLetterQueue,
       }),
     );

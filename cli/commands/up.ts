@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { NotifyOptions } from '../../local/events/notify.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import type { HookService } from '../hooks/service.ts';
@@ -17,6 +18,7 @@ Examples:
   walkback up --detach                         in the background; walkback down ends it
   walkback up --port 4400 --data ./.walkback
   walkback up --functions ./tools
+  walkback up --notify http://127.0.0.1:8080/notices
 
 While it runs, every other walkback command on the same data directory uses it.
 A command that finds none starts one in the background, which ends by itself
@@ -26,6 +28,7 @@ WALKBACK_IDLE_MINUTES; 0 is never). WALKBACK_DAEMON=off turns that off.`;
 interface Options {
   port?: number;
   functions: string[];
+  notify?: string;
   detach?: boolean;
   idle?: number;
   daemon?: boolean;
@@ -60,6 +63,17 @@ const detach = async (app: App, { dataDir, options, json }: Facts): Promise<void
   );
 };
 
+/** Where people are told. What authorizes it is no option: those are seen by everybody on the machine. */
+const notifyOf = (
+  { notify }: Options,
+  env: Readonly<Record<string, string | undefined>>,
+): NotifyOptions | undefined => {
+  const url = notify ?? env['WALKBACK_NOTIFY_URL'];
+  const authorization = env['WALKBACK_NOTIFY_AUTHORIZATION'];
+  if (url === undefined || url === '') return undefined;
+  return { url, ...(authorization === undefined || authorization === '' ? {} : { authorization }) };
+};
+
 /** In this process, until it is interrupted or, as a daemon, until nobody needs it. */
 const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
@@ -69,7 +83,14 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     // Loaded only when it is needed: every other command would pay for it too.
     const { startCloud } = await import('../../local/cloud.ts');
     const { functions, port } = options;
-    return startCloud({ dataDir, functions, announce: false, ...(port !== undefined && { port }) });
+    const notify = notifyOf(options, terminal.env);
+    return startCloud({
+      dataDir,
+      functions,
+      announce: false,
+      ...(port !== undefined && { port }),
+      ...(notify !== undefined && { notify }),
+    });
   });
   // Deployed it ends one instance of one function; here it would end the cloud.
   const tellStray = (error: unknown): void => {
@@ -123,6 +144,11 @@ export const defineUp = (up: Command, app: App): void => {
       'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
       (path: string, paths: string[]) => [...paths, path],
       [],
+    )
+    .option(
+      '--notify <url>',
+      'POST approvals that wait and failed compensations there (or WALKBACK_NOTIFY_URL; its header ' +
+        'Authorization: WALKBACK_NOTIFY_AUTHORIZATION)',
     )
     .option('-d, --detach', 'in the background; answers when it is up')
     .option(

@@ -20,6 +20,8 @@ const IDLE_MINUTES = 15;
 export interface DaemonOptions {
   port?: number;
   functions?: readonly string[];
+  /** Where people are told. */
+  notify?: string;
   /** 0: never. */
   idleMinutes?: number;
 }
@@ -63,6 +65,7 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
   '--idle',
   String(options.idleMinutes ?? IDLE_MINUTES),
   ...(options.port === undefined ? [] : ['--port', String(options.port)]),
+  ...(options.notify === undefined ? [] : ['--notify', options.notify]),
   ...(options.functions ?? []).flatMap((path) => ['--functions', path]),
 ];
 

@@ -28,6 +28,8 @@ export interface EventJournal {
   append(records: Omit<JournalRecord, 'id' | 'at'>[]): Promise<JournalRecord[]>;
   /** Oldest first. */
   list(): readonly JournalRecord[];
+  /** Resolves when more is kept than at the time of the call. */
+  changed(): Promise<void>;
 }
 
 const toLines = (records: JournalRecord[]): string =>
@@ -55,6 +57,7 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
   };
   await rewrite();
 
+  let more = Promise.withResolvers<void>();
   let linesOnDisk = records.length;
   let last: Promise<void> = Promise.resolve();
   const save = (added: JournalRecord[]): Promise<void> => {
@@ -75,8 +78,11 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
       records.push(...added);
       records.splice(0, Math.max(0, records.length - KEPT));
       await save(added);
+      more.resolve();
+      more = Promise.withResolvers();
       return added;
     },
     list: () => records,
+    changed: () => more.promise,
   };
 };

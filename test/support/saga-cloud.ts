@@ -146,9 +146,12 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
   };
 };
 
-export const startSagaCloud = async (options: Pick<CloudOptions, 'template'> = {}) => {
+export const startSagaCloud = async ({
+  template,
+  ...options
+}: Pick<CloudOptions, 'template' | 'notify'> = {}) => {
   const { server, faults } = await startSagaServices();
-  const cloud = await startTestCloud({ template: await quickTemplate(options.template) });
+  const cloud = await startTestCloud({ ...options, template: await quickTemplate(template) });
   cloud.reconfigure({ REFUND_SERVICES_URL: server.url, REFUND_STRIPE_KEY: STRIPE_KEY });
   await cloud.invoke('put-catalog', quickCatalog(server.url));
   const client = sagaClient(cloud, server);

@@ -1,0 +1,150 @@
+/**
+ * Sends notices to a URL, as a rule with an API destination does: one at a time, oldest first, again until the receiver takes
+ * it. Owns `notified.json`: the last record of the journal that needs no sending any more. A receiver may get one twice (its id is
+ * the same then), and misses none that was kept.
+ */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod';
+import { NOTICE_EVENTS, NOTICE_ID_MEMBER, NOTICE_SOURCE } from '../../contract/notices.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
+import { readJson, writePrivately } from '../private-file.ts';
+import type { EventJournal, JournalRecord } from './journal.ts';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+const PATIENCE_MS = 5_000;
+/** EventBridge gives up after a day. */
+const GIVE_UP_MS = 86_400_000;
+
+export interface NotifyOptions {
+  url: string;
+  /** The whole value of the header `Authorization`. */
+  authorization?: string;
+}
+
+export interface Notifier {
+  close(): Promise<void>;
+}
+
+const placeSchema = z.object({ after: z.string() });
+
+const noticeSchema = z.object({ eventId: z.string(), notice: z.object({ text: z.string() }) });
+type Notice = z.infer<typeof noticeSchema>;
+
+/** What the rule of the construct lets through. */
+const noticeIn = ({ kind, source, type, body }: JournalRecord): Notice | undefined => {
+  if (kind !== 'event' || source !== NOTICE_SOURCE || !NOTICE_EVENTS.some((one) => one === type))
+    return undefined;
+  const parsed = noticeSchema.safeParse(body);
+  return parsed.success ? parsed.data : undefined;
+};
+
+/** An API destination tries these again; any other refusal is final. */
+const isPassing = (status: number): boolean => [401, 407, 409, 429].includes(status) || status >= 500;
+
+export const checkNotifyUrl = (url: string): string => {
+  const { protocol = '' } = URL.canParse(url) ? new URL(url) : {};
+  if (protocol === 'http:' || protocol === 'https:') return url;
+  throw new WalkbackError(
+    'InvalidInput',
+    `${url} is no address that takes a POST; give one with http:// or https://.`,
+  );
+};
+
+export const startNotify = async (parts: {
+  options: NotifyOptions;
+  journal: EventJournal;
+  dataDir: string;
+  log: Log;
+  /** Between two tries; the default waits. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}): Promise<Notifier> => {
+  const { options, journal, dataDir, log } = parts;
+  const pause = parts.pause ?? ((ms, signal) => delay(ms, undefined, { signal, ref: false }));
+  const url = checkNotifyUrl(options.url);
+  const file = join(dataDir, 'notified.json');
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  // Who asks for notices for the first time wants no old ones.
+  let after = (await readJson(file, placeSchema))?.after;
+  if (after === undefined) {
+    after = journal.list().at(-1)?.id ?? '';
+    await writePrivately(file, { after });
+  }
+
+  const settle = async (record: JournalRecord): Promise<void> => {
+    after = record.id;
+    await writePrivately(file, { after });
+  };
+
+  const left = (): { record: JournalRecord; notice: Notice }[] => {
+    const records = journal.list();
+    return records.slice(records.findIndex(({ id }) => id === after) + 1).flatMap((record) => {
+      const notice = noticeIn(record);
+      return notice === undefined ? [] : [{ record, notice }];
+    });
+  };
+
+  /** The status, or why there was none. */
+  const post = async ({ eventId, notice }: Notice): Promise<number | string> => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/json',
+          ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+        },
+        body: JSON.stringify({ text: notice.text, [NOTICE_ID_MEMBER]: eventId }),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      });
+      await response.body?.cancel();
+      return response.status;
+    } catch (error) {
+      return String(error);
+    }
+  };
+
+  const send = async (notice: Notice, at: string): Promise<void> => {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await post(notice);
+      if (typeof answer === 'number' && answer >= 200 && answer < 300) return;
+      signal.throwIfAborted();
+      const isFinal = typeof answer === 'number' && !isPassing(answer);
+      if (isFinal || Date.now() - Date.parse(at) > GIVE_UP_MS) {
+        log.warn(`a notice was not taken by ${url}`, { eventId: notice.eventId, answer });
+        return;
+      }
+      await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt), signal);
+    }
+  };
+
+  const stopped = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const seen = journal.changed();
+      const [next] = left();
+      if (next === undefined) {
+        await Promise.race([seen, stopped]);
+        continue;
+      }
+      await send(next.notice, next.record.at);
+      await settle(next.record);
+    }
+  };
+  const ended = loop().catch((error: unknown) => {
+    if (!signal.aborted) log.warn('notices are not sent any more', { error: String(error) });
+  });
+
+  return {
+    close: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,121 @@
+/** Notices of the embedded cloud: each reaches the receiver, in order, whatever it answers, and again after a death with the same id. */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openJournal } from '../../local/events/journal.ts';
+import { startNotify } from '../../local/events/notify.ts';
+import { scratch } from '../support/dynamodb.ts';
+import { type Received, startReceiver } from '../support/notice-receiver.ts';
+
+const receive = async (statuses: number[] = []) => {
+  const receiver = await startReceiver(statuses);
+  onTestFinished(receiver.close);
+  return receiver;
+};
+
+const event = (
+  eventId: string,
+  type = 'saga.awaiting',
+  notice: object | null = { text: `of ${eventId}` },
+) => ({
+  kind: 'event' as const,
+  target: 'walkback',
+  source: 'walkback',
+  type,
+  body: { eventId, ...(notice === null ? {} : { notice }) },
+});
+
+const open = async () => {
+  const directory = await scratch();
+  onTestFinished(() => directory[Symbol.asyncDispose]());
+  const log = { info: () => undefined, warn: vi.fn() };
+  const start = async (url: string, authorization?: string) => {
+    const journal = await openJournal(directory.path);
+    const notifier = await startNotify({
+      options: { url, ...(authorization === undefined ? {} : { authorization }) },
+      journal,
+      dataDir: directory.path,
+      log,
+      pause: () => Promise.resolve(),
+    });
+    return { journal, notifier };
+  };
+  return { start, log, directory: directory.path };
+};
+
+const ids = (received: readonly Received[]): string[] => received.map(({ eventId }) => eventId);
+
+test('what people have to see is sent with its text and id, and nothing else is', async () => {
+  const { received, url } = await receive();
+  const { start } = await open();
+  const { journal, notifier } = await start(url, 'Bearer t');
+  await journal.append([
+    event('a'),
+    event('b', 'saga.completed'),
+    event('c', 'saga.awaiting', null),
+    { kind: 'notification', target: 'topic', type: 'saga.awaiting', body: 'text' },
+    event('d', 'saga.compensation_failed'),
+  ]);
+  await vi.waitUntil(() => received.length >= 2);
+  await notifier.close();
+  expect(received).toMatchObject([
+    { eventId: 'a', text: 'of a', authorization: 'Bearer t' },
+    { eventId: 'd', text: 'of d', authorization: 'Bearer t' },
+  ]);
+});
+
+test('a receiver that is away or asks for patience gets the same again, before the next one', async () => {
+  const { received, url } = await receive([503, 429, 500, 200]);
+  const { start, log } = await open();
+  const { journal, notifier } = await start(url);
+  await journal.append([event('a'), event('b')]);
+  await vi.waitUntil(() => received.length >= 5);
+  await notifier.close();
+  expect(ids(received)).toEqual(['a', 'a', 'a', 'a', 'b']);
+  expect(log.warn).not.toHaveBeenCalled();
+});
+
+test.each([400, 404, 302])('one that answers %i is not asked again, and that is told', async (status) => {
+  const { received, url } = await receive([status]);
+  const { start, log } = await open();
+  const { journal, notifier } = await start(url);
+  await journal.append([event('a'), event('b')]);
+  await vi.waitUntil(() => received.length >= 2);
+  await notifier.close();
+  expect(ids(received)).toEqual(['a', 'b']);
+  expect(log.warn).toHaveBeenCalledWith(expect.stringContaining('not taken'), {
+    eventId: 'a',
+    answer: status,
+  });
+});
+
+test('what was not taken before an end is sent by the next start, and what was taken is not', async () => {
+  const { received, url } = await receive();
+  const { start } = await open();
+  const first = await start(url);
+  await first.journal.append([event('a')]);
+  await vi.waitUntil(() => received.length >= 1);
+  await first.notifier.close();
+  // Nobody sends these.
+  await first.journal.append([event('b'), event('c', 'saga.compensation_failed')]);
+  const second = await start(url);
+  await vi.waitUntil(() => received.length >= 3);
+  await second.notifier.close();
+  // `a` may come again, when the end came between its answer and the note of it.
+  expect(ids(received).filter((id) => id !== 'a')).toEqual(['b', 'c']);
+  expect(ids(received).lastIndexOf('a')).toBeLessThan(ids(received).indexOf('b'));
+});
+
+test('who asks for the first time gets none of before', async () => {
+  const { received, url } = await receive();
+  const { start, directory } = await open();
+  await (await openJournal(directory)).append([event('old')]);
+  const { journal, notifier } = await start(url);
+  await journal.append([event('new')]);
+  await vi.waitUntil(() => received.length >= 1);
+  await notifier.close();
+  expect(ids(received)).toEqual(['new']);
+});
+
+test.each(['ftp://x', 'nowhere', ''])('%j is no address', async (url) => {
+  const { start } = await open();
+  await expect(start(url)).rejects.toMatchObject({ name: 'InvalidInput' });
+});
