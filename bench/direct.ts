@@ -1,6 +1,7 @@
 /** The commands in the sandbox by themselves, as the functions would run them, without cloud and store in between. */
 import { createRepositories } from '../adapters/git/repositories.ts';
 import type { CapturedRepository, CaptureReport } from '../core/checkpoint/ports/capture.ts';
+import type { ComposeReport } from '../core/checkpoint/ports/compose.ts';
 import type { RestoreReport } from '../core/checkpoint/ports/restore.ts';
 import { createProcessSandbox } from './processes.ts';
 
@@ -11,6 +12,7 @@ const COMMON = {
   maxFileBytes: 256 * 1024 * 1024,
   maxDepth: 3,
   timeoutMs: 300_000,
+  maxInlineBytes: 8 * 1024 * 1024,
 };
 
 const knownFrom = ({ path, commit, tree, meta, base, baseCommit }: CapturedRepository) =>
@@ -25,10 +27,15 @@ const stateOf = (report: CaptureReport, path: string) => {
     : { tree: found.tree, meta: found.meta };
 };
 
+const stepOf = (base: ReturnType<typeof stateOf>, theirs: ReturnType<typeof stateOf>) =>
+  base === null || theirs === null ? [] : [{ base, theirs }];
+
 export interface DirectSession {
   capture(target?: CaptureReport): Promise<CaptureReport>;
   /** Captures now and restores, as a rollback does. */
   rollback(target: CaptureReport): Promise<RestoreReport>;
+  /** Composes the last capture with what happened in another sandbox between two captures, whose bundles of the later one are brought. */
+  compose(base: CaptureReport, theirs: CaptureReport): Promise<ComposeReport>;
 }
 
 /** A session on the repositories below `projectsRoot`; every call builds on the one before. */
@@ -58,7 +65,6 @@ export const startDirectSession = (
           ? []
           : [{ path, commit, tree, meta }],
       ),
-      maxInlineBytes: 8 * 1024 * 1024,
     };
     last = await repositories.capture(sandbox, request, async () => null);
     if (last.failures.length > 0) throw new Error(`Not captured: ${JSON.stringify(last.failures)}`);
@@ -88,5 +94,41 @@ export const startDirectSession = (
     return report;
   };
 
-  return { capture, rollback };
+  const compose: DirectSession['compose'] = async (base, theirs) => {
+    calls += 1;
+    const now = last ?? (await capture());
+    const report = await repositories.compose(
+      sandbox,
+      {
+        ...COMMON,
+        projectsRoot,
+        toolExecutionId: `t${calls}`,
+        messageId: 'm1',
+        reason: 'merge',
+        knownBases: now.repositories.flatMap(({ base: name }) => name ?? []),
+        nowTag: `t${calls - 1}`,
+        gone: [],
+        markers: false,
+        labels: { ours: 'now', theirs: 'change' },
+        isExported: true,
+        repositories: now.repositories.flatMap(knownFrom).map((known) => ({
+          known,
+          objectFormat: 'sha1' as const,
+          steps: stepOf(stateOf(base, known.path), stateOf(theirs, known.path)),
+          bundles: theirs.bundles.flatMap(({ repositoryPath, kind, commit, sha256, sizeBytes, bytes }) =>
+            repositoryPath === known.path && kind === 'link' && bytes !== undefined
+              ? [{ kind, commit, sha256, sizeBytes, bytes }]
+              : [],
+          ),
+        })),
+      },
+      async () => null,
+    );
+    const isWhole = report.repositories.every(({ state, changed }) => state === 'captured' && changed);
+    if (!isWhole || report.conflicts.length > 0)
+      throw new Error(`Not composed: ${JSON.stringify([report.failures, report.conflicts])}`);
+    return report;
+  };
+
+  return { capture, rollback, compose };
 };

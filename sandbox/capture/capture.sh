@@ -47,9 +47,9 @@ capture_now() {
   : >"$OUT.err"
   : >"$OUT.report"
   read_host && open_shadow "$FORMAT" 2>>"$OUT.err" || return
-  [ -z "$1" ] || begin_look || return
+  [ -z "$LOOK" ] || begin_look || return
   snapshot "$1" >"$OUT.report" 2>>"$OUT.err" || return
-  [ -z "$1" ] || note_look "$1" || return
+  [ -z "$LOOK" ] || note_look "${1:--}" || return
   if [ "$TREE" = "$known_tree" ] && [ "$META" = "$known_meta" ]; then
     COMMIT=$known_commit
     return

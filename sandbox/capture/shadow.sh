@@ -150,12 +150,12 @@ parking_place() {
   PARKING=$HOME_DIR/parked-$SESSION/${sum:0:16}
 }
 
-# few_changed FROM TO: whether these trees were just compared, and differ in few files. IDS are the
-# objects that the second has and the first has not: git has read the trees between.
+# few_changed FROM TO: whether these trees differ in few files. IDS are the objects that the second
+# has and the first has not: git has read the trees between.
 few_changed() {
-  local i entries=()
+  local i entries=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   IDS=$2
-  [ -z "$PARTIAL_FLAG" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$1 $2 "*' end' ]] && mapfile -d '' -t -n 401 entries <"$SHADOW/changes" && [ ${#entries[@]} -le 400 ] || return
+  [ -z "$PARTIAL_FLAG" ] && changes "$1" "$2" 2>/dev/null && mapfile -d '' -t -n 401 entries <"$SHADOW/changes" && [ ${#entries[@]} -le 400 ] || return
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     # :MODE MODE ID ID STATUS
     set -- ${entries[i]}

@@ -1,5 +1,5 @@
-# Whether a repository is still as a capture found it, by one walk and without git. A capture that has
-# a target notes when its look began. Each change since then has given a file or a directory a
+# Whether a repository is still as a capture found it, by one walk and without git. The capture of a
+# rollback notes when its look began. Each change since then has given a file or a directory a
 # change time (ctime) after that one: the system sets it, and no process can. Where this cannot be
 # relied on, or anything changed, the answer is no, and the caller looks with git.
 # shellcheck shell=bash
@@ -36,7 +36,8 @@ begin_look() {
   : >"$SHADOW/looked.mark"
 }
 
-# note_look TARGET: notes what the look found, when it left nothing out.
+# note_look TARGET: notes what the look found, when it left nothing out. The target is `-` where it was
+# not known yet: whether something uncaptured stands in its way, the restore finds out (free_paths).
 note_look() {
   [ -n "$LOOK_BEGAN" ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && [ -z "$FORCED" ] && [ ! -s "$OUT.report" ] && [ ! -s "$SHADOW/rules-seen" ] || return 0
   pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
@@ -48,6 +49,7 @@ note_look() {
 still() {
   local tree meta target at latest offset last
   read -r tree meta target at latest offset last <"$SHADOW/looked" || return
+  [ "$target" != - ] || target=$1
   [ "$tree $meta $target $last" = "$2 $3 $1 end" ] && clock_offset || return
   offset=$((OFFSET - offset))
   [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && known_index_tree && [ "$TREE" = "$tree" ] || return

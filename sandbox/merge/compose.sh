@@ -15,12 +15,35 @@ bring() {
   done
 }
 
-# all_here ID...: whether the object store has all of these.
+# all_here TREE... -- META...: whether the object store has all of these. One process tells, and the
+# entries of the host states with it (part_id).
 all_here() {
-  local answer
-  answer=$(printf '%s\n' "$@" | git cat-file --batch-check 2>>"$OUT.err") || return
-  [[ $answer != *' missing'* ]]
+  local id name i asked=() parts=()
+  local -A seen=()
+  for id; do
+    shift
+    [ "$id" != -- ] || break
+    asked+=("$id^{tree}")
+  done
+  for id; do
+    [ -z "${PARTS[$id]-}${seen[$id]-}" ] || continue
+    seen[$id]=1 asked+=("$id^{tree}")
+    for name in "${PART_NAMES[@]}"; do asked+=("$id:$name"); done
+  done
+  printf '%s\n' "${asked[@]}" >"$OUT.asked" && git cat-file --batch-check='%(objectname)' <"$OUT.asked" >"$OUT.ids" 2>>"$OUT.err" && mapfile -t parts <"$OUT.ids" || return
+  [ ${#parts[@]} = ${#asked[@]} ] || return 2
+  for i in "${!asked[@]}"; do
+    id=${asked[i]} name=${parts[i]}
+    if [[ $name == *' missing' ]]; then
+      # Every host state has the first one, or its tree cannot be read.
+      [[ $id != *'^{tree}' && $id != *:host ]] || { MISSING=1 && return 1; }
+    elif [[ $id == *:* ]]; then
+      PARTS[${id%:*}/${id#*:}]=$name
+    fi
+  done
+  for id; do PARTS[$id]='read'; done
 }
+PART_NAMES=(host modes empty left-out index stage1 stage2 stage3 index-flags state shallow remotes)
 
 # host_text META: TEXT is the part of a capture that is about the host's repository.
 host_text() {
@@ -75,10 +98,7 @@ merge_meta() {
 # one_step S: changes TREE and META by one three-way merge.
 one_step() {
   local base=${S_BASE_TREE[$1]} theirs=${S_THEIRS_TREE[$1]} base_meta=${S_BASE_META[$1]} theirs_meta=${S_THEIRS_META[$1]}
-  all_here "$TREE^{tree}" "$META" "$base^{tree}" "$theirs^{tree}" "$base_meta^{tree}" "$theirs_meta^{tree}" || {
-    MISSING=1
-    return 1
-  }
+  all_here "$TREE" "$base" "$theirs" -- "$META" "$base_meta" "$theirs_meta" || return
   if [ ${#ONLY[@]} -gt 0 ]; then only_paths "$base" "$theirs" 2>>"$OUT.err" && theirs=$RESULT || return; fi
   merge_trees "$base" "$TREE" "$theirs" && merge_meta "$base_meta" "$META" "$theirs_meta" "$TREE" 2>>"$OUT.err" || return
   [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ] || return 0
@@ -110,7 +130,7 @@ compose_one() {
   # A repository that is not here yet comes whole, on the base that it stands on.
   if [ "${C_NEW[i]}" = 1 ]; then
     BASE=${KNOWN_BASE[i]} HEAD_COMMIT=${KNOWN_BASE_COMMIT[i]}
-    all_here "$TREE^{tree}" "$META^{tree}" || { MISSING=1 && return 1; }
+    all_here "$TREE" -- "$META" || return
   fi
   for s in "${steps[@]}"; do one_step "$s" 2>>"$OUT.err" || return; done
   [ -z "$MISSING$UNSUPPORTED" ] && look_for_paths "${steps[@]}" 2>>"$OUT.err" || return
@@ -157,6 +177,8 @@ main() {
   open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
   IN=$HOME_DIR/in-$SESSION/$CALL
   count_processors
+  MERGES=0
+  git_merges || MERGES=$?
   fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   parts=("$RUN/first")
   : >"$RUN/first"

@@ -8,41 +8,40 @@ conflict() {
   emit conflict-path "$1" && emit conflict-kind "$2" && emit conflict-message "$3"
 }
 
-# git_merges: whether this git has `merge-tree --write-tree`, which came with 2.38.
+# git_merges: whether this git has `merge-tree --write-tree`, which came with 2.38. Asked once a call.
 git_merges() {
   local version
-  [ -z "${MERGES-}" ] || return 0
-  version=$(git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
+  version=$(exec git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
   [ $((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2])) -ge 2038 ] || return 1
-  MERGES=1
 }
 
-# side NAME TREE [PARENT]: a branch with this tree, for git to merge. The same trees give the same
-# commits.
-side() {
-  local id
-  id=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nside\n' "$2" "${3:+parent $3$'\n'}" "$ZERO_TIME" "$ZERO_TIME" \
-    | git hash-object -t commit -w --stdin) && mkdir -p -- "$GIT_DIR/refs/heads" && printf '%s\n' "$id" >"$GIT_DIR/refs/heads/$1" || return
-  SIDE=$id
+# sides BASE OURS THEIRS: two branches with these trees, on a commit with the tree of the base, for git
+# to merge. The same trees give the same commits.
+sides() {
+  local who="author Walkback <capture@walkback.invalid> $ZERO_TIME"$'\n'"committer Walkback <capture@walkback.invalid> $ZERO_TIME" ids=()
+  printf 'tree %s\n%s\n\nside\n' "$1" "$who" >"$OUT.base-side" || return
+  TEXT=$(exec git hash-object -t commit -w --stdin <"$OUT.base-side") || return
+  printf 'tree %s\nparent %s\n%s\n\nside\n' "$2" "$TEXT" "$who" >"$OUT.our-side" && printf 'tree %s\nparent %s\n%s\n\nside\n' "$3" "$TEXT" "$who" >"$OUT.their-side" || return
+  TEXT=$(exec git hash-object -t commit -w --no-filters -- "$OUT.our-side" "$OUT.their-side") && mapfile -t ids <<<"$TEXT" && [ ${#ids[@]} = 2 ] || return
+  printf '%s\n' "${ids[0]}" >"$GIT_DIR/refs/heads/$LABEL_OURS" && printf '%s\n' "${ids[1]}" >"$GIT_DIR/refs/heads/$LABEL_THEIRS"
 }
 
 # merge_trees BASE OURS THEIRS: RESULT is the merged tree. Conflicts are recorded; the tree then has
 # markers, and only a caller that asked for them uses it.
 merge_trees() {
-  local status=0 parent
+  local status=0
   RESULT=$2
   if [ "$3" = "$1" ] || [ "$3" = "$2" ]; then return 0; fi
   if [ "$1" = "$2" ]; then
     RESULT=$3
     return 0
   fi
-  git_merges || {
-    status=$?
-    [ $status = 1 ] || return $status
+  if [ "$MERGES" != 0 ]; then
+    [ "$MERGES" = 1 ] || return "$MERGES"
     UNSUPPORTED=1
     return 1
-  }
-  side base "$1" && parent=$SIDE && side "$LABEL_OURS" "$2" "$parent" && side "$LABEL_THEIRS" "$3" "$parent" || return
+  fi
+  sides "$1" "$2" "$3" 2>>"$OUT.err" || return
   git merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
   [ $status -le 1 ] || return $status
   local -a fields=()

@@ -8,7 +8,7 @@ scratch() {
   local from path=$1 version=0 bare=false
   [ -z "${2-}" ] || bare=true
   export GIT_DIR=$RUN/$INDEX.git
-  mkdir -p -- "$GIT_DIR/objects/info" "$GIT_DIR/refs" "$GIT_DIR/info" || return
+  mkdir -p -- "$GIT_DIR/objects/info" "$GIT_DIR/refs/heads" "$GIT_DIR/info" || return
   printf 'ref: refs/heads/none\n' >"$GIT_DIR/HEAD" && printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$GIT_DIR/info/attributes" || return
   [ "$FORMAT" = sha1 ] || version=1
   {
@@ -19,7 +19,8 @@ scratch() {
   from=$ROOT/$path/.agent-shadow/session-$SESSION
   [ ! -d "$from/objects" ] || export GIT_OBJECT_DIRECTORY=$from/objects
   export GIT_ALTERNATE_OBJECT_DIRECTORIES=''
-  parking_place "$path" || return
+  PARKING=$HOME_DIR/none
+  [ ! -d "$HOME_DIR/parked-$SESSION" ] || parking_place "$path" || return
   for from in "$from" "$PARKING"/*/shadow; do
     [ ! -s "$from/shallow" ] || cp -- "$from/shallow" "$GIT_DIR/shallow" || return
   done

@@ -8,7 +8,7 @@ import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createRollbackJournal } from '../rollback/rollback-journal.ts';
 import type { Place } from '../session/place.ts';
-import { createCompose } from './compose.ts';
+import { type Composed, createCompose } from './compose.ts';
 import { requireNoConflicts } from './conflicts.ts';
 
 const REASONS: Record<Composition['kind'], string> = {
@@ -42,6 +42,17 @@ const overtaken = (requestId: string): WalkbackError =>
     details: { requestId },
   });
 
+/** Throws for conflicts, and for what could not be stored. */
+export const requireComposed = (composed: Composed, composition: Composition): void => {
+  requireNoConflicts(composed, composition);
+  const lost = composed.repositories.filter(({ state }) => state === 'failed');
+  if (lost.length === 0) return;
+  throw new WalkbackError(
+    'CaptureFailed',
+    `The merged state of ${lost.map(({ path }) => path).join(', ')} could not be stored. Nothing was changed.`,
+  );
+};
+
 export const createComposeTarget = (deps: CaptureDeps) => {
   const compose = createCompose(deps);
   const { noteTarget } = createRollbackJournal(deps);
@@ -52,6 +63,8 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       target: Checkpoint | undefined;
       sandbox: ExecutionAdapter;
       invocation: Invocation;
+      /** Of this very capture of now, when it was made before the request began. */
+      composed?: Composed | undefined;
     },
     journal: RollbackJournal,
     now: Checkpoint,
@@ -60,26 +73,21 @@ export const createComposeTarget = (deps: CaptureDeps) => {
     if (composition === undefined) throw new Error('There is nothing to compose.');
     const { place, sandbox, invocation } = attempt;
     const toolExecutionId = composedToolId(requestId, journal.captures);
-    const composed = await compose(
-      {
-        session: place.session,
-        sandbox,
-        composition,
-        now,
-        toolExecutionId,
-        messageId: now.messageId,
-        isStored: true,
-      },
-      invocation,
-    );
-    requireNoConflicts(composed, composition);
-    const lost = composed.repositories.filter(({ state }) => state === 'failed');
-    if (lost.length > 0) {
-      throw new WalkbackError(
-        'CaptureFailed',
-        `The merged state of ${lost.map(({ path }) => path).join(', ')} could not be stored. Nothing was changed.`,
-      );
-    }
+    const composed =
+      attempt.composed ??
+      (await compose(
+        {
+          session: place.session,
+          sandbox,
+          composition,
+          now,
+          toolExecutionId,
+          messageId: now.messageId,
+          isStored: true,
+        },
+        invocation,
+      ));
+    requireComposed(composed, composition);
     if (isSame(attempt.target, composed.repositories)) return { journal, target: attempt.target };
     const captured: Captured = {
       repositories: composed.repositories,

@@ -5,6 +5,7 @@ import { rollbackToolId } from '../../shared/ids.ts';
 import { type CaptureDeps, createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createEarlyBundles, type EarlyBundles, servesStates } from '../capture/early-bundles.ts';
+import type { Composed } from '../merge/compose.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
@@ -28,6 +29,8 @@ export interface Attempt {
   /** Number of earlier captures of "now"; starts at 0. */
   round: number;
   invocation: Invocation;
+  /** The state to reach, when it was composed of this attempt's capture before the rollback began. */
+  composed?: Composed | undefined;
 }
 
 /** An attempt whose capture is committed. */

@@ -10,7 +10,6 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import { createCompose } from '../merge/compose.ts';
-import { requireNoConflicts } from '../merge/conflicts.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requireFree } from '../session/abandoned.ts';
@@ -124,17 +123,6 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     return { planId, sandbox, head, captured, composed };
   };
 
-  /** Throws for a composition that would end in conflicts. */
-  const requireComposable = async (
-    input: Wanted,
-    place: Place,
-    goal: { composition: Composition },
-    invocation: Invocation,
-  ): Promise<void> => {
-    const { composed } = await look(input, place, goal, invocation);
-    requireNoConflicts(composed ?? {}, goal.composition);
-  };
-
   /** The plan of a request that may begin, whoever holds the timeline. */
   const plan = async (
     input: Wanted,
@@ -208,5 +196,5 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       : { ...planned, warnings: [...planned.warnings, notFinished(holder)] };
   };
 
-  return { plan, preview, requireComposable };
+  return { plan, preview };
 };

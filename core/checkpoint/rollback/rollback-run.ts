@@ -12,8 +12,9 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import { createComposeTarget } from '../merge/compose-target.ts';
+import type { Prepared } from '../merge/prepare.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
-import { findPlace, headSeqOf } from '../session/place.ts';
+import { findPlace, headSeqOf, type Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { changedError, onlyConflicts, unfinished } from './restore-errors.ts';
 import { bringMissing, statesToBring } from './restore-plan.ts';
@@ -34,6 +35,15 @@ import { copyOf, endedAnswer, mayHaveWritten } from './rollback-phase.ts';
  * keep writing the session.
  */
 const MAX_ATTEMPTS = 5;
+
+/** Whether what was prepared still is the first capture: nobody captured for this request since, and the head is the same. */
+const isFirst = (
+  prepared: Prepared | undefined,
+  journal: RollbackJournal,
+  place: Place,
+  round: number,
+): prepared is Prepared =>
+  prepared !== undefined && round === 0 && journal.captures === 0 && prepared.headSeq === headSeqOf(place);
 
 export const createRollbackRun = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
@@ -95,6 +105,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     sessionId: string,
     requestId: string,
     invocation: Invocation,
+    prepared: Prepared | undefined,
   ): Promise<RollbackAnswer> => {
     let mixed: boolean | undefined;
     for (let round = 0; round < MAX_ATTEMPTS; round++) {
@@ -116,8 +127,11 @@ export const createRollbackRun = (deps: RollbackDeps) => {
         const { targetSeq } = journal;
         const target = targetSeq === 0 ? undefined : await findTarget(store, sessionId, {}, targetSeq);
         const head = await store.getCheckpoint(sessionId, headSeqOf(place));
-        attempt = { journal, place, target, head, sandbox, mixed, round, invocation };
-        taken = await captureNow(attempt);
+        const first = isFirst(prepared, journal, place, round) ? prepared : undefined;
+        const composed = first?.composed;
+        attempt = { journal, place, target, head, sandbox, mixed, round, invocation, composed };
+        taken =
+          first === undefined ? await captureNow(attempt) : { captured: first.captured, early: undefined };
       } catch (error) {
         return giveUp(journal, mixed, error);
       }
@@ -130,9 +144,15 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     throw unfinished(requestId, changedError().message);
   };
 
-  return async (sessionId: string, requestId: string, invocation: Invocation): Promise<RollbackAnswer> => {
+  /** `prepared`: by the call that just began it. */
+  return async (
+    sessionId: string,
+    requestId: string,
+    invocation: Invocation,
+    prepared?: Prepared,
+  ): Promise<RollbackAnswer> => {
     try {
-      return await drive(sessionId, requestId, invocation);
+      return await drive(sessionId, requestId, invocation, prepared);
     } catch (error) {
       if (isWalkbackError(error)) await letGo(sessionId, requestId, invocation);
       throw error;

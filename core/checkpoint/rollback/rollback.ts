@@ -9,6 +9,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
+import { createPrepare } from '../merge/prepare.ts';
 import type { RollbackJournal } from '../model.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import {
@@ -40,7 +41,8 @@ export const createMove = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
   const run = createRollbackRun(deps);
   const settleAbandoned = createRecovery(deps);
-  const { plan, preview, requireComposable } = createRollbackPreview(deps);
+  const { plan, preview } = createRollbackPreview(deps);
+  const prepare = createPrepare(deps);
   const damageOf = createTargetBundles(deps);
 
   const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
@@ -100,10 +102,10 @@ export const createMove = (deps: RollbackDeps) => {
       // The sandbox may still have objects that the store has lost. If it does not, the plan throws the
       // problem.
       if (damage !== undefined) await plan(input, place, goal, invocation);
-      // Conflicts are found before the epoch moves.
-      if ('composition' in goal) await requireComposable(input, place, goal, invocation);
+      const prepared =
+        'composition' in goal ? await prepare(requestId, place, goal.composition, invocation) : undefined;
       const begun = await begin(input, place, goal, invocation);
-      return begun.written ? run(sessionId, requestId, invocation) : undefined;
+      return begun.written ? run(sessionId, requestId, invocation, prepared) : undefined;
     };
     return withSandboxAdvice(place.session, work, sandboxOf(place));
   };
