@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startBenchCloud } from '../cloud.ts';
+import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
 import { plainBranch, plainMerge } from '../plain-git.ts';
 import { mustRun } from '../processes.ts';
@@ -8,7 +9,7 @@ import { type Row, ratioRow } from '../report.ts';
 import { createWorkspace, type Workspace, writeVersion } from '../repositories.ts';
 import type { Benchmark, Context } from './context.ts';
 
-const MERGE_BUDGET = 3;
+const COMPOSE_BUDGET = 3;
 const APPLY_BUDGET = 1.2;
 /** Of what the history has, which is what a second upload of it would be. */
 const FORK_BUDGET = 0.05;
@@ -19,6 +20,48 @@ const oneOf = (files: number, half: 0 | 1, version: number) => ({
   from: half * Math.floor(files / 2) + (version % Math.floor(files / 2)),
   count: 1,
 });
+
+/** The same in plain git: a branch for each side. Stands on the one of ours. */
+const plainDiverge = async (plain: Workspace, version: number, files: number): Promise<void> => {
+  const stand = () => mustRun('for r in */; do git -C "$r" checkout -q main; done', plain.root);
+  await stand();
+  await writeVersion(plain, version, oneOf(files, 1, version));
+  await plainBranch(plain, 'theirs', 'main');
+  await stand();
+  await writeVersion(plain, version, oneOf(files, 0, version));
+  await plainBranch(plain, 'main', 'main');
+};
+
+/** The command that composes, by itself: what `git merge` does but for writing the files. Nothing is captured in it. */
+const composeRow = async ({ place, quick, say }: Context): Promise<Row> => {
+  const files = quick ? 500 : 2_500;
+  say('composing and git merge');
+  const top = await place.directory('compose');
+  const plain = await createWorkspace(join(top, 'plain'), REPOSITORIES, files);
+  const ours: Workspace = { ...plain, root: join(top, 'ours') };
+  const theirs: Workspace = { ...plain, root: join(top, 'theirs') };
+  await mustRun('cp -a plain ours && cp -a plain theirs', top);
+  const session = startDirectSession(ours.root);
+  const fork = startDirectSession(theirs.root);
+  const base = await session.capture();
+  let change = await fork.capture();
+  const measured = await compare({
+    repetitions: quick ? 2 : 8,
+    prepare: async (repetition) => {
+      const version = repetition + 1;
+      await writeVersion(theirs, version, oneOf(files, 1, 0));
+      change = await fork.capture();
+      await writeVersion(ours, version, oneOf(files, 0, 0));
+      await session.capture();
+      await plainDiverge(plain, version, files);
+    },
+    floor: () => plainMerge(plain, 'theirs'),
+    subject: () => session.compose(base, change),
+  });
+  return ratioRow('1 file changed on each side: composing, the command in the sandbox', measured, {
+    budget: COMPOSE_BUDGET,
+  });
+};
 
 const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
   const files = quick ? 500 : 2_500;
@@ -39,12 +82,7 @@ const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
     await fork.checkpoint();
     await writeVersion(ours, version, oneOf(files, 0, version));
     await session.checkpoint();
-    await mustRun('for r in */; do git -C "$r" checkout -q main; done', plain.root);
-    await writeVersion(plain, version, oneOf(files, 1, version));
-    await plainBranch(plain, 'theirs', 'main');
-    await mustRun('for r in */; do git -C "$r" checkout -q main; done', plain.root);
-    await writeVersion(plain, version, oneOf(files, 0, version));
-    await plainBranch(plain, 'main', 'main');
+    await plainDiverge(plain, version, files);
   };
   const merged = await compare({
     repetitions: quick ? 2 : 8,
@@ -77,11 +115,12 @@ const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
   });
   say(`merge ${merged.ratio.toFixed(2)}x, CPU ${merged.cpuRatio?.toFixed(2)}x of git merge`);
   return [
-    ratioRow('merge of 1 file each, against git merge in each: the whole function call', merged, {
-      budget: MERGE_BUDGET,
+    ratioRow('1 file changed on each side: the whole function call, against git merge', merged, {
       roundTrips: trips.sequential,
     }),
-    ratioRow('the same merge against a rollback of 1 file each', applied, { budget: APPLY_BUDGET }),
+    ratioRow('1 file comes: the whole function call, against a rollback of 1 file each', applied, {
+      budget: APPLY_BUDGET,
+    }),
   ];
 };
 
@@ -128,5 +167,5 @@ const forkRow = async ({ place, quick, say }: Context): Promise<Row> => {
 export const mergeBenchmark: Benchmark = {
   name: 'merge',
   title: 'merge of 5 repositories x 2,500 files; fork of a long history',
-  run: async (context) => [await forkRow(context), ...(await mergeRows(context))],
+  run: async (context) => [await forkRow(context), await composeRow(context), ...(await mergeRows(context))],
 };

@@ -23,6 +23,7 @@ import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { isAlive, keepChain } from '../session/retention.ts';
 import { createComposeBundles } from './compose-bundles.ts';
+import { requireNoConflicts } from './conflicts.ts';
 import { type Decision, decideRepositories } from './decide.ts';
 import { requireUnchanged } from './expect-unchanged.ts';
 import { createCompositionSteps } from './steps.ts';
@@ -201,6 +202,8 @@ export const createCompose = (deps: CaptureDeps) => {
             ? takeIn({ session, head: { repositories: told } }, async (upload) => {
                 const answer = await run(upload);
                 requireUsable(answer);
+                // Nothing is stored of what conflicts.
+                requireNoConflicts({ conflicts: [...conflicts, ...answer.conflicts] }, composition);
                 return answer;
               })
             : plan());

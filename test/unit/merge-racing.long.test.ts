@@ -1,0 +1,2 @@
+/** The same tests, at every instant. */
+import './merge-racing.test.ts';
