@@ -50,6 +50,9 @@ export const isRelativePath = (value: string): boolean =>
     .split('/')
     .every((part, _index, parts) => part !== '' && part !== '..' && (part !== '.' || parts.length === 1));
 
+/** They are kept in the journal of the request, which is one item of a table. */
+const MAX_PATHS_BYTES = 128 * 1024;
+
 /** Files, directories or whole repositories. `.` is a repository that is the projects root itself. */
 export const repositoryPaths = z
   .array(
@@ -58,7 +61,10 @@ export const repositoryPaths = z
     }),
   )
   .min(1)
-  .max(200);
+  .max(200)
+  .refine((paths) => new TextEncoder().encode(JSON.stringify(paths)).length <= MAX_PATHS_BYTES, {
+    error: 'are together longer than 128 KiB; name the directories that they are in',
+  });
 
 /** Gitignore-style patterns. */
 export const patterns = z.array(line(512)).max(200);

@@ -1,10 +1,12 @@
 /** The compose command: its input values, and the meaning of its output beside that of a capture. Pure. */
-import { CONFLICT_KINDS } from '../../contract/rollback-answers.ts';
+import { CONFLICT_KINDS, type Conflict } from '../../contract/rollback-answers.ts';
 import type {
   ComposeReport,
   ComposeRepository,
   ComposeRequest,
 } from '../../core/checkpoint/ports/compose.ts';
+import { shortened } from '../../core/shared/bounded.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { refName } from './capture-command.ts';
 import { CHANGES_LIMITS } from './changes-output.ts';
 import type { IncomingBundle } from './join-links.ts';
@@ -86,6 +88,28 @@ const below = (repository: string, path: string): string =>
 const marked = (repositories: readonly (readonly Pair[])[], key: string): string[] =>
   repositories.flatMap((record) => (value(record, key) === '1' ? (value(record, 'repo') ?? '.') : []));
 
+/** A kind that is not known is not guessed: with markers, the conflict would be written into the files as if it were another one. */
+const kindOf = (entry: readonly Pair[], place: string): Conflict['kind'] => {
+  const said = value(entry, 'conflict-kind') ?? '';
+  const known = CONFLICT_KINDS.find((kind) => kind === said);
+  if (known !== undefined) return known;
+  throw new WalkbackError(
+    'CaptureFailed',
+    `The sandbox names a conflict in ${shortened(place)} whose kind is not known ("${shortened(said)}"). Nothing was changed. Is its git newer than this release? Then merge the other paths, and this one by hand.`,
+    { details: { path: place } },
+  );
+};
+
+const conflictIn = (repository: string, entry: readonly Pair[]): Conflict => {
+  const path = value(entry, 'conflict-path') ?? '.';
+  return {
+    repository,
+    path,
+    kind: kindOf(entry, below(repository, path)),
+    message: reasonIn(entry, 'conflict-message'),
+  };
+};
+
 /** Reads what a composition says that a capture does not. */
 export const composeFindings = (
   pairs: readonly Pair[],
@@ -96,12 +120,7 @@ export const composeFindings = (
   const repositories = records(pairs, 'repo');
   return {
     conflicts: repositories.flatMap((record) =>
-      records(record, 'conflict-path').map((entry) => ({
-        repository: value(record, 'repo') ?? '.',
-        path: value(entry, 'conflict-path') ?? '',
-        kind: CONFLICT_KINDS.find((kind) => kind === value(entry, 'conflict-kind')) ?? 'content',
-        message: reasonIn(entry, 'conflict-message'),
-      })),
+      records(record, 'conflict-path').map((entry) => conflictIn(value(record, 'repo') ?? '.', entry)),
     ),
     unknownPaths: repositories.flatMap((record) =>
       all(record, 'unknown-path').map((path) => below(value(record, 'repo') ?? '.', path)),

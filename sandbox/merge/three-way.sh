@@ -68,6 +68,8 @@ read_conflicts() {
     count=${fields[i]}
     [[ $count =~ ^[1-9][0-9]*$ ]] || return 2
     path=${fields[i + 1]} type=${fields[i + count + 1]}
+    # Git could not merge it, and what it left is no result.
+    [[ $type != ERROR* ]] || return 2
     [[ $type == CONFLICT* ]] || continue
     # A message about a path that has no stages of its own, for example the old name of a rename.
     [ -n "${stages[$path]-}${types[$path]-}" ] || order+=("$path")
@@ -96,6 +98,9 @@ kind_of() {
     KIND=binary
   elif [[ $1 == *delete* ]] || { [ -z "$1" ] && { [ "$3" = 12 ] || [ "$3" = 13 ]; }; }; then
     KIND='modify/delete'
+  elif [ -n "$1" ] && [[ $1 != *contents* ]]; then
+    # A word of another git than those that are known: whoever reads it refuses it.
+    KIND=$1
   fi
 }
 

@@ -3,13 +3,15 @@ import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { checkpointItem } from '../../adapters/aws/sessions/session-items.ts';
-import type { Checkpoint } from '../../core/checkpoint/model.ts';
+import type { Checkpoint, CheckpointContent, RollbackJournal } from '../../core/checkpoint/model.ts';
 import { rollbackResult } from '../../core/checkpoint/rollback/rollback-result.ts';
 import { createListSessions } from '../../core/checkpoint/session/list-sessions.ts';
 import { createTimeline } from '../../core/checkpoint/timeline/timeline.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, rollbackOf, sessionOf, wideCheckpointOf as wide } from '../support/session-items.ts';
 import { useSessionsTable } from '../support/sessions-table.ts';
+
+const HEAD = { kind: 'branch' as const, branch: 'main', commit: 'a'.repeat(40) };
 
 describe('what is as large as it may be', () => {
   const table = useSessionsTable();
@@ -48,6 +50,48 @@ describe('what is as large as it may be', () => {
     await failing(commit(over), 'CaptureFailed');
     expect(await commit(fits)).toEqual({ written: true });
     expect((await table.store.getCheckpoint('large', 2))?.repositories).toHaveLength(fits);
+  });
+
+  test('what people read of a checkpoint gives way to what a restore needs, and that is said', async () => {
+    const withContent = (count: number, more: Partial<CheckpointContent> = {}): Checkpoint => {
+      const plain = wide('told', 2, count, 4000);
+      const changes = plain.repositories.map(({ path }) => ({
+        path,
+        files: 1,
+        added: 1,
+        deleted: 1,
+        problem: 'p'.repeat(300),
+      }));
+      const said = { message: { role: 'user', title: 't'.repeat(256) }, changes, ...more };
+      return { ...plain, content: said };
+    };
+    const session = await table.begin('told');
+    let version = 1;
+    const commit = async (checkpoint: Checkpoint) => {
+      version += 1;
+      const seq = version;
+      const item = { ...checkpoint, seq, toolExecutionId: `t${seq}`, checkpointId: `cp-${seq}` };
+      const moved = { ...session, version, seq, headSeq: seq };
+      const write = { session: moved, expectedVersion: version - 1, checkpoint: item };
+      expect(await table.store.commitCheckpoint(write)).toEqual({ written: true });
+      return table.store.getCheckpoint('told', seq);
+    };
+    // All of it fits; the changes do not; nothing but the repositories does.
+    expect((await commit(withContent(20)))?.content?.changes).toHaveLength(20);
+    const object = { key: 'k', sizeBytes: 1, sha256: 's' };
+    const said = { at: 0, bytes: 1 };
+    const lesser = await commit(withContent(60, { object, said }));
+    expect(lesser?.repositories).toHaveLength(60);
+    expect(lesser?.content).toEqual({
+      message: { role: 'user', title: 't'.repeat(256) },
+      object,
+      said,
+      problem: 'the changes of 60 repositories are not kept: the checkpoint has no room for them',
+    });
+    const message = { role: 'user', text: 'x'.repeat(350_000) };
+    const least = await commit(withContent(60, { message }));
+    expect(least?.repositories).toHaveLength(60);
+    expect(least?.content).toEqual({ problem: 'the checkpoint has no room for it' });
   });
 
   test('the timeline of 300 checkpoints, some as wide as an item, is answered page by page', async () => {
@@ -123,6 +167,85 @@ describe('what is as large as it may be', () => {
     const moved = { session: { ...session, version: 2 }, expectedVersion: 1 };
     expect(await table.store.beginRollback(journal, moved)).toEqual({ written: true });
     expect((await table.store.getRollback('messages', 'r'))?.result).toEqual(result);
+  });
+
+  test('whatever there is to say of a rollback, its end fits the journal', async () => {
+    const session = await table.begin('endless');
+    let version = 1;
+    const LONG = 'ü/'.repeat(1300);
+    const host = {
+      head: { from: HEAD, to: HEAD },
+      branches: Array.from({ length: 300 }, (_, at) => ({
+        name: `branch-${at}-`.padEnd(200, 'b'),
+        from: 'a'.repeat(40),
+        to: null,
+        commitsLeft: 1,
+      })),
+    };
+    const finish = async (much: { repositories: number; pathLength: number; asked: number }) => {
+      version += 1;
+      const undo = wide('endless', 6001, much.repositories, much.pathLength);
+      const failures = Array.from({ length: 100 }, () => ({ path: LONG, reason: LONG }));
+      const conflicts = Array.from({ length: 200 }, (_, at) => ({
+        repository: 'app',
+        path: `${LONG}${at}`,
+        kind: 'content' as const,
+        message: LONG,
+      }));
+      const tree = Array.from({ length: 6001 }, (_, at) => ({
+        ...checkpointOf('endless', at + 1),
+        messageId: at === 0 ? null : `${at}-`.padEnd(64, 'm'),
+        messageOrder: at === 0 ? null : at,
+      }));
+      const paths = Array.from({ length: much.asked }, (_, at) => `${at}`.padEnd(600, 'p'));
+      const journal: RollbackJournal = {
+        ...rollbackOf('endless', `r${version}`),
+        composition: { kind: 'paths', fromSeq: 1, paths },
+      };
+      const result = rollbackResult({
+        status: 'APPLIED',
+        journal,
+        target: checkpointOf('endless', 1),
+        undo: { ...undo, failures },
+        tree,
+        report: {
+          outcome: 'applied',
+          problems: [],
+          roundTrips: 1,
+          repositories: undo.repositories.map(({ path }, at) => ({
+            path,
+            written: 1,
+            deleted: 0,
+            action: at % 2 === 0 ? ('unchanged' as const) : ('restored' as const),
+            tree: null,
+            paths: [],
+            host,
+          })),
+          warnings: [],
+        },
+        warnings: Array.from({ length: 500 }, () => LONG),
+        composed: { conflicts, warnings: Array.from({ length: 500 }, () => LONG) },
+        lateWrites: { checkpointId: 'cp-1', files: [] },
+      });
+      const moved = { session: { ...session, version }, expectedVersion: version - 1 };
+      const ended: RollbackJournal = { ...journal, phase: 'done', result };
+      expect(await table.store.beginRollback(ended, moved)).toEqual({ written: true });
+      return result;
+    };
+    const few = await finish({ repositories: 3, pathLength: 200, asked: 1 });
+    expect(few.repositories).toHaveLength(3);
+    const marks = few.warnings.filter((line) => !line.startsWith('ü'));
+    expect(marks.join('; ')).toMatch(
+      /^\d+ more warnings; \d+ more branches change; what changes beside files in \d more repositories is not listed; \d+ more messages are discarded/,
+    );
+    expect(few.conflicts?.length).toBeGreaterThan(2);
+    // Of many whose names are long, those that changed are named.
+    const many = await finish({ repositories: 95, pathLength: 4000, asked: 200 });
+    expect(many.repositories.length).toBeGreaterThan(10);
+    expect(many.repositories.every(({ action }) => action === 'restored')).toBe(true);
+    expect(many.warnings.join('; ')).toContain(
+      `${95 - many.repositories.length} more repositories are not listed`,
+    );
   });
 
   test('sessions as large as they come are listed page by page; a larger one is refused', async () => {

@@ -94,3 +94,35 @@ test('a pattern matches exactly the path that it is made for', () => {
     { numRuns: 8 },
   );
 });
+
+test.each([
+  ['CONFLICT (contents)', ' 100644 100644 100644', '123', 'content'],
+  ['', ' 100644 100644 100644', '123', 'content'],
+  ['CONFLICT (binary)', ' 100644 100644 100644', '123', 'binary'],
+  ['CONFLICT (modify/delete)', ' 100644 100644', '12', 'modify/delete'],
+  ['', ' 100644 100644', '13', 'modify/delete'],
+  ['CONFLICT (contents)', ' 120000 100644', '23', 'symlink'],
+  ['CONFLICT (distinct modes)', ' 100644 100644', '23', 'mode'],
+  ['CONFLICT (file/directory)', ' 100644', '2', 'file/directory'],
+  ['CONFLICT (rename/delete)', ' 100644 100644', '12', 'rename'],
+  ['CONFLICT (rename involved in collision)CONFLICT (contents)', ' 100644 100644', '23', 'rename'],
+  ['CONFLICT (directory rename suggested)', ' 100644', '3', 'rename'],
+  ['CONFLICT (file in way of directory rename)', ' 100644', '3', 'rename'],
+  // No state of ours has a submodule. A word of a git to come is passed on, and refused by whoever reads it.
+  ['CONFLICT (submodule)', ' 160000 160000', '23', 'CONFLICT (submodule)'],
+  ['CONFLICT (of a kind to come)', ' 100644 100644', '23', 'CONFLICT (of a kind to come)'],
+])('git says %j of a conflict (modes%s, stages %s): %s', (types, modes, stages, kind) => {
+  expect(bash(['merge/three-way'], `kind_of '${types}' '${modes}' ${stages}; printf %s "$KIND"`).stdout).toBe(
+    kind,
+  );
+});
+
+test('a path that git could not merge is no conflict: the composition fails', () => {
+  const said = (type: string) =>
+    bash(
+      ['merge/three-way'],
+      `fields=(tree $'100644 aaa 1\\tf' '' 1 f '${type}' 'Cannot merge f'); CONFLICTS=0; read_conflicts`,
+    );
+  expect(said('ERROR: three-way content merge failed').status).toBe(2);
+  expect(said('CONFLICT (contents)').status).toBe(0);
+});

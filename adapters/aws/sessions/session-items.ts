@@ -6,6 +6,7 @@
 import type {
   ChainLink,
   Checkpoint,
+  CheckpointContent,
   Message,
   RehydrateJournal,
   ReviewCopy,
@@ -42,14 +43,26 @@ export const sessionItem = (session: Session): Item => {
   );
 };
 
+/** What people read gives way to what a restore needs: less and less of it. */
+const lesserContents = (content: CheckpointContent | undefined): (CheckpointContent | undefined)[] => {
+  if (content === undefined) return [undefined];
+  const { changes = [], object, said, message, tool } = content;
+  const problem = `the changes of ${changes.length} repositories are not kept: the checkpoint has no room for them`;
+  const texts = { ...(message && { message }), ...(tool && { tool }), ...(said && { object, said }) };
+  return [content, { ...texts, problem }, { problem: 'the checkpoint has no room for it' }];
+};
+
 export const checkpointItem = (checkpoint: Checkpoint): Item => {
-  const { messageId, ...rest } = checkpoint;
-  const item = {
-    ...checkpointKey(checkpoint.sessionId, checkpoint.seq),
-    ...rest,
-    ...(messageId !== null && { messageId }),
-  };
-  if (!isTooLarge(item)) return item;
+  const { messageId, content, ...rest } = checkpoint;
+  for (const kept of lesserContents(content)) {
+    const item = {
+      ...checkpointKey(checkpoint.sessionId, checkpoint.seq),
+      ...rest,
+      content: kept,
+      ...(messageId !== null && { messageId }),
+    };
+    if (!isTooLarge(item)) return item;
+  }
   throw new WalkbackError(
     'CaptureFailed',
     `A checkpoint of ${checkpoint.repositories.length} repositories does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,

@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
@@ -22,17 +23,13 @@ export interface Captured {
 }
 
 /** More would not fit into an item of the table. The rest is only counted. */
-const MAX_LISTED = 100;
-
-const MAX_TEXT = 500;
-
-const shortened = (text: string): string =>
-  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}...`;
+const LISTED = { count: 100, bytes: 64 * 1024 };
 
 const capped = (items: readonly Uncaptured[], what: string): Uncaptured[] => {
-  const listed = items
-    .slice(0, MAX_LISTED)
+  const told = items
+    .slice(0, LISTED.count)
     .map((item) => ({ ...item, path: shortened(item.path), reason: shortened(item.reason) }));
+  const listed = firstThatFit(told, LISTED);
   const left = items.length - listed.length;
   return left === 0 ? listed : [...listed, { path: '.', reason: `${left} more ${what}` }];
 };

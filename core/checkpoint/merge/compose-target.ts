@@ -1,4 +1,6 @@
 /** Makes the state that a rollback is to reach, when it is composed, and a checkpoint of it (W4). */
+
+import { firstLines, firstThatFit } from '../../shared/bounded.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { composedToolId } from '../../shared/ids.ts';
@@ -16,6 +18,9 @@ const REASONS: Record<Composition['kind'], string> = {
   revert: 'revert',
   merge: 'merge',
 };
+
+/** What the checkpoint's item has room for, beside the repositories. */
+const TOLD = { count: 200, bytes: 48 * 1024 };
 
 const isSameState = (a: RepositoryState | undefined, b: RepositoryState): boolean =>
   a?.state === b.state && (b.state !== 'captured' || (a.tree === b.tree && a.meta === b.meta));
@@ -106,7 +111,10 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       toolExecutionId,
       reason: REASONS[composition.kind],
       mergedFrom: secondParent(composition),
-      composed: { conflicts: composed.conflicts.slice(0, 200), warnings: composed.warnings },
+      composed: {
+        conflicts: firstThatFit(composed.conflicts, TOLD),
+        warnings: firstLines(composed.warnings, TOLD, (left) => `${left} more warnings`),
+      },
     });
     if (noted === undefined) throw overtaken(requestId);
     return { journal: noted.journal, target: noted.checkpoint };

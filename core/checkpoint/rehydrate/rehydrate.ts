@@ -4,6 +4,7 @@
  */
 import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
+import { firstLines } from '../../shared/bounded.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { timeSortableId } from '../../shared/ids.ts';
@@ -32,6 +33,9 @@ const failedToRestore = (outcome: string, problems: { path: string; message: str
     { details: { problems: problems.slice(0, 100) } },
   );
 };
+
+/** Of warnings, in the journal. */
+const TOLD = { count: 200, bytes: 48 * 1024 };
 
 export const createRehydrate = (deps: RehydrateDeps) => {
   const { store, sandboxes, repositories, clock, log, random } = deps;
@@ -111,7 +115,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       if (restored instanceof WalkbackError) throw restored;
       await keepCheckpoint(store, session, target, clock);
       const { sandboxId } = sandbox;
-      const { warnings } = restored;
+      const warnings = firstLines(restored.warnings, TOLD, (left) => `${left} more warnings`);
       const answer = (epoch: number): RehydrateAnswer => ({
         sandboxId,
         checkpointId: target.checkpointId,

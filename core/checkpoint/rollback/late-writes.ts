@@ -4,6 +4,7 @@
  */
 
 import type { LateWrites } from '../../../contract/answer-fields.ts';
+import { firstThatFit } from '../../shared/bounded.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { lateToolId } from '../../shared/ids.ts';
@@ -26,7 +27,7 @@ interface After {
 }
 
 /** Files that an answer lists. */
-const MAX_FILES = 200;
+const TOLD = { count: 200, bytes: 48 * 1024 };
 
 /** What the checkpoint below could not capture, or left out, this one does not have either. */
 const onTop = (below: Checkpoint, captured: Captured): Captured => {
@@ -85,7 +86,7 @@ export const createLateWrites = (deps: RollbackDeps) => {
           reason: 'late-writes',
           sandboxId: journal.sandboxId,
           detached: journal.detached,
-          lateFiles: captured.late.slice(0, MAX_FILES),
+          lateFiles: firstThatFit(captured.late, TOLD),
         },
         clock,
       );

@@ -1,31 +1,72 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
+import { bytesOf, firstLines, firstThatFit } from '../../shared/bounded.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { discardedBetween } from '../timeline/tree.ts';
 
-/** Paths of a plan that are listed per repository; the counts are exact. */
-const MAX_PATHS = 200;
+/**
+ * The result is kept in the journal, which is one item of 400 KB: a rollback that is done must never fail because there is too
+ * much to say about it. So all lists together have what the rest of the journal leaves, and are marked where they are cut.
+ */
+const ITEM_BYTES = 380_000;
+/** No journal is so large that less is left (contract/fields.ts bounds its paths). */
+const LEAST_BYTES = 160_000;
 
+const KIB = 1024;
+const WARNINGS = { count: 200, bytes: 40 * KIB };
+const CONFLICTS = { count: 200, bytes: 32 * KIB };
 /** Branches that are listed per repository. */
 const MAX_BRANCHES = 50;
-
-/**
- * The result is kept in the journal, which is one item of 400 KB. Lists that could fill it are cut, and
- * marked as cut.
- */
+/** What changes beside files, in all repositories together. */
+const HOST_BYTES = 32 * KIB;
 const MAX_MESSAGES = 2000;
-const MAX_WARNINGS = 200;
-const MAX_CONFLICTS = 200;
-
-const cut = (items: readonly string[], max: number, more: (left: number) => string): [string[], string[]] =>
-  items.length <= max ? [[...items], []] : [items.slice(0, max), [more(items.length - max)]];
+/** Paths of a plan that are listed per repository; the counts are exact. A plan is not kept. */
+const MAX_PATHS = 200;
+const PLAN_BYTES = 2 * 1024 * KIB;
 
 /** Single files that could not be read. They are left in place, and are not in the undo checkpoint. */
 const notUndoable = (undo: Checkpoint): string[] =>
   undo.failures.map(({ path, reason }) => `${path}: not in the undo checkpoint: ${reason}`);
+
+type Told = RollbackAnswer['repositories'][number];
+
+/** What changes beside files, as long as there is room for it, in order. */
+const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[] } => {
+  let room = HOST_BYTES;
+  let [unlisted, branches] = [0, 0];
+  const told = repositories.map((one) => {
+    if (one.host === undefined) return one;
+    const host = { ...one.host, branches: one.host.branches.slice(0, MAX_BRANCHES) };
+    room -= bytesOf(host);
+    if (room >= 0) {
+      branches += one.host.branches.length - host.branches.length;
+      return { ...one, host };
+    }
+    unlisted += 1;
+    const { host: _host, ...rest } = one;
+    return rest;
+  });
+  return {
+    told,
+    cut: [
+      ...(branches > 0 ? [`${branches} more branches change`] : []),
+      ...(unlisted > 0 ? [`what changes beside files in ${unlisted} more repositories is not listed`] : []),
+    ],
+  };
+};
+
+/** Those that change are told first, where there is no room for all. */
+const mostTelling = (repositories: readonly Told[], bytes: number): Told[] => {
+  if (bytesOf(repositories) <= bytes) return [...repositories];
+  const rank = ({ action }: Told): number => (action === 'unchanged' ? 1 : 0);
+  const ordered = repositories.toSorted((a, b) => rank(a) - rank(b));
+  return firstThatFit(ordered, { count: ordered.length, bytes });
+};
+
+const more = (left: number, what: string): string[] => (left > 0 ? [`${left} more ${what}`] : []);
 
 export const rollbackResult = (from: {
   status: RollbackAnswer['status'];
@@ -42,34 +83,53 @@ export const rollbackResult = (from: {
 }): RollbackAnswer => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
-  const { conflicts = [] } = from.composed ?? {};
-  const [discardedMessageIds, unlisted] = cut(
-    discardedBetween(from.tree, undo.seq, target.seq),
-    MAX_MESSAGES,
-    (left) => `${left} more messages are discarded: all after trimAfterMessageId`,
-  );
-  const [warnings, more] = cut(
+  const conflicts = firstThatFit(from.composed?.conflicts ?? [], CONFLICTS);
+  const warnings = firstLines(
     [...(from.composed?.warnings ?? []), ...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
-    MAX_WARNINGS,
+    WARNINGS,
     (left) => `${left} more warnings`,
   );
+  const before = { ...from.journal, ...from.lateWrites, conflicts, warnings };
+  const room = Math.max(LEAST_BYTES, ITEM_BYTES - bytesOf(before));
+  const all = from.report.repositories.map(
+    ({ path, written, deleted, action, host }): Told => ({
+      path,
+      written,
+      deleted,
+      action,
+      ...(host && { host }),
+    }),
+  );
+  const hosts = withHosts(all);
+  const repositories = mostTelling(hosts.told, Math.floor((room * 3) / 4));
+  const discarded = discardedBetween(from.tree, undo.seq, target.seq);
+  const discardedMessageIds = firstThatFit(discarded, {
+    count: MAX_MESSAGES,
+    bytes: room - bytesOf(repositories),
+  });
+  const paths = new Map(from.report.repositories.map((one) => [one.path, one.paths]));
+  const share = { count: MAX_PATHS, bytes: Math.floor(PLAN_BYTES / Math.max(1, repositories.length)) };
+  const cut = [
+    ...hosts.cut,
+    ...more(all.length - repositories.length, 'repositories are not listed'),
+    ...more(
+      discarded.length - discardedMessageIds.length,
+      'messages are discarded: all after trimAfterMessageId',
+    ),
+  ];
   return {
     status,
     checkpointId: target.checkpointId,
     epoch: from.journal.epoch,
     undoCheckpointId: isPlan ? null : undo.checkpointId,
-    repositories: from.report.repositories.map(({ path, written, deleted, action, host, paths }) => ({
-      path,
-      written,
-      deleted,
-      action,
-      ...(host && { host: { ...host, branches: host.branches.slice(0, MAX_BRANCHES) } }),
-      ...(isPlan && { paths: paths.slice(0, MAX_PATHS) }),
+    repositories: repositories.map((one) => ({
+      ...one,
+      ...(isPlan && { paths: firstThatFit(paths.get(one.path) ?? [], share) }),
     })),
     discardedMessageIds,
     trimAfterMessageId: target.messageId,
-    warnings: [...warnings, ...more, ...unlisted],
-    ...(conflicts.length > 0 && { conflicts: conflicts.slice(0, MAX_CONFLICTS) }),
+    warnings: [...warnings, ...cut],
+    ...(conflicts.length > 0 && { conflicts }),
     ...(from.lateWrites && { lateWrites: from.lateWrites }),
     ...(from.journal.by && { by: from.journal.by }),
   };

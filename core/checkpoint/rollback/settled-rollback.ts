@@ -1,5 +1,6 @@
 /** Describes a rollback that another call settled. Pure. */
 import type { SettledRollback } from '../../../contract/answer-fields.ts';
+import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
@@ -18,7 +19,9 @@ export interface SettledFacts {
   late?: Kept;
 }
 
-const MAX_KEPT = 50;
+/** Also in the session's own item. */
+const KEPT = { count: 50, bytes: 16 * 1024 };
+const MAX_MESSAGE = 8000;
 
 const sentence = (journal: RollbackJournal, facts: SettledFacts): string => {
   const begun = `Rollback "${journal.requestId}" was not finished by its caller.`;
@@ -37,7 +40,7 @@ const sentence = (journal: RollbackJournal, facts: SettledFacts): string => {
 const keptSentence = (kept: readonly string[]): string => {
   if (kept.length === 0) return '';
   const more = kept.length > 5 ? `, and ${kept.length - 5} more` : '';
-  return ` Work done since stays: ${kept.slice(0, 5).join(', ')}${more}.`;
+  return ` Work done since stays: ${kept.slice(0, 5).map(shortened).join(', ')}${more}.`;
 };
 
 export const settledRollback = (
@@ -54,11 +57,13 @@ export const settledRollback = (
     targetCheckpointId: facts.target?.checkpointId ?? null,
     undoCheckpointId: facts.undo?.checkpointId ?? null,
     foundCheckpointId: found,
-    kept: facts.kept.slice(0, MAX_KEPT),
+    kept: firstThatFit(facts.kept.map(shortened), KEPT),
     by: facts.by,
     at: clock.now().toISOString(),
     ...(facts.late?.lateWrites && { lateWrites: facts.late.lateWrites }),
-    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`,
+    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`
+      .slice(0, MAX_MESSAGE)
+      .toWellFormed(),
   };
 };
 

@@ -1,0 +1,37 @@
+/** Lists and texts for a stored item, which has 400 KB for all it holds. Sizes are as JSON. Pure. */
+
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+export interface Bound {
+  count: number;
+  bytes: number;
+}
+
+/** The first items: no more than so many, and together no larger than so many bytes. */
+export const firstThatFit = <T>(items: readonly T[], { count, bytes }: Bound): T[] => {
+  const kept: T[] = [];
+  let room = bytes;
+  for (const item of items) {
+    // And the comma.
+    room -= bytesOf(item) + 1;
+    if (kept.length >= count || room < 0) break;
+    kept.push(item);
+  }
+  return kept;
+};
+
+/** The same, with a last line that says how many are left out. */
+export const firstLines = (
+  lines: readonly string[],
+  bound: Bound,
+  more: (left: number) => string,
+): string[] => {
+  const kept = firstThatFit(lines, bound);
+  return kept.length === lines.length ? kept : [...kept, more(lines.length - kept.length)];
+};
+
+const MAX_TEXT = 500;
+
+/** A path or a reason, for people. */
+export const shortened = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}...`;
