@@ -105,14 +105,23 @@ one_step() {
   TREE=$RESULT META=$RESULT_META
 }
 
-# look_for_paths STEP...: names the paths that were asked for and that no state has.
+# look_for_paths STEP...: names the paths that were asked for and that no state has: neither a file, nor a
+# directory, nor an empty one, which trees do not hold.
 look_for_paths() {
-  local s path
-  local -A at=()
+  local s path hollow
+  local -A at=() hollows=()
   [ ${#ONLY[@]} -gt 0 ] || return 0
   entries_of "$TREE" at "${ONLY[@]}" || return
   for s; do entries_of "${S_BASE_TREE[s]}" at "${ONLY[@]}" && entries_of "${S_THEIRS_TREE[s]}" at "${ONLY[@]}" || return; done
-  for path in "${ONLY[@]}"; do [ -n "${at[./$path]-}" ] || emit unknown-path "$path" || return; done
+  for path in "${ONLY[@]}"; do
+    [ -z "${at[./$path]-}" ] || continue
+    if [ ${#hollows[@]} = 0 ]; then
+      for s; do empties_in "${S_BASE_META[s]}" "$OUT.list" hollows && empties_in "${S_THEIRS_META[s]}" "$OUT.list" hollows || return; done
+      empties_in "$META" "$OUT.list" hollows || return
+    fi
+    for hollow in "${!hollows[@]}"; do [[ $hollow/ != "./$path/"* ]] || continue 2; done
+    emit unknown-path "$path" || return
+  done
 }
 
 compose_one() {

@@ -197,6 +197,22 @@ test('only some paths come back, and a path that is nowhere is named', async () 
   ).toBe('2\nx\n600\nsecond\n');
 });
 
+test('an empty directory comes back by its name, and one that is new goes', async () => {
+  await using harness = await createHarness();
+  harness.sh(BEGIN);
+  harness.sh('cd r; mkdir -p hollow a/b/c; chmod 700 hollow');
+  const then = await harness.capture();
+  harness.sh('cd r; rmdir hollow a/b/c a/b a; mkdir -p new/newer kept');
+  const now = await harness.capture();
+  const paths = { r: ['hollow', 'a/b', 'new', 'nowhere'] };
+  const { report, merged: goal } = await harness.compose([{ base: now, theirs: then }], { paths });
+  expect(report.unknownPaths).toEqual(['r/nowhere']);
+  await harness.rollback(goal);
+  expect(harness.sh('cd r; stat -c "%a %n" hollow a/b/c kept; ls -d new 2>/dev/null || true')).toBe(
+    '700 hollow\n755 a/b/c\n755 kept\n',
+  );
+});
+
 test('objects that the sandbox lost are asked for, and brought', async () => {
   await using at = await sides(BEGIN, 'echo o > o', 'echo t > t');
   const { harness, base, theirs } = at;

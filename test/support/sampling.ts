@@ -14,11 +14,18 @@ const TURNS = [
   // Calls of a function that fail: checkpoint-convergence.test.ts and merge-convergence.test.ts have every call, and faults-checkpoint.test.ts a real cloud.
   ['faults-rollback', 'faults-rehydrate', 'faults-merge'],
   // Services and processes that end under an operation: checkpoint-convergence.test.ts, and saga-kill.test.ts for real ones.
-  ['faults-outage', 'rollback-given-up', 'faults-script-kill', 'faults-process-kill', 'saga-inline-kill'],
+  [
+    'faults-outage',
+    'rollback-given-up',
+    'faults-script-kill',
+    'faults-process-kill',
+    'faults-workspace-kill',
+    'saga-inline-kill',
+  ],
   // Commands in the sandbox that fail: git-restore-faults.test.ts.
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Much at once: checkpoint-concurrency.test.ts, git-random-session.test.ts.
-  ['rollback-concurrency', 'properties-session', 'git-size'],
+  ['rollback-concurrency', 'properties-session', 'git-size', 'git-paths-cases'],
   // Whole stories of a session: grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
   ['checkpoint-large', 'checkpoint-round-trips', 'rehydrate-copies', 'rollback-late', 'rewind'],
   // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.

@@ -18,6 +18,7 @@ const node = (seq: number, parentSeq: number | null, message: number | null, com
   reason: 'before-tool',
   complete,
   detached: false,
+  createdAt: '2026-01-01T00:00:00.000Z',
 });
 
 /** Trees as a session makes them: every parent is older than its child. */

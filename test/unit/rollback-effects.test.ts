@@ -16,6 +16,7 @@ const node = (seq: number, parentSeq: number | null, messageId: string | null) =
   complete: true,
   reason: 'manual',
   detached: false,
+  createdAt: '2026-01-01T12:00:00.000Z',
 });
 
 describe('which sagas came after a checkpoint', () => {

@@ -132,6 +132,7 @@ export const treeNodeFields = checkpoint.pick({
   detached: true,
   mergedFrom: true,
   forkedFrom: true,
+  createdAt: true,
 });
 
 const message = z.looseObject({

@@ -8,19 +8,36 @@ import type { TreeNode } from '../ports/stores.ts';
 
 export type Timelines = ReadonlyMap<
   string,
-  readonly Pick<TreeNode, 'seq' | 'checkpointId' | 'parentSeq' | 'mergedFrom' | 'forkedFrom'>[]
+  readonly Pick<TreeNode, 'seq' | 'checkpointId' | 'parentSeq' | 'mergedFrom' | 'forkedFrom' | 'createdAt'>[]
 >;
 
 const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
 
+/** Clocks of functions differ, but not by so much. */
+const CLOCKS_MS = 3_600_000;
+
+/**
+ * Which checkpoints each one's state came from. One that is younger than what came from it is another one: the session was
+ * gone, and begun again under the same id.
+ */
 const index = (timelines: Timelines): Map<string, CheckpointRef[]> => {
   const parents = new Map<string, CheckpointRef[]>();
+  const bornMs = new Map(
+    [...timelines].flatMap(([sessionId, nodes]) =>
+      nodes.map(({ seq, createdAt }) => [nameOf({ sessionId, seq }), Date.parse(createdAt)] as const),
+    ),
+  );
+  const known = (ref: CheckpointRef | undefined, createdAt: string): CheckpointRef[] => {
+    const bornAt = ref && bornMs.get(nameOf(ref));
+    const isAnother = bornAt !== undefined && bornAt > Date.parse(createdAt) + CLOCKS_MS;
+    return ref === undefined || isAnother ? [] : [ref];
+  };
   for (const [sessionId, nodes] of timelines) {
-    for (const { seq, parentSeq, mergedFrom, forkedFrom } of nodes) {
+    for (const { seq, parentSeq, mergedFrom, forkedFrom, createdAt } of nodes) {
       parents.set(nameOf({ sessionId, seq }), [
         ...(parentSeq === null ? [] : [{ sessionId, seq: parentSeq }]),
-        ...(mergedFrom === undefined ? [] : [mergedFrom]),
-        ...(forkedFrom === undefined ? [] : [forkedFrom]),
+        ...known(mergedFrom, createdAt),
+        ...known(forkedFrom, createdAt),
       ]);
     }
   }

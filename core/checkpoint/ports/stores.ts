@@ -44,7 +44,7 @@ export type TimelineMove =
   | { session: Session; expectedVersion: number }
   | { copy: ReviewCopy; expectedVersion: number };
 
-/** Sequence number, parent and message of a checkpoint: enough to build the tree. */
+/** Sequence number, parent, message and time of a checkpoint: enough to build the tree. */
 export type TreeNode = Pick<
   Checkpoint,
   | 'seq'
@@ -57,6 +57,7 @@ export type TreeNode = Pick<
   | 'detached'
   | 'mergedFrom'
   | 'forkedFrom'
+  | 'createdAt'
 >;
 
 /** The Sessions table. All reads are strongly consistent unless stated otherwise. */

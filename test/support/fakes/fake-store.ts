@@ -136,6 +136,7 @@ export const createFakeStore = (): FakeStore => {
           reason: one.reason,
           complete: one.complete,
           detached: one.detached,
+          createdAt: one.createdAt,
           ...(one.mergedFrom !== undefined && { mergedFrom: one.mergedFrom }),
           ...(one.forkedFrom !== undefined && { forkedFrom: one.forkedFrom }),
         })),

@@ -1,0 +1,2 @@
+/** The same tests, with every call. */
+import './workspace-faults.test.ts';
