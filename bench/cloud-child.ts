@@ -5,6 +5,7 @@ import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
 import { recordUnits } from '../test/support/recorded-units.ts';
 import type { Answer, Question, Usage } from './cloud-process.ts';
 import { cpuMs } from './measure.ts';
+import { startProcessorProfile } from './processor-profile.ts';
 
 const LOOK_EVERY_MS = 20;
 const TICKS_PER_SECOND = 100;
@@ -70,9 +71,22 @@ const looking = setInterval(() => {
   if (sagas.length > 0) tell({ kind: 'ended', sagas });
 }, LOOK_EVERY_MS);
 
+let profile: Promise<Awaited<ReturnType<typeof startProcessorProfile>>> | undefined;
+const beginProfile = async (): Promise<void> => {
+  profile = startProcessorProfile();
+  await profile;
+  tell({ kind: 'profile' });
+};
+const endProfile = async (): Promise<void> => {
+  const end = await profile;
+  if (end !== undefined) tell({ kind: 'profiled', codes: await end() });
+};
+
 process.on('message', (question: Question) => {
   if (question === 'usage') tell({ kind: 'usage', usage: usage() });
   if (question === 'units') tell({ kind: 'units', units: { ...recorded.units } });
+  if (question === 'profile') void beginProfile();
+  if (question === 'profiled') void endProfile();
   if (question === 'close') {
     clearInterval(looking);
     void cloud.close().then(async () => {

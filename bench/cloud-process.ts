@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Endpoints } from '../local/services.ts';
 import type { Units } from '../test/support/recorded-units.ts';
+import type { ProfiledCode } from './processor-profile.ts';
 
 export interface Usage {
   /** Its own, and of every process it started that has ended. */
@@ -18,11 +19,13 @@ export interface Usage {
   databaseResidentBytes: number;
 }
 
-export type Question = 'usage' | 'units' | 'close';
+export type Question = 'usage' | 'units' | 'profile' | 'profiled' | 'close';
 export type Answer =
   | { kind: 'ready'; endpoints: Endpoints; environment: Readonly<Record<string, string>> }
   | { kind: 'usage'; usage: Usage }
   | { kind: 'units'; units: Units }
+  | { kind: 'profile' }
+  | { kind: 'profiled'; codes: ProfiledCode[] }
   | { kind: 'ended'; sagas: { sagaId: string; name: string }[] };
 
 const CHILD = join(import.meta.dirname, 'cloud-child.ts');
@@ -43,6 +46,8 @@ export interface CloudProcess {
   usage: () => Promise<Usage>;
   /** What was written so far. Counted only when it was started so. */
   units: () => Promise<Units>;
+  /** Where its own processor time goes during the work, DynamoDB's left out. */
+  profiled: (work: () => Promise<unknown>) => Promise<ProfiledCode[]>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -136,6 +141,15 @@ export const startCloudProcess = async (
       const answer = expectAnswer('units');
       child.send('units' satisfies Question);
       return (await answer).units;
+    },
+    profiled: async (work) => {
+      const began = expectAnswer('profile');
+      child.send('profile' satisfies Question);
+      await began;
+      await work();
+      const ended = expectAnswer('profiled');
+      child.send('profiled' satisfies Question);
+      return (await ended).codes;
     },
     [Symbol.asyncDispose]: async () => {
       lambda.destroy();

@@ -101,10 +101,7 @@ await new Command('bench')
   .description('Measure the budgets: ratios against plain git in the same run.')
   .option('--json', 'print JSON instead of a table')
   .option('--quick', 'small sizes and few repetitions')
-  .option(
-    '--profile',
-    'show where the processor time of a checkpoint and a rollback goes, process by process',
-  )
+  .option('--profile', 'show where the processor time of a checkpoint, a rollback and a step of a saga goes')
   .option('--only <name>', `one of ${NAMES.join(', ')}; may be repeated`, collect)
   .action(run)
   .parseAsync();

@@ -1,10 +1,11 @@
-/** `npm run bench -- --profile`: where the processor time of a checkpoint and of a rollback goes, process by process. */
+/** `npm run bench -- --profile`: where the processor time of a checkpoint, a rollback and a step of a saga goes, process by process. */
 import { type DirectSession, startDirectSession } from './direct.ts';
 import { cpuMs } from './measure.ts';
 import type { Place } from './place.ts';
 import { createProcessSandbox } from './processes.ts';
 import { milliseconds } from './report.ts';
 import { createWorkspace, writeVersion } from './repositories.ts';
+import { profileStep } from './sagas/profile.ts';
 import { createShims, type ProcessCost } from './shims.ts';
 
 const REPOSITORIES = 5;
@@ -54,6 +55,17 @@ const shorten = (costs: readonly ProcessCost[]): ProcessCost[] => {
     rest.cpuMs += cost;
   }
   return [...costs.filter((one) => one.cpuMs >= WORTH_A_LINE_MS), ...(rest.calls === 0 ? [] : [rest])];
+};
+
+/** No process is started for a step, so its lines are packages and folders of the cloud's own process, and DynamoDB. */
+const sagaProfile = async (place: Place, sagas: number): Promise<Profile> => {
+  const step = await profileStep(place, sagas);
+  const codes = step.codes.map(({ code, cpuMs: cost }) => ({ name: code, calls: 0, cpuMs: cost }));
+  return {
+    what: 'saga: a step driven by the machine',
+    cpuMs: step.cpuMs + step.databaseCpuMs,
+    processes: [{ name: 'DynamoDB', calls: 1, cpuMs: step.databaseCpuMs }, ...shorten(codes)],
+  };
 };
 
 /**
@@ -107,7 +119,8 @@ export const measureProfiles = async (
       processes: [{ name: 'the shells', calls: 0, cpuMs: shells }, ...shorten(each)],
     });
   }
-  return profiles;
+  say('saga: a step');
+  return [...profiles, await sagaProfile(place, repetitions)];
 };
 
 /** One line for each process: how often it is started, its processor time, and its share of the whole. */
@@ -116,7 +129,7 @@ export const renderProfiles = (profiles: readonly Profile[]): string =>
     .map(({ what, cpuMs: whole, processes }) => {
       const lines = processes.map(({ name, calls, cpuMs: cost }) => {
         const share = `${((cost / whole) * 100).toFixed(0)} %`.padStart(5);
-        return `  ${name.padEnd(20)}${(calls === 0 ? '' : calls.toFixed(1)).padStart(6)}${milliseconds(cost).padStart(9)} ${share}`;
+        return `  ${name.padEnd(36)}${(calls === 0 ? '' : calls.toFixed(1)).padStart(6)}${milliseconds(cost).padStart(9)} ${share}`;
       });
       return `${what}: ${milliseconds(whole)} of processor time\n${lines.join('\n')}\n`;
     })

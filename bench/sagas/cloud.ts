@@ -54,6 +54,7 @@ export const startSagaCloud = async (dataDir: string, counting = false): Promise
     repeats: cloud.repeats,
     usage: cloud.usage,
     units: cloud.units,
+    profiled: cloud.profiled,
     ended: (sagaId) => endOf(sagaId).promise,
     rows,
     sealed: async (sagaId) => {
