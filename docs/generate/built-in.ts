@@ -1,5 +1,6 @@
 /** The built-in catalog as the functions read it: made from the tools, so that code and catalog cannot drift. */
 import { manifestOf } from '../../kit/manifest.ts';
+import { templates } from '../../tools/templates/catalog.ts';
 import { workspaceTools } from '../../tools/workspace/catalog.ts';
 import { createUses } from '../../tools/workspace/uses.ts';
 
@@ -16,5 +17,5 @@ const declared = () =>
 
 export const builtInCatalog = (): string => {
   const tools = declared().map((tool) => manifestOf(tool, 'walkback-workspace-tools'));
-  return `${JSON.stringify({ tools, definitions: [] }, undefined, 2)}\n`;
+  return `${JSON.stringify({ tools, definitions: templates }, undefined, 2)}\n`;
 };

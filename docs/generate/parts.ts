@@ -2,9 +2,11 @@
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
 import { EXIT_CODES } from '../../contract/exit-codes.ts';
 import { FUNCTION_ROWS, type NamedRow } from '../../contract/functions.ts';
+import { templates } from '../../tools/templates/catalog.ts';
 import { clientReference, errorReference } from './api.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { code, table } from './markdown.ts';
+import { templateReference } from './templates.ts';
 
 const isForCallers = ({ callers }: NamedRow): boolean => callers.some((caller) => caller !== 'internal');
 
@@ -89,6 +91,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'internal-functions': internalFunctions,
   errors: errorTable,
   'exit-codes': exitCodeTable,
+  templates: () => templateReference(templates),
   'client-reference': clientReference,
   'error-reference': errorReference,
 };

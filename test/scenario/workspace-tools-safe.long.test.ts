@@ -1,8 +1,8 @@
 /** The built-in tools of workspaces are safe by the kit's own checks, on the embedded cloud. */
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRuntime } from '../../functions/runtime.ts';
 import { checkpointPorts, workspaces } from '../../functions/sandbox-runtime.ts';
-import { testToolIsSafe } from '../../kit/conformance.ts';
+import { type ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';
 import { workspaceTools } from '../../tools/workspace/catalog.ts';
 import { createUses } from '../../tools/workspace/uses.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -61,6 +61,20 @@ test('run_in_workspace is safe', async () => {
   });
 });
 
+test('the tools that take checkpoints are safe', async () => {
+  const { sessionId, root } = await fork('for-checkpoints');
+  const count = async () => {
+    const { checkpoints } = await cloud.invoke('timeline', { sessionId, limit: 200 });
+    return (checkpoints as unknown[]).length;
+  };
+  const before = await count();
+  for (const name of ['checkpoint_workspace', 'prepare_changeset']) {
+    const observe = async () => shell(root, 'git -C api status --porcelain; git -C api log --format=%H');
+    await testToolIsSafe(await toolNamed(name), { sagaId: name, arguments: { sessionId }, observe });
+  }
+  expect(await count()).toBeGreaterThan(before);
+});
+
 test('apply_changeset and dismiss_workspace are safe', async () => {
   const { sessionId, root } = await fork('for-apply');
   shell(root, 'echo of the fork > api/applied');
@@ -71,7 +85,7 @@ test('apply_changeset and dismiss_workspace are safe', async () => {
     arguments: { from: sessionId, into: world.sessionId },
     observe: async () => world.fingerprint(),
   });
-  await testToolIsSafe(await toolNamed('dismiss_workspace'), {
+  const dismissing = testToolIsSafe(await toolNamed('dismiss_workspace'), {
     sagaId: 'dismiss',
     arguments: { sessionId },
     // What it makes: an ended session, and one sandbox less.
@@ -82,4 +96,12 @@ test('apply_changeset and dismiss_workspace are safe', async () => {
       return status === 'ended' ? [status, isRunning] : [];
     },
   });
+  // A sandbox that was killed does not come back. All that its compensator does is to say so; everything else holds.
+  const { problems } = await dismissing.then(
+    () => ({ problems: [] }),
+    (error: ToolUnsafe) => error,
+  );
+  expect(problems).toMatchObject([
+    expect.stringContaining('its compensator changes what the provider shows'),
+  ]);
 });

@@ -114,6 +114,7 @@ export const commandOn = (
     'walkback-export-ledger': (input: ExportLedgerInput) => invoke('walkback-export-ledger', input),
     'walkback-list-locks': (input: object) => invoke('walkback-list-locks', input),
     'walkback-operate-saga': (input: OperateSagaInput) => invoke('walkback-operate-saga', input),
+    'walkback-start-saga': (input: { requestedBy: string }) => invoke('walkback-start-saga', input),
     'walkback-submit-step': (input: SubmitStepInput) => invoke('walkback-submit-step', input),
     'walkback-close-saga': (input: CloseSagaInput) => invoke('walkback-close-saga', input),
     'walkback-describe-saga': (input: { sagaId: string }) => invoke('walkback-describe-saga', input),

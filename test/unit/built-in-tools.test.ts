@@ -16,10 +16,13 @@ test('each is a tool of the catalog, and what changes something can be taken bac
   expect(tools.map(({ name, effect, exclusive }) => [name, effect, exclusive ?? false])).toEqual([
     ['preflight', 'read', false],
     ['open_workspace', 'compensatable', false],
+    ['checkpoint_workspace', 'read', false],
+    ['begin_work', 'compensatable', false],
     ['run_in_workspace', 'compensatable', false],
     ['verify_commitments', 'read', false],
+    ['prepare_changeset', 'read', true],
     ['apply_changeset', 'compensatable', true],
-    ['dismiss_workspace', 'irreversible', false],
+    ['dismiss_workspace', 'partial', false],
   ]);
 });
 
@@ -45,4 +48,21 @@ test('another version of somebody comes first, and the same version cannot be an
     /is stored with other content/,
   );
   expect((await put({ tools: [first], definitions: [] })).versions).toMatchObject([{ stored: false }]);
+});
+
+test('templates are checked as put-catalog checks them, and say when they are to be looked at again', async () => {
+  const put = createPutCatalog({
+    store: memorySagaStore().store,
+    functions: { look: async () => ({ state: 'missing' }) },
+  });
+  const { versions } = await put({ tools: catalog.tools, definitions: catalog.definitions });
+  expect(versions.filter(({ kind }) => kind === 'definition').map(({ name }) => name)).toEqual(
+    definitions.map(({ name }) => name),
+  );
+  const listed = await createListCatalog({ store: open(), clock })();
+  for (const { name } of definitions) {
+    const found = listed.definitions.find((one) => one.name === name);
+    expect(found?.daysToReview, name).toBeGreaterThan(0);
+    expect((await open().getDefinition(name))?.plan, name).toBeDefined();
+  }
 });

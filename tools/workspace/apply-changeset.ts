@@ -1,67 +1,141 @@
 import * as z from 'zod';
-import { id, repositoryPaths } from '../../contract/fields.ts';
-import { isOpen } from '../../core/checkpoint/rollback/rollback-phase.ts';
-import { defineTool, type Tool } from '../../kit/define-tool.ts';
+import { checkpointId, id, repositoryPaths } from '../../contract/fields.ts';
+import { requireSession } from '../../core/checkpoint/session/session-rules.ts';
+import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
+import { ToolRejected } from '../../kit/outcomes.ts';
+import { APPLY_KEY } from './checkpoints.ts';
+import { createTakeBack, requestAt } from './take-back-changesets.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
-import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
+import { invocationOf, refusing, type Uses } from './uses.ts';
+
+/** Of one step. */
+const MOST_WORKSPACES = 40;
+
+const input = z
+  .strictObject({
+    from: z
+      .union([
+        id,
+        z
+          .array(id)
+          .min(1)
+          .max(MOST_WORKSPACES)
+          .refine((all) => new Set(all).size === all.length, { error: 'each only once' }),
+      ])
+      .describe('the workspace: what its last checkpoint holds; or several, merged in this order'),
+    into: id.describe('the session that the work comes into'),
+    paths: repositoryPaths.optional(),
+    checkpointId: checkpointId.optional().describe('the workspace must still stand there (WorkspaceMoved)'),
+    expectUnchanged: z
+      .boolean()
+      .optional()
+      .describe('as of walkback-merge: refuses when the target moved (TargetMoved)'),
+  })
+  .refine(
+    (value) =>
+      !Array.isArray(value.from) || (value.checkpointId === undefined && value.expectUnchanged !== true),
+    { path: ['from'], error: 'with checkpointId or expectUnchanged: one workspace' },
+  );
+type Input = z.output<typeof input>;
+
+const listOf = ({ from }: Pick<Input, 'from'>): readonly string[] => (Array.isArray(from) ? from : [from]);
 
 /**
- * Merges the work of one session into another, all repositories or none. Undone by taking back what the merge changed; what
+ * Merges the work of sessions into another, all repositories or none. Undone by taking back what the merges changed; what
  * was done in the target since then stays.
  */
-export const applyChangeset = ({ merge, revert, ports }: Uses): Tool =>
-  defineTool({
+export const applyChangeset = (uses: Uses): Tool => {
+  const { merge, ports } = uses;
+  const takeBack = createTakeBack(uses);
+
+  const requireAt = async ({ from, checkpointId: expected }: Input): Promise<void> => {
+    if (expected === undefined || Array.isArray(from)) return;
+    const { headSeq } = await requireSession(ports.store, from);
+    const head = await ports.store.getCheckpoint(from, headSeq);
+    if (head?.checkpointId === expected) return;
+    throw new ToolRejected(
+      'WorkspaceMoved',
+      `Workspace "${from}" stands at ${head?.checkpointId ?? 'no checkpoint'}, not at ${expected}. Verify it again.`,
+    );
+  };
+
+  const mergeAll = async (all: Input, call: ToolCall) => {
+    const { into, paths, expectUnchanged } = all;
+    const answers = [];
+    for (const [at, from] of listOf(all).entries()) {
+      const asked = {
+        from,
+        into,
+        requestId: requestAt(call.forwardKey, at),
+        ...(paths !== undefined && { paths }),
+        ...(expectUnchanged === true && { expectUnchanged }),
+      };
+      try {
+        answers.push(await refusing(() => merge(asked, invocationOf(call))));
+      } catch (error) {
+        // A rejection says that nothing happened, so those before it are taken back first.
+        if (at > 0 && error instanceof ToolRejected && !error.retryable) {
+          await takeBack(all.into, listOf(all).length, call);
+          throw new ToolRejected(error.code, `${from}: ${error.message}`.slice(0, 1000));
+        }
+        throw at > 0 && error instanceof ToolRejected ? new Error(error.message, { cause: error }) : error;
+      }
+    }
+    return answers;
+  };
+
+  return defineTool({
     name: 'apply_changeset',
     version: '1.0.0',
-    description: 'Merges a workspace into a session, all repositories or none. Undone by revert_changeset.',
+    description: 'Merges workspaces into a session, all repositories or none. Undone by revert_changeset.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,
     idempotencyWindowSeconds: DAY_SECONDS,
-    // Of all sagas of a project that apply to this session, one at a time.
-    resourceKey: "'apply ' & into",
+    resourceKey: APPLY_KEY,
     exclusive: true,
-    input: z.strictObject({
-      from: id.describe('the workspace: what its last checkpoint holds'),
-      into: id.describe('the session that the work comes into'),
-      paths: repositoryPaths.optional(),
-    }),
+    input,
     output: z.object({
       status: z.string(),
       checkpointId: z.string(),
       undoCheckpointId: z.string().nullable(),
       files: z.int().describe('written and deleted in the target'),
     }),
-    externalRef: ({ checkpointId }) => checkpointId,
-    execute: async ({ from, into, paths }, call) => {
-      const requestId = requestOf(call.forwardKey);
+    externalRef: ({ checkpointId: made }) => made,
+    execute: async (all, call) => {
       await call.fence();
-      const answer = await refusing(() =>
-        merge({ from, into, requestId, ...(paths !== undefined && { paths }) }, invocationOf(call)),
-      );
-      const { status, checkpointId, undoCheckpointId, repositories } = answer;
-      const files = repositories.reduce((sum, { written, deleted }) => sum + written + deleted, 0);
-      return { status, checkpointId, undoCheckpointId: undoCheckpointId ?? null, files };
+      if (await takeBack.isBegun(all.into, listOf(all).length, call)) {
+        await takeBack(all.into, listOf(all).length, call);
+        throw new ToolRejected('ChangesetConflict', 'They conflicted, and what was merged was taken back.');
+      }
+      await refusing(() => requireAt(all));
+      const answers = await mergeAll(all, call);
+      const last = answers.at(-1);
+      if (last === undefined) throw new Error('There is nothing to merge.');
+      const applied = answers.filter(({ status }) => status !== 'NOTHING');
+      return {
+        status: applied.at(-1)?.status ?? last.status,
+        checkpointId: last.checkpointId,
+        undoCheckpointId: applied[0]?.undoCheckpointId ?? null,
+        files: answers
+          .flatMap(({ repositories }) => repositories)
+          .reduce((sum, { written, deleted }) => sum + written + deleted, 0),
+      };
     },
     compensate: {
       name: 'revert_changeset',
       timeoutSeconds: TIMEOUT_SECONDS,
-      // By key: the journal of the merge says whether anything was applied.
-      execute: async ({ arguments: { from, into, paths } }, call) => {
-        const requestId = requestOf(call.forwardKey);
-        const begun = await ports.store.getRollback(into, requestId);
-        if (begun === undefined || begun.phase === 'failed') return {};
-        if (isOpen(begun)) {
-          // It may have written: it is brought to its end first, so that there is one thing to take back.
-          await merge({ from, into, requestId, ...(paths !== undefined && { paths }) }, invocationOf(call));
-        }
-        const done = await ports.store.getRollback(into, requestId);
-        const merged = done?.phase === 'done' ? done.result?.checkpointId : undefined;
-        if (merged === undefined) return {};
-        const { checkpointId } = await revert(
-          { sessionId: into, checkpointIds: [merged], requestId: `${requestId}.undo` },
-          invocationOf(call),
-        );
-        return { externalRef: checkpointId };
+      execute: async ({ arguments: all }, call) => {
+        const target = await ports.store.getSession(all.into);
+        // A fork that was dismissed since is gone with all that was done in it.
+        if (target?.status === 'ended' && target.forkedFrom !== undefined) return {};
+        const externalRef = await takeBack(all.into, listOf(all).length, call, (at) => ({
+          from: listOf(all)[at] ?? '',
+          into: all.into,
+          ...(all.paths !== undefined && { paths: all.paths }),
+          ...(all.expectUnchanged === true && { expectUnchanged: true }),
+        }));
+        return externalRef === undefined ? {} : { externalRef };
       },
     },
   });
+};

@@ -4,13 +4,16 @@ import { defineTool, type Tool } from '../../kit/define-tool.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { refusing, type Uses } from './uses.ts';
 
-/** Ends a fork whose work is done. Its checkpoints are kept for their time; a sandbox that was killed does not come back. */
-export const dismissWorkspace = ({ endSession }: Uses): Tool =>
+/**
+ * Ends a fork whose work is done. Its checkpoints are kept for their time; a sandbox that was killed does not come back. So
+ * it can be taken back in part: what a checkpoint holds can be rehydrated, and that is said.
+ */
+export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
   defineTool({
     name: 'dismiss_workspace',
     version: '1.0.0',
     description: 'Ends a workspace and kills its sandbox. Its checkpoints stay for their time.',
-    effect: 'irreversible',
+    effect: 'partial',
     timeoutSeconds: TIMEOUT_SECONDS,
     idempotencyWindowSeconds: DAY_SECONDS,
     input: z.strictObject({ sessionId: id.describe('the fork') }),
@@ -20,5 +23,16 @@ export const dismissWorkspace = ({ endSession }: Uses): Tool =>
       await call.fence();
       await refusing(() => endSession({ sessionId, discard: true }));
       return { sessionId };
+    },
+    compensate: {
+      name: 'note_dismissed_workspace',
+      execute: async ({ arguments: { sessionId } }) => {
+        const session = await ports.store.getSession(sessionId);
+        if (session === undefined || session.status !== 'ended') return {};
+        return {
+          externalRef: sessionId,
+          residue: `Workspace ${sessionId} stays ended. What its last checkpoint holds can be rehydrated until ${session.expiresAt}.`,
+        };
+      },
     },
   });
