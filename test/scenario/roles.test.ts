@@ -8,16 +8,9 @@ import type { DeployedName } from '../../contract/invoke.ts';
 import { PEOPLE_ROWS, PERSON_ROLES, type PersonRole } from '../../contract/people.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { FunctionFailure } from '../support/cloud.ts';
-import { policyOf } from '../support/policies.ts';
+import { invokedBy, mayInvoke, POLICIES, policyOf } from '../support/policies.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
-
-const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:';
-const POLICIES: Record<PersonRole, string> = {
-  reviewer: 'AccessReviewer',
-  operator: 'AccessOperator',
-  finance: 'AccessFinance',
-};
 
 const NO_SESSION = ['--session', 'nobody'];
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -106,12 +99,11 @@ const reached = new Map<PersonRole, Set<string>>();
 
 /** The command, with what the role's policy lets through. */
 const runAs = async (role: PersonRole, argv: string[]) => {
-  const policy = policyOf(template, POLICIES[role]);
   const denied: string[] = [];
   const names = reached.get(role) ?? new Set();
   reached.set(role, names);
   const invoke = (name: string) => async (input: unknown) => {
-    if (!policy.allows('lambda:InvokeFunction', `${FUNCTION_ARN}walkback-${name}`)) {
+    if (!mayInvoke(template, role, name)) {
       denied.push(name);
       throw new CliError('ConfigurationError', `not authorized to perform lambda:InvokeFunction on ${name}`);
     }
@@ -157,9 +149,7 @@ describe.each(PERSON_ROLES)('%s', (role) => {
       if (failure !== undefined)
         expect(REFUSALS, `${argv.join(' ')}: ${failure.message}`).toContain(failure.name);
     }
-    const granted = policyOf(template, POLICIES[role])
-      .resources('lambda:InvokeFunction')
-      .map((arn) => arn.replace(/^.*:function:walkback-/, ''));
+    const granted = invokedBy(template, role);
     const byHand = Object.keys(WITHOUT_COMMAND[role] ?? {});
     expect(new Set([...(reached.get(role) ?? []), ...byHand])).toEqual(new Set(granted));
   });

@@ -1,4 +1,5 @@
 /** Decides as IAM does whether the managed policy of a role lets it do something, from the synthesised template. */
+import type { PersonRole } from '../../contract/people.ts';
 import { createResolver } from '../../local/resolve.ts';
 import type { Template } from '../../local/template.ts';
 import { asArray, managedPolicy } from './template.ts';
@@ -41,3 +42,21 @@ export const policyOf = (template: Template, logicalIdPart: string): Decider => 
       statements.flatMap(({ actions, resources }) => (actions.includes(action) ? resources : [])),
   };
 };
+
+const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:walkback-';
+
+/** The managed policy of each role of people. */
+export const POLICIES: Record<PersonRole, string> = {
+  reviewer: 'AccessReviewer',
+  operator: 'AccessOperator',
+  finance: 'AccessFinance',
+};
+
+export const mayInvoke = (template: Template, role: PersonRole, name: string): boolean =>
+  policyOf(template, POLICIES[role]).allows('lambda:InvokeFunction', `${FUNCTION_ARN}${name}`);
+
+/** The functions that the policy of a role names, without prefix. */
+export const invokedBy = (template: Template, role: PersonRole): string[] =>
+  policyOf(template, POLICIES[role])
+    .resources('lambda:InvokeFunction')
+    .map((arn) => arn.replace(/^.*:function:walkback-/, ''));
