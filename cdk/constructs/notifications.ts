@@ -8,7 +8,7 @@ import {
   Rule,
   RuleTargetInput,
 } from 'aws-cdk-lib/aws-events';
-import { ApiDestination as ApiDestinationTarget, SnsTopic } from 'aws-cdk-lib/aws-events-targets';
+import { ApiDestination as ApiDestinationTarget, SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -19,6 +19,7 @@ import {
   NOTICE_SOURCE,
   NOTICE_TEXT,
 } from '../../contract/notices.ts';
+import { NoticeTopic } from './notice-topic.ts';
 
 export interface ApiTarget {
   /** An https address that takes a POST, as `https://slack.com/api/chat.postMessage`. */
@@ -35,7 +36,10 @@ export interface ApiTarget {
 export interface NotificationsProps {
   /** `walkback.events.bus`. */
   bus: IEventBus;
-  /** Gets the text, for mail. Of an encrypted topic the key must let `events.amazonaws.com` use it. */
+  /**
+   * Gets the text, for mail, with a subject, and as attributes `kind`, `sagaId`, `tool`, `amount`, `currency` and `eventId`. The key of
+   * an encrypted topic that is imported must let the role of the machine use it (`kms:Decrypt`, `kms:GenerateDataKey`).
+   */
   topic?: ITopic;
   /** Gets the text as JSON: Slack, a gateway for mail, a pager. */
   api?: ApiTarget;
@@ -68,7 +72,9 @@ export class Notifications extends Construct {
       },
     });
     if (topic !== undefined) {
-      this.rule.addTarget(new SnsTopic(topic, { message: RuleTargetInput.fromText(TEXT), deadLetterQueue }));
+      const { machine } = new NoticeTopic(this, 'Topic', { topic, deadLetterQueue });
+      const input = RuleTargetInput.fromEventPath('$.detail');
+      this.rule.addTarget(new SfnStateMachine(machine, { input, deadLetterQueue }));
     }
     if (api !== undefined) this.#addApi(api, deadLetterQueue);
   }
