@@ -39,7 +39,8 @@ export const hostChange = () =>
           commitsLeft: count.nullable().describe('commits that nothing holds after it; null: not known'),
         }),
       )
-      .describe('that appear, vanish or move'),
+      .describe('that appear, vanish or move: the first of them, by name'),
+    branchesLeft: count.optional().describe('so many more appear, vanish or move'),
     index: z
       .object({ entries: count.nullable().describe('null: not known') })
       .optional()

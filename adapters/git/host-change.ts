@@ -41,11 +41,13 @@ export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
       commitsLeft: before && !before.startsWith('refs/') ? numberOrNull(left) : 0,
     };
   });
+  const left = value(record, 'host-branches-left');
   const [index] = all(record, 'host-index');
   const [before, after] = [value(record, 'host-operation-from'), value(record, 'host-operation-to')];
   const change: HostChange = {
     ...(from !== undefined && to !== undefined && { head: headChange(record, from, to) }),
     branches: branches.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(left !== undefined && { branchesLeft: numberOrNull(left) ?? 0 }),
     ...(index !== undefined && { index: { entries: numberOrNull(index) } }),
     ...(before !== undefined && { operation: { from: before || null, to: after || null } }),
   };

@@ -20,6 +20,20 @@ operation_of() {
   done <"$OUT.operation"
 }
 
+# More branches are only counted: each takes a process, and there may be thousands.
+BRANCHES_MOST=200
+
+# plan_branches: lists the branches that differ, in order of their names.
+plan_branches() {
+  local name names=() sorted=()
+  for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || names+=("$name"); done
+  for name in "${!want[@]}"; do [ -n "${have[$name]-}" ] || names+=("$name"); done
+  [ ${#names[@]} -gt 0 ] || return 0
+  printf '%s\n' "${names[@]}" | sort >"$OUT.branches" && mapfile -t sorted <"$OUT.branches" || return
+  for name in "${sorted[@]:0:BRANCHES_MOST}"; do plan_branch "$name" || return; done
+  [ ${#sorted[@]} -le $BRANCHES_MOST ] || emit host-branches-left $((${#sorted[@]} - BRANCHES_MOST))
+}
+
 # plan_host FROM TO: writes pairs for the differences. A host state that was not captured is not
 # compared, because a restore leaves it alone.
 plan_host() {
@@ -36,8 +50,7 @@ plan_host() {
     emit host-head-from "$kind $commit $ref" && emit host-head-to "$T_KIND $T_COMMIT $T_REF"
     plan_head "$kind" "$commit"
   fi
-  for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || plan_branch "$name" || return; done
-  for name in "${!want[@]}"; do [ -n "${have[$name]-}" ] || plan_branch "$name" || return; done
+  plan_branches || return
   for name in index stage1 stage2 stage3 index-flags; do
     same_part "$from" "$to" $name || return
     [ -n "$SAME" ] || entries=1

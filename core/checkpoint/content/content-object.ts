@@ -20,8 +20,8 @@ export interface RecordedChanges {
   patch: Uint8Array;
 }
 
-/** What was stored had less; it was made by us, of what a sandbox said. */
-const MAX_PART_BYTES = 8 * MIB;
+/** What was stored had less; it was made by us, of what a sandbox said. As JSON, a name may be six times as long. */
+const MAX_PART_BYTES = 32 * MIB;
 
 const saidSchema = z.object({ text: z.string().optional(), input: z.string().optional() });
 const headSchema = () => z.object({ files: z.array(fileChange()), host: hostChange().optional() });

@@ -39,10 +39,12 @@ const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[]
   let [unlisted, branches] = [0, 0];
   const told = repositories.map((one) => {
     if (one.host === undefined) return one;
-    const host = { ...one.host, branches: one.host.branches.slice(0, MAX_BRANCHES) };
+    const listed = one.host.branches.slice(0, MAX_BRANCHES);
+    const others = one.host.branches.length - listed.length + (one.host.branchesLeft ?? 0);
+    const host = { ...one.host, branches: listed, ...(others > 0 && { branchesLeft: others }) };
     room -= bytesOf(host);
     if (room >= 0) {
-      branches += one.host.branches.length - host.branches.length;
+      branches += others;
       return { ...one, host };
     }
     unlisted += 1;
