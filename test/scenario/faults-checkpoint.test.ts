@@ -1,4 +1,7 @@
+/** Every service fails at every call of a checkpoint that keeps what was said and what changed; the same call again finishes it, once. */
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import {
   describeCase,
@@ -19,11 +22,45 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
+/** Longer than what stays in the checkpoint's own item. */
+const saidOf = (tool: string) => ({
+  message: { role: 'user', title: `title of ${tool}`, text: `text of ${tool} `.repeat(100) },
+  tool: { name: 'Bash', input: { command: `input of ${tool} `.repeat(100) } },
+});
+
+/** What people read of a checkpoint is whole, or says what it lacks. Answers whether it is whole. */
+const expectTold = async (tool: string, checkpointId: string, name: string): Promise<boolean> => {
+  const asked = { sessionId: 's1', checkpointId };
+  const { checkpoints } = (await cloud.invoke('changes', asked)) as unknown as ChangesAnswer;
+  const [told] = checkpoints;
+  const { message, tool: called } = saidOf(tool);
+  expect(told?.message?.title, name).toBe(message.title);
+  const notes = [...(told?.warnings ?? []), ...(told?.repositories ?? []).flatMap(({ note }) => note ?? [])];
+  if (notes.length === 0) {
+    expect(told, name).toMatchObject({
+      message: { text: message.text, truncated: false },
+      tool: { name: 'Bash', input: JSON.stringify(called.input), truncated: false },
+    });
+    expect(told?.repositories.length, name).toBeGreaterThan(0);
+    for (const { change, counts, patch, host, truncated } of told?.repositories ?? []) {
+      expect([change, truncated], name).toEqual(['changed', false]);
+      expect(counts?.files === 0 ? host : patch, name).toBeTruthy();
+    }
+  }
+  return notes.length === 0;
+};
+
+const objectsLeft = async (): Promise<string[]> => {
+  const Bucket = cloud.environment['WALKBACK_BUCKET'];
+  const { Contents = [] } = await new S3Client().send(new ListObjectsV2Command({ Bucket }));
+  return Contents.flatMap(({ Key }) => Key ?? []);
+};
+
 test('whatever fails at whatever call of a checkpoint, the same call again makes exactly one', async () => {
   edit(world.root, 1, world.paths);
-  const counts = await line.count(() => world.checkpoint('clean'));
+  const counts = await line.count(() => world.checkpoint('clean', 'clean', saidOf('clean')));
   const recorded = new Map<string, Recorded>();
-  let metCount = 0;
+  let [metCount, wholeCount] = [0, 0];
   for (const [index, fault] of faultCases('checkpoint', counts, {
     every: 40,
     whole: 2,
@@ -33,12 +70,17 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
     const tool = `t${index}`;
     edit(world.root, index + 2, world.paths);
     const looks = world.fingerprint();
-    const { met, answer: second } = await failAndRepeat(line, fault, () => world.checkpoint(tool));
+    const { met, answer: second } = await failAndRepeat(line, fault, () =>
+      world.checkpoint(tool, tool, saidOf(tool)),
+    );
     if (met) metCount += 1;
+    if (await expectTold(tool, second.checkpointId, name)) wholeCount += 1;
     expect(second.looks, name).toEqual(looks);
     recorded.set(tool, second);
   }
   expect(metCount).toBeGreaterThanOrEqual(recorded.size / 2);
+  // Only what is stored of it may be lacking, and only where the store failed.
+  expect(wholeCount).toBeGreaterThanOrEqual(recorded.size / 2);
   const { checkpoints, session } = await world.timeline();
   const taken = checkpoints.filter(({ toolExecutionId }) => recorded.has(toolExecutionId));
   expect(taken.map(({ toolExecutionId }) => toolExecutionId).toReversed()).toEqual([...recorded.keys()]);
@@ -54,4 +96,11 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
     await cloud.invoke('rollback', { sessionId: 's1', checkpointId, sandboxId, requestId: `visit-${tool}` });
     expect(look(), tool).toEqual(looks);
   }
+
+  // Nothing that a failed call stored stays for ever.
+  expect(await objectsLeft()).not.toEqual([]);
+  await cloud.invoke('end-session', { sessionId: 's1' });
+  await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));
+  await cloud.settled();
+  expect(await objectsLeft()).toEqual([]);
 }, 900_000);

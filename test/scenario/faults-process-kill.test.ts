@@ -1,9 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
+/** The whole cloud is killed in the middle of checkpoints, rollbacks and rehydrates. The same call again finishes each, once. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Cloud } from '../../local/cloud.ts';
-import { type CliScene, openCliScene } from '../support/cli.ts';
-import { invokerOf } from '../support/cloud.ts';
+import { type KilledCloud, startKilledCloud, timed } from '../support/killed-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { instants, printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import {
@@ -14,7 +11,6 @@ import {
   rootOf,
   sandboxIds,
   type World,
-  type WorldCloud,
 } from '../support/world.ts';
 
 const test = inTurn('faults-process-kill');
@@ -26,44 +22,19 @@ const SEED = printedSeed('process kill');
 /** One of them, another one each time; all of them in a whole run. */
 const OPERATIONS = sampled(['checkpoint', 'rollback', 'rehydrate'], { every: 3, offset: SEED });
 
-interface Running {
-  cloud: WorldCloud;
-  child: ChildProcess;
-  ended: Promise<unknown>;
-}
-
-let scene: CliScene;
-let running: Running;
+let running: KilledCloud;
 let world: World;
 
-const up = async (): Promise<void> => {
-  const { child, firstLine, ended } = await scene.start(['up', '--json']);
-  const facts = JSON.parse(firstLine) as Pick<Cloud, 'endpoints' | 'environment' | 'dataDir'>;
-  running = { cloud: { ...facts, invoke: invokerOf(facts) }, child, ended };
-  if (world !== undefined) world.cloud = running.cloud;
-};
-
 beforeAll(async () => {
-  scene = await openCliScene();
-  await up();
+  running = await startKilledCloud();
   world = await openWorld(running.cloud, { paths: ['api', 'web'] });
+  running.onUp((cloud) => {
+    world.cloud = cloud;
+  });
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => running[Symbol.asyncDispose]());
 
-/** `kill -9` of the whole cloud after a part of what the operation usually takes; then a new one on the same data. */
-const killDuring = async (work: () => Promise<unknown>, afterMs: number): Promise<void> => {
-  const lost = Promise.allSettled([work()]);
-  await delay(afterMs);
-  running.child.kill('SIGKILL');
-  await Promise.all([running.ended, lost]);
-  await up();
-};
-
-const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-  const startedMs = performance.now();
-  return { value: await work(), ms: performance.now() - startedMs };
-};
-
+const killDuring = (work: () => Promise<unknown>, afterMs: number) => running.killDuring(work, afterMs);
 const invoke = (name: string, event: unknown) => running.cloud.invoke(name, event);
 let edits = 0;
 const change = (): void => edit(world.root, ++edits, world.paths);

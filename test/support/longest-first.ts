@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'test/contract/git-restore-faults.long.test.ts',
   'test/contract/git-faults-capture.long.test.ts',
+  'test/scenario/faults-workspace-kill.long.test.ts',
   'test/scenario/faults-process-kill.long.test.ts',
   'test/scenario/faults-rollback.long.test.ts',
   'test/scenario/faults-rehydrate.long.test.ts',

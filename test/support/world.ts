@@ -138,8 +138,8 @@ export interface World {
   paths: readonly string[];
   fingerprint(): string[];
   timeline(): Promise<WorldTimeline>;
-  /** Takes a checkpoint and remembers what the world looked like. */
-  checkpoint(toolExecutionId: string, messageId?: string): Promise<Recorded>;
+  /** Takes a checkpoint and remembers what the world looked like. `said`: of its message and tool. */
+  checkpoint(toolExecutionId: string, messageId?: string, said?: object): Promise<Recorded>;
   /** To a checkpoint, by `requestId`. */
   rollback(requestId: string, checkpointId: string): Promise<Record<string, unknown>>;
 }
@@ -183,8 +183,8 @@ export const openWorld = async (
     },
     fingerprint: () => fingerprint(world.root, world.paths),
     timeline: () => timelineOf(world.cloud, sessionId),
-    checkpoint: async (toolExecutionId, messageId = toolExecutionId) => {
-      const input = { sessionId, messageId, toolExecutionId, reason: 'before-tool' };
+    checkpoint: async (toolExecutionId, messageId = toolExecutionId, said = {}) => {
+      const input = { sessionId, messageId, toolExecutionId, reason: 'before-tool', ...said };
       const { checkpointId } = await world.cloud.invoke('checkpoint', input);
       return { checkpointId: String(checkpointId), looks: world.fingerprint() };
     },
