@@ -2,13 +2,15 @@
 import * as z from 'zod';
 import type { Caller } from './function-row.ts';
 
-/** In the ledger, `engine` is Walkback itself. */
+/** In the ledger, this is Walkback itself. */
+export const ENGINE = 'engine';
+
 export const who = z
   .string()
   .trim()
   .min(1)
   .max(200)
-  .refine((name) => name !== 'engine', 'engine is no name for a person');
+  .refine((name) => name !== ENGINE, 'engine is no name for a person');
 
 /** Tokens of the usual issuers have 1 to 2 KiB. */
 const MAX_PROOF_LENGTH = 8192;

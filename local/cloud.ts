@@ -14,7 +14,7 @@ import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
-import { type NotifyOptions, startNotify } from './events/notify.ts';
+import { checkNotifyUrl, type NotifyOptions, startNotify } from './events/notify.ts';
 import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
@@ -126,6 +126,7 @@ const clientsFor = (endpoints: Endpoints, credentials: CloudCredentials) => {
 export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { log = SILENT, announce = true, port } = options;
   const dataDir = resolve(options.dataDir);
+  if (options.notify !== undefined) checkNotifyUrl(options.notify.url);
   await using starting = new AsyncDisposableStack();
 
   const lock = await lockDataDir(dataDir, manifest.version);

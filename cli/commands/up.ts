@@ -57,7 +57,7 @@ const detach = async (app: App, { dataDir, options, json }: Facts): Promise<void
   );
   const { pid, endpoints, environment } = daemon;
   const facts = { dataDir, endpoints, environment, functions: [] };
-  const how = `${isNew ? '' : 'It ran already. '}walkback down stops it; its data stays.`;
+  const how = `${isNew ? '' : 'It ran already, with what it was started with. '}walkback down stops it; its data stays.`;
   terminal.stdout.write(
     json ? `${JSON.stringify({ ...facts, pid, isNew })}\n` : cloudIsUp(facts, paintFor(terminal), how),
   );

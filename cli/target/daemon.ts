@@ -65,7 +65,6 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
   '--idle',
   String(options.idleMinutes ?? IDLE_MINUTES),
   ...(options.port === undefined ? [] : ['--port', String(options.port)]),
-  ...(options.notify === undefined ? [] : ['--notify', options.notify]),
   ...(options.functions ?? []).flatMap((path) => ['--functions', path]),
 ];
 
@@ -83,6 +82,8 @@ const launch = (
     cwd: '/',
     detached: true,
     stdio: ['ignore', log, log],
+    // No argument: everybody on the machine sees those, and such an address may be a secret.
+    env: { ...process.env, ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }) },
   });
   closeSync(log);
   let isOver = false;

@@ -115,7 +115,8 @@ export const startNotify = async (parts: {
       signal.throwIfAborted();
       const isFinal = typeof answer === 'number' && !isPassing(answer);
       if (isFinal || Date.now() - Date.parse(at) > GIVE_UP_MS) {
-        log.warn(`a notice was not taken by ${url}`, { eventId: notice.eventId, answer });
+        // The rest of an address may be a secret, as that of a Slack webhook.
+        log.warn(`a notice was not taken by ${new URL(url).origin}`, { eventId: notice.eventId, answer });
         return;
       }
       await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt), signal);

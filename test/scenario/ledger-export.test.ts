@@ -28,7 +28,7 @@ beforeAll(async () => {
   Bucket = openTable(await loadTemplate(), 'effects').bucket;
 });
 afterAll(async () => {
-  await command.close();
+  command.close();
   s3.destroy();
   await sagas.close();
 });

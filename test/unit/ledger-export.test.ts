@@ -141,7 +141,7 @@ describe('faults of the bucket', () => {
         key.includes(victim?.sagaId.replace(':', '!') ?? '')
           ? Promise.reject(broken)
           : exports.store.find(key),
-      put: exports.store.put,
+      put: (object, before) => exports.store.put(object, before),
     };
     expect(await consume(failing)(changes)).toBe(1);
     expect(exports.texts()).toEqual(await exportedOf(ledgers.slice(1)));

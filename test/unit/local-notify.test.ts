@@ -4,6 +4,7 @@ import { openJournal } from '../../local/events/journal.ts';
 import { startNotify } from '../../local/events/notify.ts';
 import { scratch } from '../support/dynamodb.ts';
 import { type Received, startReceiver } from '../support/notice-receiver.ts';
+import { runCommand } from '../support/recording-app.ts';
 
 const receive = async (statuses: number[] = []) => {
   const receiver = await startReceiver(statuses);
@@ -118,4 +119,17 @@ test('who asks for the first time gets none of before', async () => {
 test.each(['ftp://x', 'nowhere', ''])('%j is no address', async (url) => {
   const { start } = await open();
   await expect(start(url)).rejects.toMatchObject({ name: 'InvalidInput' });
+});
+
+test.each([
+  [['--notify', 'nowhere'], {}],
+  [[], { WALKBACK_NOTIFY_URL: 'nowhere' }],
+  // What is said wins.
+  [['--notify', 'nowhere'], { WALKBACK_NOTIFY_URL: 'http://127.0.0.1:9/' }],
+] as const)('walkback up %j with %j starts nothing', async (words, env) => {
+  await using directory = await scratch();
+  const { failure, stdout } = await runCommand(['up', '--data', directory.path, ...words], { env });
+  expect(failure).toMatchObject({ name: 'InvalidInput' });
+  expect(failure?.message).toContain('nowhere is no address');
+  expect(stdout).toBe('');
 });

@@ -31,6 +31,16 @@ describe('who asks', () => {
     expect(await identifyWith({ person })({ proof: 'token' })).toMatchObject({ by: { name: 'u-1' } });
   });
 
+  test.each([{ sub: 'engine' }, { sub: ' engine ' }, { sub: 'u-1', email: 'engine' }])(
+    'nobody is the engine, also not whom an issuer calls so: %j',
+    async (named) => {
+      const person = { iss: PERSON.iss, ...named };
+      await expect(identifyWith({ person })({ proof: 'token' })).rejects.toMatchObject({
+        name: 'ProofInvalid',
+      });
+    },
+  );
+
   test.each([[[]], [['operator']]] as const)('roles %j are RoleMissing', async (roles) => {
     await expect(identifyWith({ roles })({ proof: 'token' })).rejects.toMatchObject({ name: 'RoleMissing' });
   });

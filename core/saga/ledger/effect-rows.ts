@@ -9,7 +9,7 @@ type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { directio
 type Started = Entry<'forward'> & { status: 'started' };
 
 /** Where in the ledger a row comes from. */
-export interface EffectTrace {
+interface EffectTrace {
   committedHash: string;
   /** Of the entry that says when it was undone, resolved or skipped. */
   undoneHash: string | null;

@@ -16,7 +16,7 @@ import { createSagaEffects } from './effect-rows.ts';
 import { type ExportObject, exportObjects } from './export-lines.ts';
 
 /** What is stored under a key now. */
-export interface StoredExport {
+interface StoredExport {
   seq: number;
   /** Names exactly this version of the object. */
   version: string;

@@ -1,5 +1,7 @@
 /** Who asks, before anything is done for them. Roles and times are checked here, wherever the request comes from. */
+
 import type { Actor, Asked, MaybeAsked, Person, Role, VerifiedActor } from '../../../contract/identity.ts';
+import { ENGINE } from '../../../contract/identity.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 
@@ -38,6 +40,16 @@ const requireRole = ({ person, roles }: Proven, allowed: readonly Role[]): void 
   );
 };
 
+/** In the ledger one name is no person's, whatever an issuer calls somebody. */
+const nameOfPerson = ({ email, sub }: Person): string => {
+  const name = email ?? sub;
+  if (name.trim() !== ENGINE) return name;
+  throw new WalkbackError(
+    'ProofInvalid',
+    `proof: the issuer calls this person "${ENGINE}", which is no name for a person here.`,
+  );
+};
+
 const verified = async (
   { verifier }: IdentityPolicy,
   proof: string,
@@ -52,7 +64,7 @@ const verified = async (
   const proven = await verifier.verify(proof);
   requireRole(proven, allowed);
   const { person } = proven;
-  return { name: person.email ?? person.sub, person };
+  return { name: nameOfPerson(person), person };
 };
 
 const claimed = ({ requireVerifiedApprover }: IdentityPolicy, by: string | undefined): string => {
