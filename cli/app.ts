@@ -15,6 +15,8 @@ export interface Connection {
   invoke: Invoke;
   /** The embedded cloud's sandboxes, which are directories on this machine; absent on AWS. */
   sandboxes?: LocalSandboxes;
+  /** What the embedded cloud says about itself, as `walkback env` prints it; absent on AWS. */
+  environment?: Readonly<Record<string, string | undefined>>;
   /** Where people sign in; absent when nobody says it. */
   issuer?: Issuer;
   /** Who is signed in there. */

@@ -81,7 +81,7 @@ const CHECKPOINT_ERRORS = {
   ),
   ChangesetConflict: refusal(
     'conflict',
-    'nothing was changed: bring the target into the fork (--into FORK), mend it there, merge again',
+    'nothing was changed: mend it in the fork (merge --into FORK --markers), or undo later work',
   ),
   TargetMoved: refusal(
     'conflict',

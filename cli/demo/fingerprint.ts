@@ -20,7 +20,8 @@ export interface Fingerprint {
   index: string;
 }
 
-const OWN_DIRECTORIES = new Set(['.git', '.agent-shadow']);
+/** Of git and of Walkback; no files of the repository. */
+export const OWN_DIRECTORIES: ReadonlySet<string> = new Set(['.git', '.agent-shadow']);
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 

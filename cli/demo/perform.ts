@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { App } from '../app.ts';
+import { Walkback } from '../../client/index.ts';
+import type { App, Connection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
@@ -33,6 +34,19 @@ const showProof = (screen: Screen, played: readonly Played[]): void => {
   for (const fact of facts) screen.line(fact);
 };
 
+/** The client, in the cloud of this command: nobody else finds that. */
+const clientOf = ({ environment = {} }: Connection, signal: AbortSignal): Walkback => {
+  const {
+    AWS_ENDPOINT_URL_LAMBDA: endpoint,
+    AWS_ACCESS_KEY_ID: accessKeyId = '',
+    AWS_SECRET_ACCESS_KEY: secretAccessKey = '',
+    AWS_REGION: region = 'us-east-1',
+  } = environment;
+  if (endpoint === undefined)
+    throw new CliError('InternalError', 'The embedded cloud names no Lambda endpoint.');
+  return new Walkback({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, signal });
+};
+
 const play = async (
   app: App,
   screen: Screen,
@@ -42,6 +56,7 @@ const play = async (
   const { progress, json } = screen;
   const connection = await app.connect({ local: true, data: dataDir }, { json, progress, isOwn: true });
   let opened: Promise<Providers> | undefined;
+  let client: Walkback | undefined;
   try {
     const { sandboxes, invoke } = connection;
     if (sandboxes === undefined)
@@ -53,6 +68,7 @@ const play = async (
       now: terminal.now,
       directory: dataDir,
       providers: () => (opened ??= openProviders(invoke)),
+      client: () => (client ??= clientOf(connection, signal)),
     };
     return await untilInterrupted(signal, async () => {
       const played: Played[] = [];
@@ -71,6 +87,7 @@ const play = async (
       return played;
     });
   } finally {
+    await client?.close();
     await connection.close();
   }
 };

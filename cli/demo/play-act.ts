@@ -1,5 +1,8 @@
 /** What each act plays on, and what it leaves: its part of the JSON answer, and its proof. */
+import type { Walkback } from '../../client/index.ts';
+import { NOT_CAPTURED as NOT_OF_THE_SHOP } from '../../examples/changesets/shop.ts';
 import type { ActName } from './acts.ts';
+import { changesetsAct } from './changesets-act.ts';
 import type { Comparison } from './fingerprint.ts';
 import { gangAct } from './gang-act.ts';
 import type { Providers } from './providers.ts';
@@ -10,6 +13,8 @@ import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
 export interface ActStage extends Stage {
   /** Started by the first act that asks. */
   providers(): Promise<Providers>;
+  /** As an agent's backend has it. */
+  client(): Walkback;
   /** Of the embedded cloud, for what an act keeps on disk. */
   directory: string;
 }
@@ -65,4 +70,36 @@ const gang = async (stage: ActStage): Promise<Told> => {
   };
 };
 
-export const PLAY: Record<ActName, (stage: ActStage) => Promise<Told>> = { checkpoints, refund, gang };
+const changesets = async (stage: ActStage): Promise<Told> => {
+  const played = await changesetsAct({ ...stage, walkback: stage.client() });
+  const { places, first, second, mended, takenBack, verified, entries } = played;
+  const conflicts = entries.filter(({ error }) => error === 'ChangesetConflict');
+  return {
+    answer: { changesets: played },
+    proof: [
+      {
+        title: 'forks and the session beside them, and what was verified, then applied',
+        comparisons: places,
+        note: `all repositories together, without ${NOT_OF_THE_SHOP}, which git ignores`,
+      },
+      { title: "ada's fork, then the session with it: commits, too", comparisons: first },
+      {
+        title: "bo's merged by git alone, then the session after cleo's was refused",
+        comparisons: second,
+      },
+      { title: "cleo's fork with its conflict mended, then the session", comparisons: mended },
+      { title: 'msg-1 taken back by git alone, then the session', comparisons: takenBack },
+    ],
+    facts: [
+      `forks: ${verified.length} times verified in a fresh copy, ${verified.filter(({ broken }) => broken.length > 0).length} sent back`,
+      `queue: ${entries.length} entries, ${conflicts.length} refused with ChangesetConflict`,
+    ],
+  };
+};
+
+export const PLAY: Record<ActName, (stage: ActStage) => Promise<Told>> = {
+  checkpoints,
+  refund,
+  gang,
+  changesets,
+};

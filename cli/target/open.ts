@@ -33,7 +33,7 @@ const connection = async (
     invoke,
     close: () => kept.close(),
     ...(issuer === undefined ? {} : { issuer }),
-    ...(isLocal ? { sandboxes: createLocalSandboxes({ apiKey, apiUrl, sandboxUrl }) } : {}),
+    ...(isLocal ? { environment, sandboxes: createLocalSandboxes({ apiKey, apiUrl, sandboxUrl }) } : {}),
   };
 };
 

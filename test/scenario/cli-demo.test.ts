@@ -14,13 +14,13 @@ describe('walkback demo', () => {
     await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', TMPDIR: directory.path });
     const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);
     expect(code, story).toBe(0);
-    expect(story).toContain('all 16 equal');
+    expect(story).toContain('all 34 equal');
     expect(story).not.toContain('✘ equal');
     for (const line of story.split('\n')) expect(visibleLength(line), line).toBeLessThanOrEqual(80);
     const answer: Record<string, unknown> = JSON.parse(stdout);
     expect(answer).toMatchObject({
       equal: true,
-      acts: [{ name: 'checkpoints' }, { name: 'refund' }, { name: 'gang' }],
+      acts: [{ name: 'checkpoints' }, { name: 'refund' }, { name: 'gang' }, { name: 'changesets' }],
     });
     expect(answer['rehydrated']).toHaveLength(4);
     expect(answer['gang']).toMatchObject({
@@ -28,6 +28,20 @@ describe('walkback demo', () => {
       completed: { status: 'COMPLETED', epoch: 1 },
       standing: { refunds: { 'order-mug': 1, 'order-lamp': 1, 'order-chair': 1 }, mails: 1, repeated: 0 },
       ledgers: { sagas: 7, findings: [] },
+    });
+    expect(answer['changesets']).toMatchObject({
+      verified: [
+        { agent: 'ada', broken: [] },
+        { agent: 'bo', broken: ['shop-works'], why: 'no currency in settings.default' },
+        { agent: 'cleo', broken: [] },
+        { agent: 'bo', broken: [] },
+      ],
+      entries: [
+        { agent: 'ada', status: 'COMPLETED' },
+        { agent: 'bo', status: 'COMPLETED' },
+        { agent: 'cleo', status: 'COMPENSATED', step: 'merge', error: 'ChangesetConflict' },
+        { agent: 'cleo', status: 'COMPLETED' },
+      ],
     });
     expect(await readdir(directory.path)).toEqual([]);
   });
@@ -42,6 +56,6 @@ describe('walkback demo', () => {
     });
     const none = await scene.run(['demo', '--act', 'third']);
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain('Allowed choices are checkpoints, refund, gang');
+    expect(none.stderr).toContain('Allowed choices are checkpoints, refund, gang, changesets');
   });
 });

@@ -29,7 +29,7 @@ const TURNS = [
   // Whole stories of a session: grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
   ['checkpoint-large', 'checkpoint-round-trips', 'rehydrate-copies', 'rollback-late', 'rewind'],
   // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.
-  ['merge', 'commitments', 'workspace-tools', 'merge-queue'],
+  ['merge', 'commitments', 'workspace-tools', 'merge-queue', 'changesets-example'],
   // The command on its own: cli-session.test.ts, cli-up.test.ts.
   ['cli-demo', 'cli-alone', 'cli-own-functions'],
   // Sagas at length: saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
