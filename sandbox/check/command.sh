@@ -39,10 +39,10 @@ answer() {
 tell() { printf '%s\n' "$WB_MARK" && base64 "$1" && printf '%s\n' "$WB_MARK"; }
 
 RUN=$(mktemp -d) || exit 1
-trap 'rm -rf -- "$RUN"' EXIT
 if ! cd -- "$WB_DIRECTORY" 2>/dev/null; then
   printf 'no-directory\0%s\0end\0\0' "$WB_DIRECTORY" >"$RUN/answer"
   tell "$RUN/answer"
+  rm -rf -- "$RUN"
   exit
 fi
 : >"$RUN/out"
@@ -52,6 +52,8 @@ timeout -k 2 "$WB_SECONDS" /bin/bash -l -c "$WB_COMMAND" </dev/null >>"$RUN/out"
 JOB=$!
 watch_output >/dev/null 2>&1 &
 WATCHER=$!
+# Not before: a process that has only just been forked still has the traps of this one, and a signal would make it delete the answer.
+trap 'rm -rf -- "$RUN"' EXIT
 { wait "$JOB"; } 2>/dev/null
 STATUS=$?
 TOOK=$(((${EPOCHREALTIME/[.,]/} - BEGAN) / 1000))
