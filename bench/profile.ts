@@ -1,8 +1,8 @@
-/** `npm run bench -- --profile`: where the processor time of a checkpoint, a rollback and a step of a saga goes, process by process. */
+/** `npm run bench -- --profile`: where the processor time of a checkpoint, a rollback, a merge and a step of a saga goes, process by process. */
 import { type DirectSession, startDirectSession } from './direct.ts';
 import { cpuMs } from './measure.ts';
 import type { Place } from './place.ts';
-import { createProcessSandbox } from './processes.ts';
+import { createProcessSandbox, mustRun } from './processes.ts';
 import { milliseconds } from './report.ts';
 import { createWorkspace, writeVersion } from './repositories.ts';
 import { profileStep } from './sagas/profile.ts';
@@ -25,6 +25,8 @@ type Work = (
   session: DirectSession,
   write: (version: number) => Promise<void>,
   repeat: (one: (repetition: number) => Promise<unknown>) => Promise<void>,
+  /** The same in a copy of the repositories. */
+  other: () => Promise<{ session: DirectSession; write: (version: number) => Promise<void> }>,
 ) => Promise<void>;
 
 const checkpoints: Work = async (session, write, repeat) => {
@@ -42,9 +44,22 @@ const rollbacks: Work = async (session, write, repeat) => {
   await repeat((repetition) => session.rollback(repetition % 2 === 0 ? first : second));
 };
 
+/** The other side changes the last file, so that both changes go together. */
+const compositions: Work = async (session, write, repeat, other) => {
+  const base = await session.capture();
+  const fork = await other();
+  await fork.session.capture();
+  await fork.write(2);
+  const theirs = await fork.session.capture();
+  await write(1);
+  await session.capture();
+  await repeat(() => session.compose(base, theirs));
+};
+
 const CASES: readonly { what: string; count: number; work: Work }[] = [
   { what: 'checkpoint: 1 file changed each', count: 1, work: checkpoints },
   { what: 'rollback: 1 file changed each', count: 1, work: rollbacks },
+  { what: 'composing a merge: 1 file changed on each side', count: 1, work: compositions },
   { what: 'rollback: every file changed', count: Number.POSITIVE_INFINITY, work: rollbacks },
 ];
 
@@ -93,20 +108,36 @@ export const measureProfiles = async (
     );
     const write = (version: number) =>
       writeVersion(workspace, version, { from: 0, count: Math.min(count, files) });
+    const other = async () => {
+      const copy = { ...workspace, root: await place.directory(`profile-other-${profiles.length}`) };
+      await mustRun(
+        `cp -a ${workspace.root}/. ${copy.root}/ && rm -rf ${copy.root}/*/.agent-shadow ${copy.root}/.agent-shadow`,
+        '/',
+      );
+      return {
+        session: startDirectSession(copy.root),
+        write: (version: number) => writeVersion(copy, version, { from: files - 1, count: 1 }),
+      };
+    };
     let whole = 0;
     let processes: ProcessCost[] = [];
-    await work(session, write, async (one) => {
-      await one(0);
-      await one(1);
-      for (let repetition = 0; repetition < repetitions; repetition += 1) {
-        const before = cpuMs();
-        await one(repetition);
-        whole += cpuMs() - before;
-      }
-      path = shims.path;
-      for (let repetition = 0; repetition < repetitions; repetition += 1) await one(repetition);
-      processes = shims.take();
-    });
+    await work(
+      session,
+      write,
+      async (one) => {
+        await one(0);
+        await one(1);
+        for (let repetition = 0; repetition < repetitions; repetition += 1) {
+          const before = cpuMs();
+          await one(repetition);
+          whole += cpuMs() - before;
+        }
+        path = shims.path;
+        for (let repetition = 0; repetition < repetitions; repetition += 1) await one(repetition);
+        processes = shims.take();
+      },
+      other,
+    );
     const each = processes.map(({ name, calls, cpuMs: cost }) => ({
       name,
       calls: calls / repetitions,

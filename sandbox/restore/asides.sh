@@ -7,7 +7,7 @@ settle_asides() {
   local place
   local -a places=("$HOME_DIR/aside-$SESSION"/*/*)
   SETTLED=()
-  [ ${#places[@]} -eq 0 ] || find_open
+  [ ${#places[@]} -eq 0 ] || { find_open && sum_few "${places[@]}" && SUMMED=1; }
   for place in "${places[@]}"; do
     settle "$place" >"$RUN/aside.one" 2>>"$RUN/aside.log" || emit aside "$place" >"$RUN/aside.one"
     pass_on "$RUN/aside.one" >>"$RUN/aside"
@@ -47,6 +47,75 @@ find_open() {
   rm -f -- "$mark"
 }
 
+# sum_few PLACE...: SUMS has the content of each file in these places that has an entry in `were`, by
+# its path. One process for all places of one format.
+sum_few() {
+  local place entry path format file
+  local -A lists=()
+  for file in "$RUN"/sum.*; do : >"$file"; done
+  for place; do
+    [ -f "$place/were" ] && line_of "$place/format" || continue
+    format=$TEXT
+    while IFS= read -r -d '' entry; do
+      path=$place/files/${entry#*$'\t'}
+      [ ! -f "$path" ] || [ -L "$path" ] || printf '%s\0' "$path" >&3
+    done <"$place/were" 3>>"$RUN/sum.$format" || return
+    lists[$format]=$RUN/sum.$format
+  done
+  for format in "${!lists[@]}"; do
+    file=${lists[$format]}
+    [ -s "$file" ] || continue
+    sums_git "$format" && GIT_DIR=$GIT_OF xargs -0 git hash-object --no-filters -- <"$file" >"$file.ids" 2>>"$RUN/aside.log" || return
+    while IFS= read -r -d '' path && IFS= read -r -u 3 entry; do SUMS[$path]=$entry; done <"$file" 3<"$file.ids"
+    rm -f -- "$file" || return
+  done
+}
+declare -A SUMS=()
+
+# sums_git FORMAT: GIT_OF is a git directory of this call with nothing in it.
+sums_git() {
+  local version=0
+  GIT_OF=$RUN/aside-$1
+  [ ! -d "$GIT_OF" ] || return 0
+  mkdir -p -- "$GIT_OF/objects" "$GIT_OF/refs" "$GIT_OF/info" || return
+  # As in the shadow, nothing is converted before it is compared.
+  printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$GIT_OF/info/attributes" || return
+  [ "$1" = sha1 ] || version=1
+  printf "[core]\n\trepositoryformatversion = %s\n\ttrustctime = false\n\tbare = false\n\tfilemode = true\n" $version >"$GIT_OF/config" || return
+  [ "$1" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$GIT_OF/config" || return
+  printf 'ref: refs/heads/none\n' >"$GIT_OF/HEAD"
+}
+
+# late_of_few PLACE: the array `late` of the caller gets what differs from the entries in `were`, by
+# content. What has none was made there meanwhile.
+late_of_few() {
+  local place=$1 entry path mode id file
+  local -A were=()
+  while IFS= read -r -d '' entry; do were[${entry#*$'\t'}]=${entry%%$'\t'*}; done <"$place/were"
+  for file in "$place/files"/**; do
+    [ ! -d "$file" ] || [ -L "$file" ] || continue
+    path=${file#"$place/files/"}
+    mode=${were[$path]-}
+    id=${mode#* } mode=${mode%% *}
+    case $mode in
+      100*)
+        if [ -L "$file" ] || [ ! -f "$file" ] || [ "${SUMS[$file]-}" != "$id" ]; then
+          late[$path]=1
+        elif [ -x "$file" ]; then
+          # Git knows the bit of the owner.
+          if [ "$mode" = 100644 ]; then
+            TEXT=$(exec stat -c %a -- "$file") || return
+            [ $((8#$TEXT & 0100)) = 0 ] || late[$path]=1
+          fi
+        elif [ "$mode" = 100755 ]; then
+          late[$path]=1
+        fi
+        ;;
+      *) late[$path]=1 ;;
+    esac
+  done
+}
+
 # same_link GIT PLACE PATH: whether a file that was put aside is the link its index has. git compares a link that was made
 # when the index was written with the object itself, which is not in GIT, and then calls it changed.
 same_link() {
@@ -60,25 +129,21 @@ same_link() {
 # late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
 # capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
 late_in() {
-  local place=$1 path line
-  [ -f "$place/late" ] && [ -f "$place/index" ] && line_of "$place/format" || return
-  local git=$RUN/aside-$TEXT
-  if [ ! -d "$git" ]; then
-    mkdir -p -- "$git/objects" "$git/refs" "$git/info" || return
-    # As in the shadow, nothing is converted before it is compared.
-    printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$git/info/attributes" || return
-    if [ "$TEXT" = sha1 ]; then line=0; else line=1; fi
-    printf "[core]\n\trepositoryformatversion = %s\n\ttrustctime = false\n\tbare = false\n\tfilemode = true\n" $line >"$git/config" || return
-    [ "$TEXT" = sha1 ] || printf "[extensions]\n\tobjectformat = sha256\n" >>"$git/config" || return
-    printf 'ref: refs/heads/none\n' >"$git/HEAD" || return
-  fi
+  local place=$1 path line git
+  [ -f "$place/late" ] && { [ -f "$place/were" ] || [ -f "$place/index" ]; } && line_of "$place/format" && sums_git "$TEXT" || return
+  git=$GIT_OF
   while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
-  # Most of the index is not here: git lists such a path twice, as deleted and as modified.
-  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
-  while IFS= read -r -d '' path; do
-    # What a directory stands in place of is listed, and so are the files in it.
-    [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
-  done <"$RUN/aside.list"
+  if [ -f "$place/were" ]; then
+    [ -n "${SUMMED-}" ] || sum_few "$place" || return
+    late_of_few "$place" || return
+  else
+    # Most of the index is not here: git lists such a path twice, as deleted and as modified.
+    GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
+    while IFS= read -r -d '' path; do
+      # What a directory stands in place of is listed, and so are the files in it.
+      [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
+    done <"$RUN/aside.list"
+  fi
   for path in "${!late[@]}"; do
     [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ] || late[$path]=''
   done

@@ -13,11 +13,14 @@ symlink_above() {
   return 1
 }
 
+# Up to so many files are looked at one by one where a whole index could be asked.
+FEW_FILES=100
+
 # move_files FROM TO: moves working files from one tree to the other, on the index that was just
 # brought to FROM. Git writes the new files into a directory of ours. Existing files are put aside,
 # and then each new file gets its name (place-new.sh).
 move_files() {
-  local i path fields=() info=() old=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
+  local i path links='' fields=() info=() old=() were=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   local -A seen=()
   [ "$1" != "$2" ] || return 0
   changes "$1" "$2" 2>"$OUT.move" || return
@@ -35,7 +38,8 @@ move_files() {
     # :MODE MODE ID ID STATUS
     set -- ${fields[i]}
     info+=("$2 $4"$'\t'"$path")
-    if [ "$5" = A ]; then come+=("$path"); else old+=("$path"); fi
+    [ "$1" != :120000 ] || links=1
+    if [ "$5" = A ]; then come+=("$path"); else old+=("$path") were+=("${1#:} $3"$'\t'"$path"); fi
     if [ "$5" != D ]; then
       new+=("$path")
       continue
@@ -46,6 +50,8 @@ move_files() {
       seen[$path]=1 gone+=("$path")
     done
   done
+  # What a link leads to is not asked of many links by one process, as the content of files is.
+  [ -z "$links" ] || were=()
   list_into "$OUT.old" "${old[@]}" && list_into "$OUT.info" "${info[@]}" && list_into "$OUT.new" "${new[@]}" || return
   # The files that come back may be ignored by now, so the next capture checks the rules again.
   [ ${#come[@]} -eq 0 ] && [ "$RULES_DIFFER" = 0 ] || forget_rules || return
@@ -54,11 +60,19 @@ move_files() {
 
 # write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in
 # $OUT.old aside, and gives the new ones their names. $OUT.info has the entries of the index. The
-# paths are those that had no file before.
+# paths are those that had no file before. The array `were` has the entries of the old files, when
+# they are few.
 write_over() {
-  [ ! -s "$OUT.old" ] || aside_place "$OUT.company" || return
+  [ ${#were[@]} -le $FEW_FILES ] || were=()
+  [ ! -s "$OUT.old" ] || aside_place "$OUT.company" "${were[@]}" || return
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
   [ ! -s "$OUT.new" ] || stage_new || return
+  if [ ${#were[@]} -gt 0 ] && [ ${#were[@]} = "$WRITTEN" ] && [ "$REMOVED" = 0 ] && [ $# = 0 ] && type -P perl >/dev/null; then
+    # Each old file has a new one: both are done at once, and what cannot be, below.
+    put_aside "$OUT.old" "$STAGE" lenient || return
+    if [ -e "$STAGE" ]; then place_new; else inherit_groups; fi
+    return
+  fi
   put_aside "$OUT.old" || return
   [ -s "$OUT.new" ] || return 0
   clear_way "$@" && place_new

@@ -106,7 +106,7 @@ rename_unlinked() {
     aarch64) call=276 ;;
     *) return 0 ;;
   esac
-  [ -n "$(type -P perl)" ] || return 0
+  type -P perl >/dev/null || return 0
   perl -e '
     $/ = "\0"; my ($call, $stage) = @ARGV; @ARGV = ();
     sub below_link { my $way = ""; for (split m{/}, $_[0]) { return 1 if -l ($way .= $_); $way .= "/" } 0 }

@@ -1,13 +1,14 @@
 # Files that a restore overwrites or deletes are not destroyed. They are renamed into a directory
 # of ours, and checked when the restore is done. This finds changes that another process made
 # after the capture, even through an open file. A place is
-# .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they were in, the
-# `path` and `format` of their repository, and in `late` the files that differed from the capture
-# from the start. `stored` lists files whose content a checkpoint holds (late.sh).
+# .agent-shadow/aside-SESSION/CALL/REPOSITORY.NUMBER with `files`, the `index` they were in or, of few
+# files, their entries in `were`, the `path` and `format` of their repository, and in `late` the files
+# that differed from the capture from the start. `stored` lists files whose content a checkpoint holds
+# (late.sh).
 # shellcheck shell=bash
 
-# aside_place LATE: PLACE is a new directory for files of this repository. LATE lists the files
-# known to differ from the capture.
+# aside_place LATE [ENTRY...]: PLACE is a new directory for files of this repository. LATE lists the
+# files known to differ from the capture. The entries are all that will be put there.
 aside_place() {
   local number=1
   until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number" ]; do number=$((number + 1)); done
@@ -15,18 +16,23 @@ aside_place() {
   mkdir -p -- "$PLACE/files" || return
   printf '%s\n' "$FORMAT" >"$PLACE/format" && printf '%s\0' "$REPOSITORY" >"$PLACE/path" || return
   pass_on "$1" >"$PLACE/late" || return
+  if [ $# -gt 1 ]; then
+    printf '%s\0' "${@:2}" >"$PLACE/were"
+    return
+  fi
   # git never writes into an index file but replaces it, so a second name keeps this one.
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
 
-# put_aside LIST [STAGE]: renames these files to the same names below PLACE. A file that is gone
-# by now is skipped. With STAGE, the file there takes the place at the same instant, however often
-# another process makes the file again.
+# put_aside LIST [STAGE [lenient]]: renames these files to the same names below PLACE. A file that is
+# gone by now is skipped. With STAGE, the file there takes the place at the same instant, however often
+# another process makes the file again. A lenient one tries it once: it takes away from STAGE what has
+# its place, and leaves the rest there.
 put_aside() {
   [ -s "$1" ] || return 0
-  if [ -n "$(type -P perl)" ]; then
+  if type -P perl >/dev/null; then
     perl -e '
-      $/ = "\0"; my ($to, $stage) = @ARGV; @ARGV = (); my %made;
+      $/ = "\0"; my ($to, $stage, $lenient) = @ARGV; @ARGV = (); my (%made, %above);
       while (my $path = <STDIN>) {
         chomp $path;
         my ($above) = $path =~ m{^(.*)/}s;
@@ -43,10 +49,20 @@ put_aside() {
           my $name = "$to/$path" . ($again && ".$again");
           rename $path, $name or $! == 2 or $! == 20 or $! == 18 and system("mv", "-T", "--", $path, $name) == 0
             or die "cannot put $path aside: $!\n";
-          last if not defined $stage or link "$stage/$path", $path;
+          last if not defined $stage;
+          if (link "$stage/$path", $path) {
+            last if not $lenient;
+            unlink "$stage/$path" or die "cannot remove $stage/$path: $!\n";
+            for (my $way = $path; $way =~ s{/[^/]*$}{}s; ) { $above{$way} = 1 }
+            last;
+          }
+          last if $lenient;
           $! == 17 and $again ne 200 or die "cannot write $path: $!\n";
         }
-      }' "$PLACE/files" ${2+"$2"} <"$1" 2>>"$OUT.err"
+      }
+      exit if not $lenient;
+      rmdir "$stage/$_" for sort { length $b <=> length $a } keys %above;
+      rmdir $stage;' "$PLACE/files" "${@:2}" <"$1" 2>>"$OUT.err"
     return
   fi
   # Without perl, one mv for each directory.

@@ -8,20 +8,29 @@
 # something was written or deleted, are checked here. CAME tells that it is proved. Any doubt is
 # left to a capture.
 came_back() {
-  local path status=0 where=() prune=() moved=()
+  local path status=0 same='' where=() prune=() moved=()
   local -A seen=()
   CAME=''
   plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
   # New files have another time of change than when git wrote them. They are read here, once.
   if [ $((WRITTEN + REMOVED)) -le 100 ]; then
     while IFS= read -r -d '' _ && IFS= read -r -d '' path; do moved+=("$path"); done <"$SHADOW/changes"
-    git update-index --remove -z --stdin <"$OUT.new" 2>"$OUT.refresh" || status=$?
+    if [ "$REMOVED" = 0 ] && [ ! -s "$SHADOW/changes.added" ]; then
+      # Files were replaced by files, and the index has the entries of this tree: whether the files have
+      # their content is all there is to ask.
+      TEXT=$(exec git --literal-pathspecs add --refresh -v -- "${moved[@]}" 2>"$OUT.refresh") || status=$?
+      ! ended $status || return $status
+      [ $status = 0 ] && [ -z "$TEXT" ] && [ ! -s "$OUT.refresh" ] || return 0
+      same=1
+    else
+      git update-index --remove -z --stdin <"$OUT.new" 2>"$OUT.refresh" || status=$?
+    fi
   else
     git update-index --refresh >/dev/null 2>"$OUT.refresh" || status=$?
   fi
   ! ended $status || return $status
   [ $status = 0 ] || return 0
-  git diff-index --cached --quiet "$1" 2>>"$OUT.err" || status=$?
+  [ -n "$same" ] || git diff-index --cached --quiet "$1" 2>>"$OUT.err" || status=$?
   [ $status -le 1 ] || return $status
   [ $status = 0 ] || return 0
   while IFS= read -r -d '' path; do

@@ -62,9 +62,14 @@ test('where there is no perl, files are put aside by mv, one directory after the
   rmSync(bin, { recursive: true });
 });
 
-test('no write that races with a rollback is lost, whenever it comes', () => racesWithRollbacks(6, 60), {
-  timeout: 600_000,
-});
+for (const onlyContent of [false, true])
+  test(
+    `no write that races with a rollback ${onlyContent ? 'of content ' : ''}is lost, whenever it comes`,
+    () => racesWithRollbacks(6, 60, { onlyContent }),
+    {
+      timeout: 600_000,
+    },
+  );
 
 test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
   await using harness = await withRepositories(['app']);

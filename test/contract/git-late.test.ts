@@ -143,8 +143,8 @@ const ASIDE = '.agent-shadow/aside-s1';
 
 test('a place for files put aside that a killed run only began does not hold up late writes', async () => {
   using killer = replacedCommand(
-    'ln',
-    `[[ $* == *${ASIDE}* ]] || exec "$real" "$@"\nrm "$armed"\nkill -9 $PPID\n`,
+    'mkdir',
+    `[[ $* == *${ASIDE}* ]] || exec "$real" "$@"\n"$real" "$@"\nrm "$armed"\nkill -9 $PPID\n`,
   );
   await using harness = await withRepositories(['app'], { env: killer.env });
   const first = await harness.capture();

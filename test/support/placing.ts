@@ -10,15 +10,22 @@ const realPath = (name: string): string => {
   return found;
 };
 
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
 /** A PATH in which this command is a bash script. `$real` is the command itself; it is called with the script's arguments. */
-export const replacedCommand = (name: string, script: string) => {
+export const replacedCommand = (name: string, script: string) => replacedCommands({ [name]: script });
+
+/** The same for several commands, of which the first that removes `$armed` is the only one that acts. */
+const replacedCommands = (scripts: Record<string, string>) => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
   const armed = join(bin, 'armed');
-  writeFileSync(
-    join(bin, name),
-    `#!/bin/bash\nreal=${realPath(name)} armed=${armed}\n[ -e "$armed" ] || exec "$real" "$@"\n${script}`,
-    { mode: 0o755 },
-  );
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(
+      join(bin, name),
+      `#!/bin/bash\nreal=${realPath(name)} armed=${armed}\n[ -e "$armed" ] || exec "$real" "$@"\n${script}`,
+      { mode: 0o755 },
+    );
+  }
   return {
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
     /** From now on the script runs instead of the command, until it removes `$armed`. */
@@ -28,13 +35,25 @@ export const replacedCommand = (name: string, script: string) => {
   };
 };
 
+/** Of few files, one process puts the old ones aside and gives the new ones their names. */
+const EXCHANGE = `[[ " $* " == *' lenient '* ]] || exec "$real" "$@"\nrm "$armed"\n`;
+
+/** Where it makes the first link. */
+const LINK = 'if (link ';
+
 /** Bash that runs in the repository once, just before the new files get their names. */
 export const beforePlacing = (script: string) =>
-  replacedCommand('cp', `[[ $1 == -rl* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`);
+  replacedCommands({
+    cp: `[[ $1 == -rl* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
+    perl: `${EXCHANGE}export ACT=${quoted(script)}
+first='system("/bin/bash", "-c", $ENV{ACT}) if not $main::acted++; ${LINK}'
+[[ $2 == *'${LINK}'* ]] || exit 98
+exec "$real" -e "\${2/'${LINK}'/"$first"}" "\${@:3}"\n`,
+  });
 
 /** The same, when they have them. */
 export const afterPlacing = (script: string) =>
-  replacedCommand(
-    'find',
-    `[[ " $* " == *' -links '* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
-  );
+  replacedCommands({
+    find: `[[ " $* " == *' -links '* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
+    perl: `${EXCHANGE}"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
+  });
