@@ -1,4 +1,5 @@
 /** Commitments are verified in a fresh copy, which is killed again: real git, real processes. */
+import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -99,13 +100,27 @@ test('each is told how it ended and what it wrote, cut where it is too much', as
 
 test('a hostile command finds no key, no signed URL and nothing of another sandbox', async () => {
   // So much is brought into the copy by signed URLs.
-  shell(world.root, 'head -c 9000000 /dev/urandom > api/large.bin');
+  shell(world.root, 'head -c 9000000 /dev/urandom > api/large.bin; echo "an ordinary line" > api/ordinary');
+  // What the agent's own sandbox has of somebody's: in its home, and in the settings of a repository.
+  const token = `token${randomBytes(8).toString('hex')}`;
+  shell(
+    world.root,
+    `mkdir -p ../.aws; for f in .netrc .git-credentials .aws/credentials; do echo "$T" > ../$f; done
+    git -C api remote add origin "https://ada:$T@git.invalid/api"
+    git -C api config http.extraHeader "Authorization: Basic $T"`,
+    { T: token },
+  );
   await world.checkpoint('t3', 'msg-3');
   const { AWS_SECRET_ACCESS_KEY: secret = '', E2B_API_KEY: key = '' } = cloud.environment;
   expect(secret.length).toBeGreaterThan(10);
   const answer = await verify([
     one('environment', 'env'),
     one('none', '! grep -rqE "X-Amz-Signature|X-Amz-Credential" "$HOME"/..'),
+    // The search finds what is there.
+    one('finds', 'grep -rqa "an ordinary line" "$HOME"/..'),
+    // The command itself does not hold it in one piece.
+    one('others', `! grep -rqa "${token.slice(0, 9)}""${token.slice(9)}" "$HOME"/..`),
+    one('remote', 'git config remote.origin.url; ! git config http.extraHeader', { cwd: 'api' }),
     one('writes', 'echo harmed > "$HOME"/harmed && echo harmed > api/a.txt'),
   ]);
   const environment = answer.commitments[0]?.output ?? '';
@@ -113,7 +128,17 @@ test('a hostile command finds no key, no signed URL and nothing of another sandb
   expect(environment).not.toMatch(/^(?:AWS|WALKBACK|E2B_API|E2B_ACCESS|GIT_ASKPASS)/m);
   expect(JSON.stringify(answer)).not.toContain(secret);
   expect(JSON.stringify(answer)).not.toContain(key);
-  expect(statuses(answer)).toMatchObject({ none: 'kept', writes: 'kept' });
+  expect(statuses(answer)).toMatchObject({
+    none: 'kept',
+    finds: 'kept',
+    others: 'kept',
+    remote: 'kept',
+    writes: 'kept',
+  });
+  expect(answer.commitments.find(({ id }) => id === 'remote')?.output).toMatch(
+    /^https:.*git\.invalid\/api\n$/,
+  );
+  expect(JSON.stringify(answer)).not.toContain(token);
   expect(existsSync(join(world.root, '../harmed'))).toBe(false);
   expect(shell(world.root, 'cat api/a.txt')).not.toContain('harmed');
   expect(await sandboxIds(cloud)).toEqual(running);
