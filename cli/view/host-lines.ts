@@ -44,8 +44,8 @@ const MOST_BRANCHES = 10;
 
 export const hostLines = (host: HostChange | undefined): string[] => {
   if (host === undefined) return [];
-  const { head, branches, index, operation } = host;
-  const more = branches.length - MOST_BRANCHES;
+  const { head, branches, branchesLeft = 0, index, operation } = host;
+  const more = Math.max(0, branches.length - MOST_BRANCHES) + branchesLeft;
   return [
     ...(head === undefined ? [] : [headLine(head)]),
     ...branches.slice(0, MOST_BRANCHES).map((branch) => branchText(branch)),

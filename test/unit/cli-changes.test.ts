@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
+import { hostLines } from '../../cli/view/host-lines.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges } from '../../contract/change-answers.ts';
@@ -155,3 +156,23 @@ test('walkback log shows titles at the last checkpoint of a message, tools by na
   expect(text.match(/“Fix .*it”/g)).toHaveLength(1);
   expect(text).not.toContain('\u001b');
 });
+
+test.each([
+  [10, undefined, undefined],
+  [12, undefined, 'and 2 more branches'],
+  [200, 1300, 'and 1490 more branches'],
+  [3, 1, 'and 1 more branch'],
+])(
+  'of %i branches that are told, and %s that are only counted, a person reads the first',
+  (told, branchesLeft, last) => {
+    const branches = Array.from({ length: told }, (_, n) => ({
+      name: `b${n}`,
+      from: null,
+      to: 'a'.repeat(40),
+      commitsLeft: 0,
+    }));
+    const lines = hostLines({ branches, ...(branchesLeft !== undefined && { branchesLeft }) });
+    expect(lines.filter((line) => line.startsWith('branch '))).toHaveLength(Math.min(told, 10));
+    expect(lines.find((line) => line.startsWith('and '))).toBe(last);
+  },
+);
