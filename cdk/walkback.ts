@@ -309,6 +309,7 @@ export class Walkback extends Construct {
     if (grants.engine !== undefined) bindEngine(fn, this.#namePrefix, grants.engine);
     if (grants.sandbox) bindSecret(fn, 'E2B_API_KEY_SECRET_ARN', this.#props.e2bApiKeySecret);
     if (grants.identifiesPeople) bindIdentity(fn, this.#props);
+    if (grants.signsPeopleIn) this.tables.bindSignOuts(fn);
     if (grants.httpTool) bindSecret(fn, 'WALKBACK_HTTP_TOOL_SECRET_ARN', this.#props.httpToolSecret);
     return fn;
   }

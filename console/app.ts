@@ -146,6 +146,10 @@ export const createPages = ({
       ...visitor,
       now,
       isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
+      brokenBy: (error) => {
+        const { name, message } = failureOf(error);
+        return name === 'LedgerBroken' ? message : undefined;
+      },
       isForbidden: (error) => statusOf(failureOf(error).name) === 403,
       params: c.req.param(),
       query: c.req.query(),

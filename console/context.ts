@@ -16,6 +16,8 @@ export interface Visit {
   now: () => Date;
   /** Of an error of `ask`: there is no such thing. */
   isNotFound: (error: unknown) => boolean;
+  /** Of an error of `ask`: what it says when what is stored of a saga is not what was written. */
+  brokenBy: (error: unknown) => string | undefined;
   /** Whoever looks may not call that. The function has decided, not the page. */
   isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;

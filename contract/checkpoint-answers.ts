@@ -112,6 +112,11 @@ const sessionAnswer = () =>
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
     forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
+    lines: z
+      .object({ added: count, deleted: count })
+      .optional()
+      .describe('what its messages changed, also what a rollback left behind; absent: not counted yet'),
+    repositories: count.optional().describe('in its newest checkpoint; absent: not counted yet'),
     busy: busy().nullable(),
     settledRollback: settledRollback().optional().describe('the last rollback that another call settled'),
     createdAt: z.string(),

@@ -49,7 +49,7 @@ interface Grants {
   identifiesPeople?: true;
   /** Calls the functions that people may call. Deployed only where there is an issuer of tokens. */
   servesPeople?: true;
-  /** Keeps who is signed in, so it may read the secret that seals it. */
+  /** Keeps who is signed in, so it may read the secret that seals it; and who signed out, in the Sessions table. */
   signsPeopleIn?: true;
   /** Reads the timeouts of the functions that serve tools. */
   looksAtTools?: true;

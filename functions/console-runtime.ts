@@ -3,6 +3,7 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { createSecret } from '../adapters/aws/secret.ts';
+import { createSignOuts } from '../adapters/aws/sign-outs.ts';
 import { createSignIn } from '../adapters/oidc/sign-in.ts';
 import { createPages } from '../console/app.ts';
 import { createSignInGate } from '../console/sign-in/gate.ts';
@@ -52,6 +53,7 @@ export const createConsoleApp = (runtime: Runtime): Hono => {
   const gate = createSignInGate({
     signIn: signInOf(runtime),
     calls: personCalls(runtime),
+    signOuts: createSignOuts({ tableName: required(runtime.env, 'WALKBACK_SESSIONS_TABLE') }),
     seal: createSeal({ secret: createSecret(required(runtime.env, 'WALKBACK_CONSOLE_SECRET_ARN')) }),
   });
   const app = new Hono();

@@ -91,7 +91,17 @@ const copiesOf = (items: readonly Item[], seq: number): Item[] => {
         messageOrder: { N: `${seq}` },
       };
     }
-    if (sk.startsWith('TOOL#')) return { ...item, sk: { S: `TOOL#${tool}` }, seq: { N: `${seq}` } };
+    if (sk.startsWith('TOOL#')) {
+      const node = {
+        ...item['node']?.M,
+        seq: { N: `${seq}` },
+        parentSeq: { N: `${seq - 1}` },
+        checkpointId: { S: checkpointId(SESSION, seq, tool) },
+        messageId,
+        messageOrder: { N: `${seq}` },
+      };
+      return { ...item, sk: { S: `TOOL#${tool}` }, seq: { N: `${seq}` }, node: { M: node } };
+    }
     const message = { ...item, id: messageId, title: { S: `Message ${seq}` }, order: { N: `${seq}` } };
     const seqs = { firstSeq: { N: `${seq}` }, lastSeq: { N: `${seq}` } };
     return { ...message, ...seqs, sk: { S: sk.startsWith('MSG#') ? `MSG#${digits}` : `MSGID#msg-${seq}` } };
@@ -176,7 +186,8 @@ export const createConsoleStage = async (
   for await (const page of paginateQuery({ client }, query)) stored.push(...(page.Items ?? []));
   const second = stored.filter(isOfSecond);
   say(`${sizes.checkpoints} checkpoints and ${sizes.entries} ledger entries`);
-  for (let seq = 3; seq <= sizes.checkpoints; seq += 1) await put(sessions, copiesOf(second, seq));
+  const copied = Array.from({ length: sizes.checkpoints - 2 }, (_, at) => copiesOf(second, at + 3));
+  await put(sessions, copied.flat());
   const head = { N: `${sizes.checkpoints}` };
   const session = stored.find(({ sk }) => sk?.S === 'META');
   if (session === undefined || second.length < 4)

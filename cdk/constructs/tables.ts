@@ -170,6 +170,14 @@ export class Tables extends Construct {
     );
   }
 
+  /** Who signed out of the console; no session is within reach of it. */
+  bindSignOuts(fn: WalkbackFunction): void {
+    fn.fn.addEnvironment('WALKBACK_SESSIONS_TABLE', this.sessions.tableName);
+    fn.allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [this.sessions.tableArn], {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['SIGNEDOUT#*'] },
+    });
+  }
+
   /** A tool reads and writes tombstones, and sees nothing else of the table (S4). */
   bindTombstones(fn: LambdaFunction): void {
     fn.addEnvironment('WALKBACK_SAGAS_TABLE', this.sagas.tableName);

@@ -15,16 +15,17 @@ const PAGE = 100;
 /** Pages that one answer of ours is put together from. */
 const MOST_PAGES = 40;
 
-export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string): Promise<Markup> => {
+/** `said`: by the function that would not tell anything else. */
+export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string, said?: string): Promise<Markup> => {
   const { ok, findings, entries, sagaIds } = await verifyLedger(
     (request) => ask('query-ledger', request),
     sagaId,
     isNotFound,
   );
-  if (ok) {
+  if (ok && said === undefined) {
     return html`<p class="card done" role="status"><strong>As it was written.</strong> ${plural(entries, 'entry', 'entries')} of ${plural(sagaIds.length, 'saga')}: the chain, the head and the tree agree.</p>`;
   }
-  return html`<section class="card stop" role="alert"><h2>Not as it was written</h2>${list(
+  return html`<section class="card stop" role="alert"><h2>Not as it was written</h2>${ok && said !== undefined ? html`<p>${shown(said)}</p>` : NOTHING}${list(
     findings
       .slice(0, 50)
       .map(({ sagaId: saga, where, message }) => html`${shown(saga)}, ${shown(where)}: ${shown(message)}`),
@@ -142,7 +143,15 @@ export const showLedger: Show = async (visit) => {
     answer = { totals };
     rows = totalsPart(totals, here);
   } else {
-    answer = await ask('query-ledger', { ...request, limit: PAGE, ...(cursor ? { cursor } : {}) });
+    let broken: string | undefined;
+    answer = await ask('query-ledger', { ...request, limit: PAGE, ...(cursor ? { cursor } : {}) }).catch(
+      (error: unknown) => {
+        broken = visit.brokenBy(error);
+        // The verdict says what is wrong with it.
+        if (broken === undefined || !saga) throw error;
+        return {};
+      },
+    );
     rows = view === 'effects' ? effectRows(answer.effects ?? []) : entryRows(answer.entries ?? [], true);
   }
   const body = html`${filterForm(asked, view, request)}

@@ -17,6 +17,8 @@ import {
   table,
   time,
 } from '../parts/markup.ts';
+import type { Page } from '../parts/page.ts';
+import { waitPart } from '../parts/waits.ts';
 import { verdict } from './ledger.ts';
 
 const ROWS = 200;
@@ -156,12 +158,41 @@ const statePart = (seen: Observation): Markup =>
   ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)} ${money(seen.awaiting.amount, seen.awaiting.currency)}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}</p>`)}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
-  ${seen.doing === undefined ? NOTHING : html`<p role="status">${badge(seen.doing.what, 'ask')} ${shown(seen.doing.tool ?? seen.doing.reason)} ${seen.doing.until === undefined ? NOTHING : html`until ${time(seen.doing.until)}`}</p>`}
+  ${waitPart(seen)}
   <p class="hint">${shown(seen.advice)}</p>`;
 
+/** The functions tell nothing of a saga that is not what was written. Its entries as they are stored, and what is wrong with them. */
+const brokenPage = async (visit: Visit, sagaId: string, message: string): Promise<Page> => {
+  const request = { sagaId, limit: ROWS };
+  // An entry may be so that it is not answered at all.
+  const stored = await visit.ask('query-ledger', request).catch((error: unknown) => {
+    if (visit.brokenBy(error) !== undefined) return undefined;
+    throw error;
+  });
+  const { entries = [] } = stored ?? {};
+  return {
+    title: `Saga ${sagaId}`,
+    body: html`${await verdict(visit, sagaId, message)}
+      <p class="hint">Nothing else is told of it, because it might not be true.</p>
+      <h2>Ledger, as it is stored now</h2>${entryRows(entries)}
+      ${stored?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(`/ledger${query({ saga: sagaId })}`, 'all entries')}.</p>`}`,
+    data: { broken: message, entries },
+  };
+};
+
 export const showSaga: Show = async (visit) => {
-  const { ask, params } = visit;
-  const sagaId = params['id'] ?? '';
+  const sagaId = visit.params['id'] ?? '';
+  try {
+    return await sagaPage(visit, sagaId);
+  } catch (error) {
+    const message = visit.brokenBy(error);
+    if (message === undefined) throw error;
+    return brokenPage(visit, sagaId, message);
+  }
+};
+
+const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
+  const { ask } = visit;
   const [seen, { entries = [], cursor }, locks] = await Promise.all([
     ask('describe-saga', { sagaId }),
     ask('query-ledger', { sagaId, limit: ROWS }),

@@ -57,7 +57,11 @@ const sessionFacts = ({ session }: TimelineAnswer): Markup =>
   facts([
     ['Status', session.busy === null ? badge(session.status) : badge(session.busy.kind, 'ask')],
     ...(session.metadata['agent'] ? [['Agent', shown(session.metadata['agent'])] as const] : []),
-    ['Repositories below', shown(session.projectsRoot)],
+    ['Below', shown(session.projectsRoot)],
+    ...(session.repositories === undefined ? [] : [['Repositories', String(session.repositories)] as const]),
+    ...(session.lines === undefined || session.lines.added + session.lines.deleted === 0
+      ? []
+      : [['Lines of its messages', counts(session.lines)] as const]),
     ['Head', session.headSeq > 0 ? html`<code>${shortCheckpointId(session.headSeq)}</code>` : 'none'],
     ['Epoch', String(session.epoch)],
     ['Started', time(session.createdAt)],

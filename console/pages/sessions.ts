@@ -5,6 +5,7 @@ import type { ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { SagaStatus, SagaSummary } from '../../contract/saga-answers.ts';
 import type { Show, Visit } from '../context.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
+import { counts } from '../parts/timeline.ts';
 
 const PAGE = 50;
 /** Sessions are stored in no order, so so many are read to sort and search them. */
@@ -50,6 +51,12 @@ const openSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaS
 const sagaCell = (sagas: readonly SagaSummary[] = []): Markup =>
   html`${sagas.slice(0, 3).map(({ sagaId, status }) => html`${link(path('sagas', sagaId), sagaId)} ${badge(status)}<br />`)}${sagas.length > 3 ? html`<span class="hint">and ${sagas.length - 3} more</span>` : NOTHING}`;
 
+/** They add up from those of its messages, on its page. */
+const linesCell = ({ sessionId, lines }: ListedSession): Markup =>
+  lines === undefined || lines.added + lines.deleted === 0
+    ? NOTHING
+    : html`<a class="plain" href="${path('sessions', sessionId)}">${counts(lines)}</a>`;
+
 const agentOf = ({ metadata }: ListedSession): string => metadata['agent'] ?? metadata['name'] ?? '';
 
 const fits = (session: ListedSession, words: string): boolean =>
@@ -75,7 +82,9 @@ export const showSessions: Show = async (visit) => {
           cell: ({ status, busy }) => (busy === null ? badge(status) : badge(busy.kind, 'ask')),
         },
         { title: 'Agent', cell: (one) => shown(agentOf(one)) },
-        { title: 'Repositories below', cell: ({ projectsRoot }) => shown(projectsRoot) },
+        { title: 'Below', cell: ({ projectsRoot }) => shown(projectsRoot) },
+        { title: 'Repositories', isNumber: true, cell: ({ repositories }) => repositories ?? '' },
+        { title: 'Lines', isNumber: true, cell: linesCell },
         { title: 'Checkpoints', isNumber: true, cell: ({ seq }) => seq },
         { title: 'Open sagas', cell: ({ sessionId }) => sagaCell(sagas.get(sessionId)) },
         { title: 'Last change', cell: ({ updatedAt }) => time(updatedAt) },

@@ -1,7 +1,7 @@
 /**
  * The gate of the deployed console: people sign in at the issuer of the stack. Owns the two cookies: what a sign-in
- * began with, for ten minutes, and who is signed in, until the token is over. Both are sealed, so no page and no
- * script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
+ * began with, for ten minutes, and who is signed in, until the token is over or they sign out. Both are sealed, so no
+ * page and no script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
  */
 import { randomBytes } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -10,6 +10,7 @@ import { html } from 'hono/html';
 import * as z from 'zod';
 import type { PersonCalls } from '../../core/people/call-as.ts';
 import type { Begun, SignIn } from '../../core/people/sign-in.ts';
+import type { SignOuts } from '../../core/people/sign-outs.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
 import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
@@ -36,6 +37,7 @@ interface SignInGateOptions {
   signIn: SignIn;
   calls: PersonCalls;
   seal: Seal;
+  signOuts: SignOuts;
   now?: () => Date;
 }
 
@@ -63,6 +65,7 @@ export const createSignInGate = ({
   signIn,
   calls,
   seal,
+  signOuts,
   now = () => new Date(),
 }: SignInGateOptions): Gate => {
   const keep = async (c: Context, name: string, value: Record<string, unknown>, untilMs: number) => {
@@ -110,6 +113,8 @@ export const createSignInGate = ({
     if (session !== undefined && (typeof given !== 'string' || !sameSecret(given, formTokenOf(session.id)))) {
       return c.text('This form is not of this console.', 403);
     }
+    // Whoever has a copy of the cookie is out too. When that cannot be kept, nobody is told that it is.
+    if (session !== undefined) await signOuts.add(session.id, now().getTime() + LONGEST_SECONDS * 1000);
     deleteCookie(c, SESSION, COOKIE);
     const page = {
       title: 'Signed out',
@@ -131,7 +136,7 @@ export const createSignInGate = ({
     signInAgain: (path) => `/auth/sign-in?${new URLSearchParams({ again: 'yes', to: path }).toString()}`,
     signedIn: async (c: Context<ConsoleEnv>, next) => {
       const session = await kept(c, SESSION, sessionSchema);
-      if (session === undefined) {
+      if (session === undefined || (await signOuts.has(session.id))) {
         const { pathname, search } = new URL(c.req.url);
         if (!wantsPage(c))
           return c.json({ error: { name: 'ProofRequired', message: 'Sign in first.' } }, 401);

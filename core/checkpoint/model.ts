@@ -8,6 +8,11 @@ import type { Conflict } from './ports/compose.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
 
+export interface LineCount {
+  added: number;
+  deleted: number;
+}
+
 /** What one session is, and where its timeline stands. One item: `SESSION#<id>` / `META`. */
 export interface Session {
   sessionId: string;
@@ -37,6 +42,13 @@ export interface Session {
   /** For a fork: the checkpoint that it began at. */
   forkedFrom?: CheckpointRef & { checkpointId: string };
   status: 'active' | 'ended';
+  /**
+   * What its messages changed, one checkpoint after the other, and also what a rollback left behind since. Absent in sessions
+   * of older releases, until their next checkpoint.
+   */
+  lines?: LineCount;
+  /** In its newest checkpoint. */
+  repositoryCount?: number;
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
   /** The last rollback that another call had to settle. */

@@ -1,5 +1,5 @@
 /** The Sessions table against a real DynamoDB engine, and its fake: sessions, checkpoints, links and bases. */
-import { QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { StoredBase } from '../../core/checkpoint/model.ts';
 import { failing } from '../support/fakes/failing.ts';
@@ -167,9 +167,10 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
 
   test('a checkpoint is prolonged, never shortened, and not brought back', async () => {
     await table.begin('prolong');
-    await table.store.prolongCheckpoint('prolong', 1, 2000);
-    await table.store.prolongCheckpoint('prolong', 1, 1500);
-    await table.store.prolongCheckpoint('prolong', 7, 1500);
+    const first = checkpointOf('prolong', 1);
+    await table.store.prolongCheckpoint(first, 2000);
+    await table.store.prolongCheckpoint(first, 1500);
+    await table.store.prolongCheckpoint(checkpointOf('prolong', 7), 1500);
     expect(await table.store.getCheckpoint('prolong', 1)).toMatchObject({ expiresAt: 2000 });
     expect(await table.store.getCheckpoint('prolong', 7)).toBeUndefined();
   });
@@ -177,6 +178,56 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
 
 describe('the Sessions table', () => {
   const table = useSessionsTable();
+
+  describe('a tree is whole', () => {
+    const change = (sessionId: string, toolExecutionId: string, UpdateExpression: string) =>
+      table.dynamodb.send(
+        new UpdateItemCommand({
+          TableName: table.tableName,
+          Key: { pk: { S: `SESSION#${sessionId}` }, sk: { S: `TOOL#${toolExecutionId}` } },
+          UpdateExpression,
+        }),
+      );
+    const beginTwo = async (sessionId: string) => {
+      const session = await table.begin(sessionId);
+      const moved = { ...session, version: session.version + 1, seq: 2, headSeq: 2 };
+      const checkpoint = checkpointOf(sessionId, 2);
+      await table.store.commitCheckpoint({ session: moved, expectedVersion: session.version, checkpoint });
+      return checkpoint;
+    };
+    const seqsOf = async (sessionId: string) => (await table.store.listTree(sessionId)).map(({ seq }) => seq);
+
+    test('also when a release that kept no nodes wrote a part of it', async () => {
+      const { toolExecutionId } = await beginTwo('mixed');
+      const whole = await table.store.listTree('mixed');
+      await change('mixed', toolExecutionId, 'REMOVE node');
+      expect(await table.store.listTree('mixed')).toEqual(whole);
+    });
+
+    test('also when the small item of one that others stand on went before it', async () => {
+      await beginTwo('gone');
+      const { toolExecutionId } = checkpointOf('gone', 1);
+      await table.dynamodb.send(
+        new DeleteItemCommand({
+          TableName: table.tableName,
+          Key: { pk: { S: 'SESSION#gone' }, sk: { S: `TOOL#${toolExecutionId}` } },
+        }),
+      );
+      expect(await seqsOf('gone')).toEqual([1, 2]);
+    });
+
+    test('also after its checkpoint was prolonged: both live as long', async () => {
+      const checkpoint = await beginTwo('long');
+      await table.store.prolongCheckpoint(checkpoint, 9_000);
+      const { Item } = await table.dynamodb.send(
+        new GetItemCommand({
+          TableName: table.tableName,
+          Key: { pk: { S: 'SESSION#long' }, sk: { S: `TOOL#${checkpoint.toolExecutionId}` } },
+        }),
+      );
+      expect(Item?.['expiresAt']).toEqual({ N: '9000' });
+    });
+  });
 
   test('a session that a newer release wrote is refused', async () => {
     await table.begin('newer');

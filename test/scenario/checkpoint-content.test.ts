@@ -2,7 +2,7 @@
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
-import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import type { ListSessionsAnswer, TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { openWorld, sdkOf, shell } from '../support/world.ts';
 
@@ -66,6 +66,9 @@ test('what was said is in no log, no event and no error, and what changed is ans
     { path: 'api', changes: { files: 1, added: 1, deleted: 0 } },
     { path: 'web', changes: { files: 1, added: 0, deleted: 1 } },
   ]);
+  // What a list of sessions says is what its checkpoints add up to.
+  const { sessions } = (await cloud.invoke('list-sessions', {})) as unknown as ListSessionsAnswer;
+  expect(sessions).toMatchObject([{ sessionId, lines: { added: 1, deleted: 1 }, repositories: 2 }]);
 
   await sdkOf(cloud).kill(world.sandboxId);
   const ask = async (input: object) =>

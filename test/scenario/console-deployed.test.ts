@@ -85,13 +85,35 @@ describe('signing in', () => {
     expect(entries.find(({ status }) => status === 'approved')?.detail).toContain('"sub":"omar@example.com"');
   });
 
-  test('signing out needs the form of the page, and ends it', async () => {
+  test('signing out needs the form of the page, and ends it for every copy of the cookie', async () => {
     const { person } = await signedIn();
     expect((await person.post(`${at}/auth/sign-out`, { form_token: 'guess' })).status).toBe(403);
     const page = await person.get(`${at}/`);
     const [, form = ''] = /<form[^>]*action="\/auth\/sign-out">(.*?)<\/form>/s.exec(page.text) ?? [];
+    const stolen = person.cookies.get(SESSION) ?? '';
+    const thief = createBrowserPerson();
+    thief.cookies.set(SESSION, stolen);
+    const theirs = await thief.get(`${at}/queue`);
+    expect(theirs.status).toBe(200);
+    const [, form_token = ''] = /name="form_token" value="([^"]+)"/.exec(theirs.text) ?? [];
     expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).text).toContain('signed out');
     expect((await person.get(`${at}/`)).status).toBe(302);
+    // A copy of the cookie is worth nothing from then on, in this instance and in another one.
+    const isOut = async () => {
+      expect((await thief.get(`${at}/queue`)).status).toBe(302);
+      const sent = await thief.post(`${at}/queue/operate`, { form_token, saga: 's', action: 'cancel' });
+      expect(sent.status).toBe(401);
+      const twin = await fetch(`${at}/queue`, {
+        headers: { accept: 'application/json', cookie: `${SESSION}=${stolen}` },
+        redirect: 'manual',
+      });
+      expect(twin.status).toBe(401);
+    };
+    await isOut();
+    sagas.cloud.reconfigure({});
+    await isOut();
+    // Signing in again works, and other people stay.
+    expect((await signedIn()).status).toBe(303);
   });
 });
 

@@ -143,11 +143,18 @@ describe.skipIf(browser === undefined)('people at the console', () => {
       const entry = stored.find(({ item }) => item['external_ref'] !== undefined);
       if (entry === undefined) throw new Error('no entry with a reference');
       await tables.put({ ...entry, item: { ...entry.item, external_ref: { S: 're_somebody_else' } } });
+      const alert = page.getByRole('alert').filter({
+        has: page.getByRole('heading', { name: 'Not as it was written', exact: true }),
+      });
       await page.reload();
-      await page.getByRole('alert').waitFor();
+      await alert.getByText(`entry ${entry.item['seq']?.N}`).first().waitFor();
+      // What was found, beside what is stored; nothing else is told of the saga, and no error by its name.
+      expect(await page.getByText('re_somebody_else').count()).toBe(1);
+      expect(await page.getByText('LedgerBroken').count()).toBe(0);
+      expect(await page.getByRole('heading', { name: 'Steps' }).count()).toBe(0);
       await expectAccessible(page, 'tampered');
       await page.goto(`${url}/ledger?saga=done`);
-      await page.getByRole('alert').waitFor();
+      await alert.getByText(`entry ${entry.item['seq']?.N}`).first().waitFor();
       await tables.put(entry);
       await page.reload();
       await page.getByText('As it was written.').waitFor();

@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { signIn } from '../../cli/identity/device-flow.ts';
 import { issuerOf } from '../../cli/identity/issuer.ts';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
-import { signInWithBrowser } from './browser-person.ts';
+import { hiddenIn, signInWithBrowser } from './browser-person.ts';
 import { addOrder, quickCatalog, type SagaCloud } from './saga-cloud.ts';
 import { createRepositories, edit, openWorld, rootOf, shell } from './world.ts';
 
@@ -20,7 +20,10 @@ export const workPeople = async ({ cloud }: Pick<SagaCloud, 'cloud'>): Promise<v
   const listed = await fetch(`${at}/v1/list-sessions`, { method: 'POST', headers, body: '{}' });
   expect(listed.status).toBe(200);
   const { person } = await signInWithBrowser(cloud);
-  expect((await person.get(`${at}/sagas`)).status).toBe(200);
+  const page = await person.get(`${at}/sagas`);
+  expect(page.status).toBe(200);
+  const [, form = ''] = /<form[^>]*action="\/auth\/sign-out">(.*?)<\/form>/s.exec(page.text) ?? [];
+  expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).status).toBe(200);
 };
 
 export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {

@@ -40,6 +40,7 @@ describe('an expired token', () => {
       signIn: { begin: refuse, finish: refuse },
       calls: { identify: refuse, call: refuse },
       seal,
+      signOuts: { add: async () => undefined, has: async () => false },
     });
     const app = createPages({
       gate,

@@ -13,6 +13,7 @@ import type {
   RollbackJournal,
   Session,
 } from '../../../core/checkpoint/model.ts';
+import type { TreeNode } from '../../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { SESSION_FORMAT } from '../item-format.ts';
 import type { Item } from '../table-reads.ts';
@@ -70,10 +71,25 @@ export const checkpointItem = (checkpoint: Checkpoint): Item => {
   );
 };
 
-export const toolItem = ({ sessionId, toolExecutionId, seq, expiresAt }: Checkpoint): Item => ({
-  ...toolKey(sessionId, toolExecutionId),
-  seq,
-  expiresAt,
+/** Where a checkpoint stands in the tree, small enough that a whole tree is read at once. */
+const nodeOf = (checkpoint: Checkpoint): TreeNode => ({
+  seq: checkpoint.seq,
+  parentSeq: checkpoint.parentSeq,
+  messageId: checkpoint.messageId,
+  messageOrder: checkpoint.messageOrder,
+  checkpointId: checkpoint.checkpointId,
+  reason: checkpoint.reason,
+  complete: checkpoint.complete,
+  detached: checkpoint.detached,
+  ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
+  ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
+});
+
+export const toolItem = (checkpoint: Checkpoint): Item => ({
+  ...toolKey(checkpoint.sessionId, checkpoint.toolExecutionId),
+  seq: checkpoint.seq,
+  expiresAt: checkpoint.expiresAt,
+  node: nodeOf(checkpoint),
 });
 
 /** A message has two items, one found by order and one by id. */

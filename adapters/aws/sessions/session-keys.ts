@@ -51,5 +51,6 @@ export const uploadKey = (objectKey: string): Key => ({
 });
 
 export const CHECKPOINT_PREFIX = 'CP#';
+export const TOOL_PREFIX = 'TOOL#';
 export const MESSAGE_PREFIX = 'MSG#';
 export const linkPrefix = (chainId: string): string => `LINK#${chainId}#`;

@@ -1,9 +1,10 @@
 /** Checkpoints, the tool executions that name them, and messages. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
+import type { SessionStore, TreeNode } from '../../../core/checkpoint/ports/stores.ts';
 import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
 import type { Table } from '../table.ts';
+import type { Key } from '../table-reads.ts';
 import type { ConditionalPut } from '../table-writes.ts';
 import {
   checkpointItem,
@@ -19,10 +20,18 @@ import {
   MESSAGE_PREFIX,
   messageIdKey,
   sessionKey,
+  TOOL_PREFIX,
   toolKey,
 } from './session-keys.ts';
 import { outcomeFor, transactSession } from './store-sessions.ts';
-import { readCheckpoint, readMessage, readSession, readTreeNode, treeNodeFields } from './stored-items.ts';
+import {
+  readCheckpoint,
+  readMessage,
+  readSession,
+  readToolNode,
+  readTreeNode,
+  treeNodeFields,
+} from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
@@ -42,6 +51,43 @@ export const createCheckpointMethods = (table: Table): Methods => {
   const getCheckpoint: Methods['getCheckpoint'] = async (sessionId, seq) => {
     const item = await table.get(checkpointKey(sessionId, seq));
     return item === undefined ? undefined : readCheckpoint(item);
+  };
+
+  /** A projection is read as the whole items: megabytes, of many checkpoints with many repositories. */
+  const wholeTree = async (sessionId: string): Promise<TreeNode[]> => {
+    const { pk } = sessionKey(sessionId);
+    return (await table.query(pk, { prefix: CHECKPOINT_PREFIX }, { attributes: BONES })).map(readTreeNode);
+  };
+
+  /**
+   * From the small items beside the checkpoints, which are written with them. Undefined where they may not have all of it: some
+   * were written by a release that kept no nodes, or one that led to another is gone, and may have been prolonged by such a one.
+   */
+  const smallTree = async (sessionId: string): Promise<TreeNode[] | undefined> => {
+    const items = await table.query(sessionKey(sessionId).pk, { prefix: TOOL_PREFIX });
+    const nodes = items.map(readToolNode).filter((node) => node !== undefined);
+    const known = new Set(nodes.map(({ seq }) => seq));
+    const isWhole =
+      nodes.length > 0 &&
+      nodes.length === items.length &&
+      nodes.every(({ parentSeq }) => parentSeq === null || known.has(parentSeq));
+    return isWhole ? nodes.toSorted((one, other) => one.seq - other.seq) : undefined;
+  };
+
+  const prolong = async (key: Key, expiresAt: number): Promise<void> => {
+    const command = new UpdateCommand({
+      TableName: table.tableName,
+      Key: { ...key },
+      UpdateExpression: 'SET expiresAt = :expiresAt',
+      ConditionExpression: 'attribute_exists(pk) AND expiresAt < :expiresAt',
+      ExpressionAttributeValues: { ':expiresAt': expiresAt },
+    });
+    try {
+      await table.client.send(command);
+    } catch (error) {
+      // Gone, or living longer already.
+      if (!isNamed(error, 'ConditionalCheckFailedException')) throw toWalkbackError('DynamoDB', error);
+    }
   };
 
   return {
@@ -81,25 +127,12 @@ export const createCheckpointMethods = (table: Table): Methods => {
       return items.map(readCheckpoint);
     },
 
-    listTree: async (sessionId) => {
-      const { pk } = sessionKey(sessionId);
-      return (await table.query(pk, { prefix: CHECKPOINT_PREFIX }, { attributes: BONES })).map(readTreeNode);
-    },
+    listTree: async (sessionId) => (await smallTree(sessionId)) ?? wholeTree(sessionId),
 
-    prolongCheckpoint: async (sessionId, seq, expiresAt) => {
-      const command = new UpdateCommand({
-        TableName: table.tableName,
-        Key: checkpointKey(sessionId, seq),
-        UpdateExpression: 'SET expiresAt = :expiresAt',
-        ConditionExpression: 'attribute_exists(pk) AND expiresAt < :expiresAt',
-        ExpressionAttributeValues: { ':expiresAt': expiresAt },
-      });
-      try {
-        await table.client.send(command);
-      } catch (error) {
-        // Gone, or living longer already.
-        if (!isNamed(error, 'ConditionalCheckFailedException')) throw toWalkbackError('DynamoDB', error);
-      }
+    prolongCheckpoint: async ({ sessionId, seq, toolExecutionId }, expiresAt) => {
+      // Its place in the tree first, so that it never goes before the checkpoint.
+      await prolong(toolKey(sessionId, toolExecutionId), expiresAt);
+      await prolong(checkpointKey(sessionId, seq), expiresAt);
     },
 
     findMessage: async (sessionId, messageId) => {

@@ -14,6 +14,7 @@ import type {
   StoredBase,
   StoredUpload,
 } from '../../../core/checkpoint/model.ts';
+import type { TreeNode } from '../../../core/checkpoint/ports/stores.ts';
 import { itemReader } from '../read-item.ts';
 import type { Stored } from '../table-reads.ts';
 
@@ -43,6 +44,8 @@ const session = z.looseObject({
   metadata: z.record(z.string(), z.string()),
   tenant: z.string().optional(),
   status: z.enum(['active', 'ended']),
+  lines: z.looseObject({ added: count, deleted: count }).optional(),
+  repositoryCount: count.optional(),
   busy: busy.optional(),
   requestHash: z.string(),
   createdAt: z.string(),
@@ -248,6 +251,13 @@ const wholeCheckpoint = reader<Checkpoint>(checkpoint);
 const node = reader<z.infer<typeof treeNodeFields>>(treeNodeFields);
 export const readCheckpoint = (item: Stored): Checkpoint => wholeCheckpoint(withMessage(item));
 export const readTreeNode = (item: Stored) => node(withMessage(item));
+
+const toolNode = reader<{ node?: TreeNode }>(
+  z.looseObject({ seq: count, node: z.looseObject(treeNodeFields.shape).optional() }),
+);
+
+/** Undefined: a release that kept no node there wrote it. */
+export const readToolNode = (item: Stored): TreeNode | undefined => toolNode(item).node;
 
 const storedMessage = reader<z.infer<typeof message>>(message);
 export const readMessage = (item: Stored): Message => {

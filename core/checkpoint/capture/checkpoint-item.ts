@@ -3,7 +3,15 @@ import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import type { AskedBy } from '../../../contract/identity.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
+import type {
+  Checkpoint,
+  CheckpointRef,
+  ComposedFacts,
+  LineCount,
+  Message,
+  SaidMessage,
+  Session,
+} from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
 
@@ -72,6 +80,16 @@ export const moveMessage = (
   ...(said?.title !== undefined && { title: said.title }),
   ...(said?.text !== undefined && { textSeq: seq }),
 });
+
+/** With those of one more checkpoint. What nobody counted is not in it. */
+export const linesWith = ({ lines }: Session, { content }: Checkpoint): LineCount => {
+  const sum = { added: lines?.added ?? 0, deleted: lines?.deleted ?? 0 };
+  for (const { added, deleted } of content?.changes ?? []) {
+    sum.added += added ?? 0;
+    sum.deleted += deleted ?? 0;
+  }
+  return sum;
+};
 
 /** A session after one more write. Version, time and expiry always change together. */
 export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => ({

@@ -17,7 +17,7 @@ import { settledBy, settledIn } from '../session/place.ts';
 import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '../session/session-rules.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
-import { createCheckpoint, moveMessage, touch } from './checkpoint-item.ts';
+import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply
@@ -67,6 +67,8 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       seq: checkpoint.seq,
       headSeq: checkpoint.seq,
       messageCount: Math.max(session.messageCount, message.order),
+      lines: linesWith(session, checkpoint),
+      repositoryCount: checkpoint.repositories.length,
     };
     const outcome = await store.commitCheckpoint({
       session: touch(session, change, clock),

@@ -96,7 +96,10 @@ export interface SessionStore {
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
   /** Lets a checkpoint live at least until `expiresAt`. Does nothing when it is gone. */
-  prolongCheckpoint(sessionId: string, seq: number, expiresAt: number): Promise<void>;
+  prolongCheckpoint(
+    checkpoint: Pick<Checkpoint, 'sessionId' | 'seq' | 'toolExecutionId'>,
+    expiresAt: number,
+  ): Promise<void>;
   findMessage(sessionId: string, messageId: string): Promise<Message | undefined>;
   /** In order of first appearance. */
   listMessages(sessionId: string): Promise<Message[]>;

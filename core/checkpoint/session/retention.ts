@@ -65,5 +65,5 @@ export const keepCheckpoint = async (
     const place = { contentOf: session.sessionId };
     await store.putUpload({ key, place, expiresAt: contentExpiryOf(session, clock) });
   }
-  await store.prolongCheckpoint(session.sessionId, checkpoint.seq, expiryOf(session, clock));
+  await store.prolongCheckpoint(checkpoint, expiryOf(session, clock));
 };

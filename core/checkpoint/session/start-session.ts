@@ -126,7 +126,13 @@ export const createStartSession = (deps: StartSessionDeps) => {
       },
       clock,
     );
-    const started = { ...session, seq: baseline.seq, headSeq: baseline.seq };
+    const started = {
+      ...session,
+      seq: baseline.seq,
+      headSeq: baseline.seq,
+      lines: { added: 0, deleted: 0 },
+      repositoryCount: counted.length,
+    };
     const outcome = await store.createSession(started, baseline);
     if (outcome.written) {
       log.info('session started', { sessionId, checkpointId: baseline.checkpointId });

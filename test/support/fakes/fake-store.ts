@@ -140,7 +140,7 @@ export const createFakeStore = (): FakeStore => {
           ...(one.mergedFrom !== undefined && { mergedFrom: one.mergedFrom }),
           ...(one.forkedFrom !== undefined && { forkedFrom: one.forkedFrom }),
         })),
-    prolongCheckpoint: async (sessionId, seq, expiresAt) => {
+    prolongCheckpoint: async ({ sessionId, seq }, expiresAt) => {
       const found = checkpoints.get(key(sessionId, seq));
       if (found !== undefined) found.expiresAt = Math.max(found.expiresAt, expiresAt);
     },
