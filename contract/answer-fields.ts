@@ -4,6 +4,18 @@ import * as z from 'zod';
 export const count = z.int().min(0);
 export const cursor = z.string().optional().describe('hand it in for the next page; absent on the last');
 
+/** Something a checkpoint does not hold, and why. */
+export const uncaptured = () =>
+  z.object({
+    path: z.string().describe('relative to the projects root'),
+    reason: z.string(),
+    sizeBytes: count.optional(),
+  });
+export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
+
+export const lineCount = () => z.object({ added: count, deleted: count });
+export type LineCount = z.infer<ReturnType<typeof lineCount>>;
+
 /** A checkpoint of a session. */
 export const pointOf = () => z.object({ sessionId: z.string(), checkpointId: z.string() });
 

@@ -1,6 +1,6 @@
 /** Answers about changes: between two points, and of one checkpoint or message. */
 import * as z from 'zod';
-import { count, cursor } from './answer-fields.ts';
+import { count, cursor, uncaptured } from './answer-fields.ts';
 
 const headState = () =>
   z.object({
@@ -129,6 +129,8 @@ const checkpointChanges = () =>
       .optional()
       .describe('the tool call that it was taken before'),
     repositories: z.array(repositoryChanges()).describe('those that changed'),
+    failures: z.array(uncaptured()).optional().describe('what it does not hold; the first 200'),
+    skipped: z.array(uncaptured()).optional().describe('left out by a rule; the first 200'),
     warnings: z.array(z.string()),
   });
 export type CheckpointChanges = z.infer<ReturnType<typeof checkpointChanges>>;

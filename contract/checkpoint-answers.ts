@@ -4,17 +4,16 @@
  * rollback-answers.ts.
  */
 import * as z from 'zod';
-import { count, cursor, pointOf, settledHere, settledRollback } from './answer-fields.ts';
+import {
+  count,
+  cursor,
+  lineCount,
+  pointOf,
+  settledHere,
+  settledRollback,
+  uncaptured,
+} from './answer-fields.ts';
 import { askedBy } from './identity.ts';
-
-/** Something a checkpoint does not hold, and why. */
-const uncaptured = () =>
-  z.object({
-    path: z.string().describe('relative to the projects root'),
-    reason: z.string(),
-    sizeBytes: count.optional(),
-  });
-export type Uncaptured = z.infer<ReturnType<typeof uncaptured>>;
 
 export const startSessionAnswer = () =>
   z.object({
@@ -79,7 +78,8 @@ const timelineCheckpoint = () =>
     detached: z.boolean().describe('taken in a review copy'),
     onHeadPath: z.boolean().describe('on the path from the baseline to the head'),
     createdAt: z.string(),
-    repositories: z.array(timelineRepository()),
+    repositories: z.array(timelineRepository()).describe('with brief: none'),
+    lines: lineCount().optional().describe('with brief: what it changed in all repositories'),
     tool: z.object({ name: z.string() }).optional().describe('the tool call that it was taken before'),
     by: askedBy().optional().describe('who asked for the rollback that it was taken before'),
   });
@@ -112,8 +112,7 @@ const sessionAnswer = () =>
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
     forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
-    lines: z
-      .object({ added: count, deleted: count })
+    lines: lineCount()
       .optional()
       .describe('what its messages changed, also what a rollback left behind; absent: not counted yet'),
     repositories: count.optional().describe('in its newest checkpoint; absent: not counted yet'),

@@ -217,6 +217,10 @@ export const timelineInput = () =>
     sessionId: id,
     limit: limit.describe('checkpoints in one answer; default 50'),
     cursor: z.string().max(256).optional().describe('of the answer before'),
+    brief: z
+      .boolean()
+      .optional()
+      .describe('no repositories, failures and skipped paths: lines alone; cheap for long sessions'),
   });
 export type TimelineInput = z.output<ReturnType<typeof timelineInput>>;
 

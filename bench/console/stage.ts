@@ -14,6 +14,7 @@ import {
   paginateQuery,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import * as z from 'zod';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { checkpointId, sha256Hex } from '../../core/shared/ids.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
@@ -156,7 +157,7 @@ export const createConsoleStage = async (
   await makeRepositories(work, sizes.repositories);
   await walkback('up', '--detach');
   making.defer(async () => void (await walkback('down')));
-  const environment = JSON.parse(await walkback('env', '--json')) as Record<string, string>;
+  const environment = z.record(z.string(), z.string()).parse(JSON.parse(await walkback('env', '--json')));
   await walkback('session', 'start', '--root', work, '--id', SESSION);
   await editAll(work, sizes.repositories, sizes.patchBytes);
   await walkback('checkpoint', '--session', SESSION, '--message', MESSAGE, '--json');

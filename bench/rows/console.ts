@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import * as z from 'zod';
 import { type ConsoleStage, createConsoleStage, LAUNCHER } from '../console/stage.ts';
 import { median } from '../measure.ts';
 import { milliseconds, type Row } from '../report.ts';
@@ -51,8 +52,8 @@ const startConsole = async ({ work, env }: ConsoleStage) => {
     env: { PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const { url } = JSON.parse(line) as { url: string };
+  const [line]: unknown[] = await once(createInterface(child.stdout), 'line');
+  const { url } = z.object({ url: z.string() }).parse(JSON.parse(String(line)));
   const entered = await fetch(url, { redirect: 'manual' });
   const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
   const { origin } = new URL(url);

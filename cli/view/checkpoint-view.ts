@@ -1,5 +1,5 @@
-import type { SettledRollback } from '../../contract/answer-fields.ts';
-import type { CheckpointAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
+import type { SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
+import type { CheckpointAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatBytes, padEnd, plural, printableLine, widest } from '../terminal/text.ts';
 

@@ -40,7 +40,7 @@ const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
 export const showComparison: Show = async (visit) => {
   const { ask, query: asked, params } = visit;
   const sessionId = params['id'] ?? '';
-  const timeline = await ask('timeline', { sessionId, limit: POINTS });
+  const timeline = await ask('timeline', { sessionId, limit: POINTS, brief: true });
   const title = `Compare points of ${sessionId}`;
   const back = html`<p>${link(path('sessions', sessionId), 'Back to the session')}</p>`;
   const { from, to = 'head', repository, sandbox } = asked;

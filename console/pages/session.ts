@@ -1,6 +1,6 @@
 /** One session: its messages, and beside them what was captured for the chosen one, and what it did elsewhere. */
 import { html } from 'hono/html';
-import { shortCheckpointId, warningsOf } from '../../cli/view/timeline-rows.ts';
+import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type {
   TimelineAnswer,
@@ -29,10 +29,12 @@ import { counts, groupsOf, linesOf, timelinePart } from '../parts/timeline.ts';
 
 const PAGE = 100;
 
-const omissions = (checkpoints: readonly TimelineCheckpoint[]): Markup => {
-  const lines = checkpoints.flatMap(({ failures, skipped }) => [...failures, ...skipped]);
-  const incomplete = checkpoints.flatMap((one) => warningsOf(one));
-  if (lines.length + incomplete.length === 0) return NOTHING;
+const omissions = (changes: ChangesAnswer | undefined): Markup => {
+  const lines = (changes?.checkpoints ?? []).flatMap(({ failures = [], skipped = [] }) => [
+    ...failures,
+    ...skipped,
+  ]);
+  if (lines.length === 0) return NOTHING;
   const told = lines.slice(0, 20).map(({ path: name, reason }) => html`${shown(name)}: ${shown(reason)}`);
   const more = lines.length - told.length;
   return html`<section class="card warn" aria-label="Not captured"><h3>Not captured</h3>${list(told)}${more > 0 ? html`<p class="hint">and ${more} more</p>` : NOTHING}</section>`;
@@ -94,7 +96,7 @@ const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => 
   return html`<h2>${shown(title ?? messageId)} ${discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
     <p class="meta">${shown(role === undefined ? messageId : `${role}, ${messageId}`)}${checkpoints[0] === undefined ? NOTHING : html` · ${time(checkpoints[0].createdAt)}`} · ${counts(linesOf(checkpoints))}</p>
     ${acts(visit, sessionId, message)}
-    <div class="beside"><div>${omissions(checkpoints)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
+    <div class="beside"><div>${omissions(changes)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
     ${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}
     ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, more: changes.cursor })}">further checkpoints of this message</a>.</p>`}</div>
     ${outsidePart(effects)}</div>`;
@@ -118,7 +120,12 @@ export const showSession: Show = async (visit) => {
   const { ask, params, query: asked, isNotFound } = visit;
   const sessionId = params['id'] ?? '';
   const { message, before, repository, more } = asked;
-  const timeline = await ask('timeline', { sessionId, limit: PAGE, ...(before ? { cursor: before } : {}) });
+  const timeline = await ask('timeline', {
+    sessionId,
+    limit: PAGE,
+    brief: true,
+    ...(before ? { cursor: before } : {}),
+  });
   const { messages, checkpoints } = timeline;
   const newest = groupsOf(checkpoints).find(({ messageId }) => messageId !== null)?.messageId;
   const id = message || newest;

@@ -59,7 +59,7 @@ export const changedMeanwhile: Markup = html`<p class="card warn" role="alert">S
 
 /** It is begun, and not through: the same request goes on with it, whatever is left of its plan. */
 export const isBegun = async (ask: Ask, sessionId: string, requestId: string): Promise<boolean> => {
-  const { session } = await ask('timeline', { sessionId, limit: 1 });
+  const { session } = await ask('timeline', { sessionId, limit: 1, brief: true });
   return session.busy?.requestId === requestId;
 };
 

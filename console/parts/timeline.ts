@@ -19,8 +19,10 @@ interface Lines {
 
 export const linesOf = (checkpoints: readonly TimelineCheckpoint[]): Lines => {
   const sum = { added: 0, deleted: 0 };
-  for (const { repositories, reason } of checkpoints) {
+  for (const { repositories, reason, lines } of checkpoints) {
     if (reason === 'baseline') continue;
+    sum.added += lines?.added ?? 0;
+    sum.deleted += lines?.deleted ?? 0;
     for (const { changes } of repositories) {
       sum.added += changes?.added ?? 0;
       sum.deleted += changes?.deleted ?? 0;

@@ -1,17 +1,12 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
-import type { SettledRollback } from '../../contract/answer-fields.ts';
-import type { Busy, RehydrateAnswer, Uncaptured } from '../../contract/checkpoint-answers.ts';
+import type { LineCount, SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
+import type { Busy, RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
 import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Conflict } from './ports/compose.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
-
-export interface LineCount {
-  added: number;
-  deleted: number;
-}
 
 /** What one session is, and where its timeline stands. One item: `SESSION#<id>` / `META`. */
 export interface Session {

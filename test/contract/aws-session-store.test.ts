@@ -2,6 +2,7 @@
 import { DeleteItemCommand, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { StoredBase } from '../../core/checkpoint/model.ts';
+import { outlineOf } from '../../core/checkpoint/timeline/outline.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
 import { SESSION_STORES, useSessionsTable } from '../support/sessions-table.ts';
@@ -214,6 +215,15 @@ describe('the Sessions table', () => {
         }),
       );
       expect(await seqsOf('gone')).toEqual([1, 2]);
+    });
+
+    test('with what a list shows of each; of a part that an older release wrote, it is read from the checkpoints', async () => {
+      const { toolExecutionId } = await beginTwo('outlines');
+      const outlines = await table.store.listOutlines('outlines');
+      const checkpoints = await table.store.listCheckpoints('outlines', { limit: 9 });
+      expect(outlines).toEqual(checkpoints.toReversed().map(outlineOf));
+      await change('outlines', toolExecutionId, 'REMOVE node');
+      expect(await table.store.listOutlines('outlines')).toBeUndefined();
     });
 
     test('also after its checkpoint was prolonged: both live as long', async () => {

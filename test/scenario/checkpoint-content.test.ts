@@ -66,6 +66,18 @@ test('what was said is in no log, no event and no error, and what changed is ans
     { path: 'api', changes: { files: 1, added: 1, deleted: 0 } },
     { path: 'web', changes: { files: 1, added: 0, deleted: 1 } },
   ]);
+  // The same in small: what a page of many shows.
+  const brief = (await cloud.invoke('timeline', { sessionId, brief: true })) as unknown as TimelineAnswer;
+  expect(brief).toEqual({
+    ...timeline,
+    checkpoints: timeline.checkpoints.map((one, at) => ({
+      ...one,
+      repositories: [],
+      failures: [],
+      skipped: [],
+      lines: at === 0 ? { added: 1, deleted: 1 } : { added: 0, deleted: 0 },
+    })),
+  });
   // What a list of sessions says is what its checkpoints add up to.
   const { sessions } = (await cloud.invoke('list-sessions', {})) as unknown as ListSessionsAnswer;
   expect(sessions).toMatchObject([{ sessionId, lines: { added: 1, deleted: 1 }, repositories: 2 }]);

@@ -13,7 +13,7 @@ import type {
   RollbackJournal,
   Session,
 } from '../../../core/checkpoint/model.ts';
-import type { TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import { outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { SESSION_FORMAT } from '../item-format.ts';
 import type { Item } from '../table-reads.ts';
@@ -71,25 +71,12 @@ export const checkpointItem = (checkpoint: Checkpoint): Item => {
   );
 };
 
-/** Where a checkpoint stands in the tree, small enough that a whole tree is read at once. */
-const nodeOf = (checkpoint: Checkpoint): TreeNode => ({
-  seq: checkpoint.seq,
-  parentSeq: checkpoint.parentSeq,
-  messageId: checkpoint.messageId,
-  messageOrder: checkpoint.messageOrder,
-  checkpointId: checkpoint.checkpointId,
-  reason: checkpoint.reason,
-  complete: checkpoint.complete,
-  detached: checkpoint.detached,
-  ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
-  ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
-});
-
+/** Also the checkpoint in small, so that a tree or a list of many is read at once. */
 export const toolItem = (checkpoint: Checkpoint): Item => ({
   ...toolKey(checkpoint.sessionId, checkpoint.toolExecutionId),
   seq: checkpoint.seq,
   expiresAt: checkpoint.expiresAt,
-  node: nodeOf(checkpoint),
+  node: outlineOf(checkpoint),
 });
 
 /** A message has two items, one found by order and one by id. */

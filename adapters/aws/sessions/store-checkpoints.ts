@@ -1,6 +1,7 @@
 /** Checkpoints, the tool executions that name them, and messages. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { SessionStore, TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import type { CheckpointOutline, SessionStore, TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import { nodeOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
 import type { Table } from '../table.ts';
@@ -27,8 +28,8 @@ import { outcomeFor, transactSession } from './store-sessions.ts';
 import {
   readCheckpoint,
   readMessage,
+  readOutline,
   readSession,
-  readToolNode,
   readTreeNode,
   treeNodeFields,
 } from './stored-items.ts';
@@ -40,6 +41,7 @@ type Methods = Pick<
   | 'findCheckpointByTool'
   | 'listCheckpoints'
   | 'listTree'
+  | 'listOutlines'
   | 'prolongCheckpoint'
   | 'findMessage'
   | 'listMessages'
@@ -61,17 +63,17 @@ export const createCheckpointMethods = (table: Table): Methods => {
 
   /**
    * From the small items beside the checkpoints, which are written with them. Undefined where they may not have all of it: some
-   * were written by a release that kept no nodes, or one that led to another is gone, and may have been prolonged by such a one.
+   * were written by a release that kept none, or one that led to another is gone, and may have been prolonged by such a one.
    */
-  const smallTree = async (sessionId: string): Promise<TreeNode[] | undefined> => {
+  const listOutlines = async (sessionId: string): Promise<CheckpointOutline[] | undefined> => {
     const items = await table.query(sessionKey(sessionId).pk, { prefix: TOOL_PREFIX });
-    const nodes = items.map(readToolNode).filter((node) => node !== undefined);
-    const known = new Set(nodes.map(({ seq }) => seq));
+    const outlines = items.map(readOutline).filter((one) => one !== undefined);
+    const known = new Set(outlines.map(({ seq }) => seq));
     const isWhole =
-      nodes.length > 0 &&
-      nodes.length === items.length &&
-      nodes.every(({ parentSeq }) => parentSeq === null || known.has(parentSeq));
-    return isWhole ? nodes.toSorted((one, other) => one.seq - other.seq) : undefined;
+      outlines.length > 0 &&
+      outlines.length === items.length &&
+      outlines.every(({ parentSeq }) => parentSeq === null || known.has(parentSeq));
+    return isWhole ? outlines.toSorted((one, other) => one.seq - other.seq) : undefined;
   };
 
   const prolong = async (key: Key, expiresAt: number): Promise<void> => {
@@ -127,7 +129,10 @@ export const createCheckpointMethods = (table: Table): Methods => {
       return items.map(readCheckpoint);
     },
 
-    listTree: async (sessionId) => (await smallTree(sessionId)) ?? wholeTree(sessionId),
+    listTree: async (sessionId) =>
+      (await listOutlines(sessionId))?.map((one) => nodeOf(one)) ?? wholeTree(sessionId),
+
+    listOutlines,
 
     prolongCheckpoint: async ({ sessionId, seq, toolExecutionId }, expiresAt) => {
       // Its place in the tree first, so that it never goes before the checkpoint.

@@ -14,7 +14,7 @@ import type {
   StoredBase,
   StoredUpload,
 } from '../../../core/checkpoint/model.ts';
-import type { TreeNode } from '../../../core/checkpoint/ports/stores.ts';
+import type { CheckpointOutline } from '../../../core/checkpoint/ports/stores.ts';
 import { itemReader } from '../read-item.ts';
 import type { Stored } from '../table-reads.ts';
 
@@ -252,12 +252,21 @@ const node = reader<z.infer<typeof treeNodeFields>>(treeNodeFields);
 export const readCheckpoint = (item: Stored): Checkpoint => wholeCheckpoint(withMessage(item));
 export const readTreeNode = (item: Stored) => node(withMessage(item));
 
-const toolNode = reader<{ node?: TreeNode }>(
-  z.looseObject({ seq: count, node: z.looseObject(treeNodeFields.shape).optional() }),
-);
+const outline = z.looseObject({
+  ...treeNodeFields.shape,
+  epoch: count,
+  toolExecutionId: z.string(),
+  sandboxId: z.string(),
+  createdAt: z.string(),
+  lines: z.looseObject({ added: count, deleted: count }),
+  tool: z.string().optional(),
+  by: askedBy.optional(),
+});
 
-/** Undefined: a release that kept no node there wrote it. */
-export const readToolNode = (item: Stored): TreeNode | undefined => toolNode(item).node;
+const tool = reader<{ node?: CheckpointOutline }>(z.looseObject({ seq: count, node: outline.optional() }));
+
+/** Undefined: a release that kept none there wrote it. */
+export const readOutline = (item: Stored): CheckpointOutline | undefined => tool(item).node;
 
 const storedMessage = reader<z.infer<typeof message>>(message);
 export const readMessage = (item: Stored): Message => {

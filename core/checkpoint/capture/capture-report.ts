@@ -2,7 +2,7 @@
  * The result of a capture: turns the sandbox's report into the repository states that a checkpoint lists.
  * Pure.
  */
-import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';

@@ -3,7 +3,7 @@
  * stores the links. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
  */
 import pLimit from 'p-limit';
-import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';

@@ -1,17 +1,9 @@
 /** Builds the items of one checkpoint. Pure: the same input gives the same items. */
-import type { SettledRollback } from '../../../contract/answer-fields.ts';
+import type { LineCount, SettledRollback } from '../../../contract/answer-fields.ts';
 import type { AskedBy } from '../../../contract/identity.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type {
-  Checkpoint,
-  CheckpointRef,
-  ComposedFacts,
-  LineCount,
-  Message,
-  SaidMessage,
-  Session,
-} from '../model.ts';
+import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
 
@@ -81,14 +73,20 @@ export const moveMessage = (
   ...(said?.text !== undefined && { textSeq: seq }),
 });
 
-/** With those of one more checkpoint. What nobody counted is not in it. */
-export const linesWith = ({ lines }: Session, { content }: Checkpoint): LineCount => {
-  const sum = { added: lines?.added ?? 0, deleted: lines?.deleted ?? 0 };
+/** What it changed since the one before it, in all repositories. What nobody counted is not in it. */
+export const linesOf = ({ content }: Pick<Checkpoint, 'content'>): LineCount => {
+  const sum = { added: 0, deleted: 0 };
   for (const { added, deleted } of content?.changes ?? []) {
     sum.added += added ?? 0;
     sum.deleted += deleted ?? 0;
   }
   return sum;
+};
+
+/** With those of one more checkpoint. */
+export const linesWith = ({ lines }: Session, checkpoint: Checkpoint): LineCount => {
+  const { added, deleted } = linesOf(checkpoint);
+  return { added: (lines?.added ?? 0) + added, deleted: (lines?.deleted ?? 0) + deleted };
 };
 
 /** A session after one more write. Version, time and expiry always change together. */

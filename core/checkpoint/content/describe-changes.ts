@@ -110,6 +110,8 @@ const saidIn = (content: Checkpoint['content'], object: Uint8Array | undefined) 
   };
 };
 
+const MOST_OMISSIONS = 200;
+
 const warningsOf = ({ content, parentSeq }: Checkpoint, isLost: boolean): string[] => {
   if (content === undefined) return [OLDER];
   return [
@@ -157,6 +159,8 @@ export const describeChanges = (
     createdAt: checkpoint.createdAt,
     ...saidIn(content, object),
     repositories: [],
+    ...(checkpoint.failures.length > 0 && { failures: checkpoint.failures.slice(0, MOST_OMISSIONS) }),
+    ...(checkpoint.skipped.length > 0 && { skipped: checkpoint.skipped.slice(0, MOST_OMISSIONS) }),
     warnings: warningsOf(checkpoint, isLost),
   };
   let room = maxBytes - bytesOf(answer);

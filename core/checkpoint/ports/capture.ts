@@ -1,6 +1,8 @@
 /** The request and the report of a capture. */
+
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
-import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import type { CapturedState } from './restore.ts';
 
 /** What the store already holds of one repository. The script builds the next link on exactly this. */

@@ -1,4 +1,5 @@
 /** Where sessions, checkpoints and bundles are kept (`adapters/aws`). Every method throws a `WalkbackError`, never a vendor's. */
+import type { LineCount } from '../../../contract/answer-fields.ts';
 import type {
   ChainLink,
   Checkpoint,
@@ -60,6 +61,14 @@ export type TreeNode = Pick<
   | 'createdAt'
 >;
 
+/** What a list of checkpoints shows of one, without anything of single repositories. */
+export type CheckpointOutline = TreeNode &
+  Pick<Checkpoint, 'epoch' | 'toolExecutionId' | 'sandboxId' | 'by'> & {
+    lines: LineCount;
+    /** Name of the tool call that it was taken before. */
+    tool?: string;
+  };
+
 /** The Sessions table. All reads are strongly consistent unless stated otherwise. */
 export interface SessionStore {
   getSession(sessionId: string): Promise<Session | undefined>;
@@ -95,6 +104,8 @@ export interface SessionStore {
   ): Promise<Checkpoint[]>;
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
+  /** The same, with what a list shows. Undefined when outlines of some are not kept: an older release wrote them. */
+  listOutlines(sessionId: string): Promise<CheckpointOutline[] | undefined>;
   /** Lets a checkpoint live at least until `expiresAt`. Does nothing when it is gone. */
   prolongCheckpoint(
     checkpoint: Pick<Checkpoint, 'sessionId' | 'seq' | 'toolExecutionId'>,

@@ -1,5 +1,6 @@
 /** The answer to a look at the repositories of a sandbox. */
-import type { RepositoryInfo, Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
+import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 
 export interface SurveyReport {
   repositories: RepositoryInfo[];

@@ -1,6 +1,5 @@
 /** Reports changes that other processes made to files that a restore overwrote or deleted. Pure. */
-import type { LateWrites } from '../../../contract/answer-fields.ts';
-import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { LateWrites, Uncaptured } from '../../../contract/answer-fields.ts';
 import type { SetAside } from '../ports/restore.ts';
 
 /** What became of the files that a restore put aside. */

@@ -1,5 +1,5 @@
 /** Plans a restore for each repository, from three captures: target, now and undo. Pure. */
-import type { Uncaptured } from '../../../contract/checkpoint-answers.ts';
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { DEFAULTS } from '../defaults.ts';

@@ -1,14 +1,15 @@
 /**
  * Turns stored items into answers of the functions: exactly the shapes of contract/checkpoint-answers.ts and its neighbours.
  */
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type {
   CheckpointAnswer,
   SessionAnswer,
   StartSessionAnswer,
   TimelineCheckpoint,
-  Uncaptured,
 } from '../../../contract/checkpoint-answers.ts';
 import type { Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { CheckpointOutline } from '../ports/stores.ts';
 
 const listed = (items: readonly Uncaptured[], what: string): string[] =>
   items.map(({ path, reason }) => `${path}: ${what}: ${reason}`);
@@ -86,6 +87,28 @@ const numbersOf = ({ content }: Checkpoint, { path, changed }: RepositoryState) 
   const { files, added, deleted } = summary;
   return { changes: { files, added, deleted } };
 };
+
+/** Of a list that asks for no repositories. */
+export const briefCheckpoint = (outline: CheckpointOutline, onHeadPath: boolean): TimelineCheckpoint => ({
+  checkpointId: outline.checkpointId,
+  seq: outline.seq,
+  epoch: outline.epoch,
+  complete: outline.complete,
+  parentSeq: outline.parentSeq,
+  messageId: outline.messageId,
+  toolExecutionId: outline.toolExecutionId,
+  reason: outline.reason,
+  sandboxId: outline.sandboxId,
+  detached: outline.detached,
+  onHeadPath,
+  createdAt: outline.createdAt,
+  lines: outline.lines,
+  repositories: [],
+  failures: [],
+  skipped: [],
+  ...(outline.tool !== undefined && { tool: { name: outline.tool } }),
+  ...(outline.by && { by: outline.by }),
+});
 
 export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean): TimelineCheckpoint => ({
   ...checkpointAnswer(checkpoint),

@@ -8,8 +8,9 @@ import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
+import { briefCheckpoint, sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
 import { requireSession } from '../session/session-rules.ts';
+import { outlineOf } from './outline.ts';
 import { messagesOn, pathTo } from './tree.ts';
 
 const cursorSeq = (cursor: string | undefined): number | undefined => {
@@ -28,18 +29,31 @@ export const createTimeline =
     const { sessionId } = input;
     const limit = input.limit ?? DEFAULTS.timelineLimit;
     const beforeSeq = cursorSeq(input.cursor);
-    const [session, found, tree, messages] = await Promise.all([
+    const brief = input.brief === true;
+    const [session, outlines, messages] = await Promise.all([
       requireSession(store, sessionId),
-      store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq }),
-      store.listTree(sessionId),
+      brief ? store.listOutlines(sessionId) : undefined,
       store.listMessages(sessionId),
     ]);
+    const [found, tree] =
+      outlines === undefined
+        ? await Promise.all([
+            store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq }),
+            store.listTree(sessionId),
+          ])
+        : [[], outlines];
     const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
     const path = new Set(pathTo(tree, session.headSeq));
     const present = new Set(messagesOn(tree, session.headSeq));
+    const onPath = ({ seq }: { seq: number }): boolean => path.has(seq);
+    const asked = brief
+      ? (
+          outlines?.filter(({ seq }) => seq < (beforeSeq ?? Infinity)).toReversed() ?? found.map(outlineOf)
+        ).map((one) => briefCheckpoint(one, onPath(one)))
+      : found.map((one) => timelineCheckpoint(one, onPath(one)));
     const page = createPage<TimelineCheckpoint>(limit);
-    for (const checkpoint of found) {
-      if (!page.add(timelineCheckpoint(checkpoint, path.has(checkpoint.seq)))) break;
+    for (const checkpoint of asked) {
+      if (!page.add(checkpoint)) break;
     }
     const last = page.items.at(-1)?.seq;
     const hasMore = last !== undefined && tree.some(({ seq }) => seq < last);

@@ -1,4 +1,5 @@
 /** The Sessions table in memory: the same conditions as the real one, and copies in and out. */
+
 import type {
   ChainLink,
   Checkpoint,
@@ -11,6 +12,7 @@ import type {
   StoredUpload,
 } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
+import { nodeOf, outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 
 interface Tables {
   sessions: Map<string, Session>;
@@ -127,19 +129,11 @@ export const createFakeStore = (): FakeStore => {
     listTree: async (sessionId) =>
       inSession(checkpoints, sessionId)
         .toSorted((a, b) => a.seq - b.seq)
-        .map((one) => ({
-          seq: one.seq,
-          parentSeq: one.parentSeq,
-          messageId: one.messageId,
-          messageOrder: one.messageOrder,
-          checkpointId: one.checkpointId,
-          reason: one.reason,
-          complete: one.complete,
-          detached: one.detached,
-          createdAt: one.createdAt,
-          ...(one.mergedFrom !== undefined && { mergedFrom: one.mergedFrom }),
-          ...(one.forkedFrom !== undefined && { forkedFrom: one.forkedFrom }),
-        })),
+        .map((one) => nodeOf(one)),
+    listOutlines: async (sessionId) =>
+      inSession(checkpoints, sessionId)
+        .toSorted((a, b) => a.seq - b.seq)
+        .map(outlineOf),
     prolongCheckpoint: async ({ sessionId, seq }, expiresAt) => {
       const found = checkpoints.get(key(sessionId, seq));
       if (found !== undefined) found.expiresAt = Math.max(found.expiresAt, expiresAt);

@@ -1,0 +1,28 @@
+/** A checkpoint as a list shows it: small, and kept beside the checkpoint itself. Pure. */
+import { linesOf } from '../capture/checkpoint-item.ts';
+import type { Checkpoint } from '../model.ts';
+import type { CheckpointOutline, TreeNode } from '../ports/stores.ts';
+
+export const nodeOf = (checkpoint: TreeNode): TreeNode => ({
+  seq: checkpoint.seq,
+  parentSeq: checkpoint.parentSeq,
+  messageId: checkpoint.messageId,
+  messageOrder: checkpoint.messageOrder,
+  checkpointId: checkpoint.checkpointId,
+  reason: checkpoint.reason,
+  complete: checkpoint.complete,
+  detached: checkpoint.detached,
+  createdAt: checkpoint.createdAt,
+  ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
+  ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
+});
+
+export const outlineOf = (checkpoint: Checkpoint): CheckpointOutline => ({
+  ...nodeOf(checkpoint),
+  epoch: checkpoint.epoch,
+  toolExecutionId: checkpoint.toolExecutionId,
+  sandboxId: checkpoint.sandboxId,
+  lines: linesOf(checkpoint),
+  ...(checkpoint.content?.tool && { tool: checkpoint.content.tool.name }),
+  ...(checkpoint.by && { by: checkpoint.by }),
+});
