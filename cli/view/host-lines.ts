@@ -19,7 +19,7 @@ const countText = (count: number | null | undefined, what: string): string => {
 };
 
 const headLine = ({ from, to, commitsMade, commitsLeft }: NonNullable<HostChange['head']>): string =>
-  `HEAD: ${headText(from)} to ${headText(to)}${countText(commitsMade, 'come with it')}${countText(commitsLeft, 'left behind')}`;
+  `HEAD: ${headText(from)} to ${headText(to)}${countText(commitsMade, commitsMade === 1 ? 'comes with it' : 'come with it')}${countText(commitsLeft, 'left behind')}`;
 
 const leftText = ({ commitsLeft }: Branch): string => {
   if (commitsLeft === 0) return '';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Show } from '../context.ts';
-import { badge, shown, table } from '../parts/markup.ts';
+import { badge, NOTHING, shown, table } from '../parts/markup.ts';
 
 const EFFECT_TONES = { read: 'plain', compensatable: 'good', partial: 'ask', irreversible: 'bad' } as const;
 
@@ -12,7 +12,10 @@ export const showCatalog: Show = async ({ ask }) => {
       { title: 'Tool', cell: ({ name }) => shown(name) },
       { title: 'Version', cell: ({ version }) => shown(version) },
       { title: 'Effect', cell: ({ effect }) => badge(effect, EFFECT_TONES[effect]) },
-      { title: 'Taken back by', cell: ({ compensator }) => shown(compensator ?? 'nothing') },
+      {
+        title: 'Taken back by',
+        cell: ({ compensator, effect }) => shown(compensator ?? (effect === 'read' ? '' : 'nothing')),
+      },
       { title: 'Does', cell: ({ description }) => shown(description) },
     ],
     answer.tools,
@@ -27,7 +30,7 @@ export const showCatalog: Show = async ({ ask }) => {
       {
         title: 'Review by',
         cell: ({ reviewBy, daysToReview }) =>
-          daysToReview < 0 ? html`${shown(reviewBy)} ${badge('overdue', 'bad')}` : shown(reviewBy),
+          html`<span class="whole">${shown(reviewBy)}</span>${daysToReview < 0 ? html` ${badge('overdue', 'bad')}` : NOTHING}`,
       },
       { title: 'Does', cell: ({ description }) => shown(description) },
     ],

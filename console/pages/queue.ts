@@ -57,7 +57,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       const saga = one.sagaId ?? seen.sagaId;
       const hidden = { saga, step: one.step };
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
-        <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
+        <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
         <div class="acts">${form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
         ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where it can be seen" maxlength="2000" size="34" /> <button type="submit">Undone by hand</button></div>`)}
         ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`;

@@ -81,7 +81,7 @@ const stepLines = ({ committed, compensated, notCompensated, rejected = [] }: Ob
     })),
     ...notCompensated.map((one) => ({
       ...one,
-      what: html`${badge('not undone', 'bad')} ${shown(one.reason)}${one.error === undefined ? NOTHING : html` ${shown(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
+      what: html`${badge('not undone', 'bad')} ${shown(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${shown(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
     })),
     ...rejected.map(({ step, tool, error }) => ({
       step,

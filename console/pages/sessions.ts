@@ -72,7 +72,7 @@ export const showSessions: Show = async (visit) => {
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   const at = Math.max(1, Math.trunc(Number(page)) || 1);
   const rows = found.slice((at - 1) * PAGE, at * PAGE);
-  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" value="${q}" placeholder="session, agent, directory" /></div><button type="submit">Find</button></form>
+  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="28" value="${q}" placeholder="session, agent, directory" /></div><button type="submit">Find</button></form>
     ${table(
       'Sessions, last changed first',
       [

@@ -33,9 +33,9 @@ export const outsidePart = (
   html`<section><h3>Outside the repositories</h3>${
     effects.length === 0
       ? html`<p class="empty">No saga did anything for this message.</p>`
-      : effects.map(
+      : html`<div class="effects">${effects.map(
           (one) => html`<div class="card"><p><strong>${shown(one.tool)}</strong> ${standing(one)}</p>
         <p class="meta">${one.externalRef === null ? 'no reference' : shown(one.externalRef)}</p>
         <p class="meta">step ${shown(one.step)} of ${link(to(one.sagaId), one.sagaId)}</p></div>`,
-        )
+        )}</div>`
   }</section>`;

@@ -46,11 +46,15 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Mark
       {
         title: 'What',
         cell: ({ direction, status, attempt }: LedgerRow) =>
-          `${direction} ${status.replaceAll('_', ' ')}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}`,
+          html`<span class="whole">${direction} ${status.replaceAll('_', ' ')}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
       },
       { title: 'Amount', isNumber: true as const, cell: (one: LedgerRow) => money(one.amount, one.currency) },
       { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref) },
-      { title: 'Error', cell: ({ error }: LedgerRow) => shown(error) },
+      {
+        title: 'Error',
+        cell: ({ error }: LedgerRow) =>
+          error === null ? NOTHING : html`<span class="long">${shown(error)}</span>`,
+      },
       { title: 'Who', cell: who },
     ],
     entries,
@@ -101,7 +105,10 @@ const totalRows = (
       {
         title: 'Amount',
         isNumber: true,
-        cell: (one) => money(one.currency === null ? null : one.amount, one.currency),
+        cell: (one) =>
+          one.currency === null
+            ? html`<span class="hint">without an amount</span>`
+            : money(one.amount, one.currency),
       },
       { title: 'Undone', isNumber: true, cell: ({ undoneEffects }) => undoneEffects },
       {

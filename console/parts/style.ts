@@ -56,6 +56,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: left; padding: .3rem .65rem; vertical-align: top; border-bottom: 1px solid var(--line); }
 tbody tr:last-child td { border-bottom: 0; } tbody tr:hover td { background: var(--sunk); }
 tfoot td, tfoot th { border-top: 1px solid var(--edge); border-bottom: 0; font-weight: 600; color: var(--ink); }
+.long { display: block; min-width: 12rem; max-width: 26rem; overflow-wrap: anywhere; } .whole { white-space: nowrap; }
 th { font-weight: 500; color: var(--soft); white-space: nowrap; }
 .number { text-align: right; }
 .badge { display: inline-block; padding: .05rem .45rem; border-radius: 4px; white-space: nowrap; background: var(--plain-bg); font-weight: 500; vertical-align: baseline; }
@@ -75,7 +76,8 @@ form { margin: 0; } form + form { margin-top: .5rem; } .acts { display: flex; fl
 form.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0 0 1rem; }
 label { display: block; color: var(--soft); margin: 0 0 .15rem; }
 .tick { display: flex; gap: .45rem; align-items: baseline; color: var(--ink); font-size: 1rem; margin: .5rem 0; }
-input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; }
+input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; min-height: 2.1rem; }
+input[type=checkbox] { min-height: 0; }
 input[type=checkbox] { width: auto; } textarea { width: 100%; min-height: 4.5rem; display: block; }
 button, .button { cursor: pointer; text-decoration: none; display: inline-block; font-weight: 500; }
 button:hover, .button:hover { background: var(--sunk); }
@@ -88,6 +90,8 @@ const SESSION = `
 .split > *, .beside > * { min-width: 0; }
 .split > aside { position: sticky; top: .75rem; }
 .acts form + form { margin: 0; }
+.beside { margin-top: 1.1rem; }
+.effects { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .6rem; } .effects .card { margin: 0; }
 .checkpoint + .checkpoint { border-top: 1px solid var(--line); margin-top: 1.25rem; padding-top: 1rem; }
 .checkpoint > h2 { margin-top: 0; }
 .split h2:first-child, .beside h2:first-child, .beside h3:first-child { margin-top: 0; }
