@@ -91,6 +91,7 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
       reason: 'before-tool',
       complete: true,
       detached: false,
+      createdAt: '2026-01-01T00:00:00.000Z',
     });
     expect((await table.store.listMessages('list')).map(({ messageId }) => messageId)).toHaveLength(11);
   });
