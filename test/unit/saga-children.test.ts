@@ -222,6 +222,29 @@ describe('branches', () => {
     expect(standing(saga)).toEqual(['x']);
   });
 
+  test('report: none stands, and a later step decides on what became of them; undoing it is nothing more', async () => {
+    const steps = [
+      {
+        id: 'try',
+        branches: [failing('a', 'x'), failing('b', 'y')],
+        onBranchFailure: 'report' as const,
+      },
+      {
+        id: 'again',
+        each: "{% steps.try.result.a.status = 'COMPLETED' ? [] : [steps.try.result.a.error.message] %}",
+        plan: { steps: [put('again')], output: '{% input %}' },
+      },
+    ];
+    const { saga, status } = await run({ plan: { steps, output: '{% steps.again.result.output %}' } });
+    expect(status).toBe('COMPLETED');
+    expect(standing(saga)).toEqual(['again']);
+    const end = saga.memory.ledger.get(ROOT)?.findLast((entry) => entry.status === 'completed');
+    expect(end).toMatchObject({ output: expect.stringMatching(/./) });
+    const undone = await run({ plan: { steps: [...steps, put('after', { fail: true })] } });
+    expect(undone.status).toBe('COMPENSATED');
+    expect(standing(undone.saga)).toEqual([]);
+  });
+
   test('no branch stands, so the step is rejected', async () => {
     const { status } = await run({
       plan: { steps: [{ id: 'all', branches: [failing('a', 'x'), failing('b', 'y')] }] },

@@ -17,7 +17,7 @@ type Drawn =
   | { kind: 'agent'; fails: boolean[]; key: string; stuck: boolean; givesUp: boolean };
 
 const rarely = (one: number) => fc.integer({ min: 0, max: one }).map((n) => n === 0);
-const policy = fc.constantFrom<BranchFailure>('sharing', 'all', 'isolate');
+const policy = fc.constantFrom<BranchFailure>('sharing', 'all', 'isolate', 'report');
 const leaf: fc.Arbitrary<Drawn> = fc.oneof(
   {
     weight: 5,

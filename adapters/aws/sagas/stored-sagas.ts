@@ -263,7 +263,7 @@ const childrenStep = z.looseObject({
       interactive: interactive.optional(),
     }),
   ),
-  onBranchFailure: z.enum(['sharing', 'all', 'isolate']),
+  onBranchFailure: z.enum(['sharing', 'all', 'isolate', 'report']),
   uses: z.array(count),
   timeoutSeconds: z.number().optional(),
   approval: approval.optional(),

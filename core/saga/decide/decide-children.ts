@@ -193,7 +193,8 @@ const progressForwardChildren = (place: Place): Step => {
   }
   if (going.length > 0) return awaiting(place);
   if (!isFailing && !stops) return committed(place);
-  return fatal || !letters.includes('c') ? failed(place) : committed(place);
+  const isKept = letters.includes('c') || step.onBranchFailure === 'report';
+  return fatal || !isKept ? failed(place) : committed(place);
 };
 
 /** Completed children that may be unwound now: no later sibling on one of their resource keys stands. */

@@ -9,9 +9,10 @@ import type { Approval } from './tool.ts';
 
 /**
  * What becomes of the other branches when one fails. `sharing`: those that touched one of its resource keys are undone
- * too. `all`: every one. `isolate`: none.
+ * too. `all`: every one. `isolate`: none. `report`: none, and the step commits even when no branch stands: its result says
+ * what became of each, and later steps decide on it.
  */
-export type BranchFailure = 'sharing' | 'all' | 'isolate';
+export type BranchFailure = 'sharing' | 'all' | 'isolate' | 'report';
 
 /** The declared result of a plan. */
 export interface PinnedOutput {

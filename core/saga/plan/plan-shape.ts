@@ -50,7 +50,7 @@ const isOneSource = ({
   (definition === undefined) !== (plan === undefined) && (version === undefined || plan === undefined);
 const ONE_SOURCE = { error: 'a child has either a definition, with a version if wanted, or a plan' };
 
-const onBranchFailure = z.enum(['sharing', 'all', 'isolate']).optional();
+const onBranchFailure = z.enum(['sharing', 'all', 'isolate', 'report']).optional();
 
 const sagaStep = z.strictObject({
   ...childrenFields,
