@@ -26,7 +26,7 @@ const WORK = [
 ];
 
 const statesOf = ({ repositories }: Snapshot): RepositoryState[] =>
-  repositories.map((one) => ({ ...one, bundleBytes: 0 }) as RepositoryState);
+  repositories.map((one) => ({ ...one, bundleBytes: 0 }));
 
 test.concurrent.for(sampled(WORK, { every: 5, offset: printedSeed('unchanged targets'), minimum: 2 }))(
   '%s',

@@ -91,7 +91,7 @@ test('a repository that could not be captured is not known to be unchanged', () 
       meta: 'm',
       changed: false,
       bundleBytes: 0,
-    } as RepositoryState,
+    },
   ];
   expect(() => requireUnchanged('s', states('captured'), states('captured'))).not.toThrow();
   expect(() => requireUnchanged('s', states('absent'), [])).not.toThrow();

@@ -1,12 +1,9 @@
 /** Templates that come with Walkback, on the embedded cloud: agents are scripts that submit steps; git, sandboxes and machine are real. */
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
-import { inTurn } from '../support/sampled-test.ts';
 import { rootOf, sandboxIds, shell, type World } from '../support/world.ts';
-
-const test = inTurn('templates');
 
 let cloud: TestCloud;
 let stage: ReturnType<typeof mergeStage>;
@@ -34,7 +31,7 @@ const turnOf = async (sagaId: string): Promise<Record<string, unknown>> => {
         told = (seen as unknown as Observation | undefined)?.interactive;
         return told?.what;
       },
-      { timeout: 120_000 },
+      { timeout: 300_000 },
     )
     .toBe('next-step');
   return told?.input as Record<string, unknown>;
@@ -87,7 +84,7 @@ test('assignment: work that fails is taken back, the next round is told why; at 
           .catch(() => undefined);
         return seen?.['status'];
       },
-      { timeout: 120_000 },
+      { timeout: 300_000 },
     )
     .toBe('AWAITING');
   const answer = { sagaId: 'asks.escalate.0', stepId: 'begin', decision: 'reject', by: 'ada' };
@@ -95,7 +92,7 @@ test('assignment: work that fails is taken back, the next round is told why; at 
   expect(await observe('asks')).toMatchObject({ status: 'COMPENSATED' });
   expect(fork.looks()).toEqual(before);
   await cloud.invoke('end-session', { sessionId: fork.sessionId, discard: true });
-});
+}, 900_000);
 
 test('delegate: subtasks are done in forks side by side and merged; one that conflicts leaves nothing', async () => {
   const running = await sandboxIds(cloud);
@@ -110,7 +107,7 @@ test('delegate: subtasks are done in forks side by side and merged; one that con
       const agent = `${id}.subtasks.${at}.work.round1.0.work`;
       const { sessionId, task } = await turnOf(agent);
       const { session } = await cloud.invoke('timeline', { sessionId });
-      const root = rootOf(cloud, String((session as { sandboxId: string }).sandboxId));
+      const root = rootOf(cloud, (session as { sandboxId: string }).sandboxId);
       shell(root, `echo ${text} > api/${String(task).slice(6, -1)}; echo ${text} > web/same`);
       await close(agent, {});
     }
@@ -129,7 +126,7 @@ test('delegate: subtasks are done in forks side by side and merged; one that con
   expect(await observe('all')).toMatchObject({ status: 'COMPLETED' });
   expect(shell(world.root, 'cat api/a api/b web/same')).toBe('one\none\none\n');
   expect(await sandboxIds(cloud)).toEqual(running);
-});
+}, 900_000);
 
 test('spawn-agent: opens a workspace that is ready; one that cannot be made ready is gone', async () => {
   const running = await sandboxIds(cloud);
@@ -154,7 +151,7 @@ test('spawn-agent: opens a workspace that is ready; one that cannot be made read
   await cloud.invoke('operate-saga', { sagaId: 'ready', action: 'undo', by: 'ops' });
   expect(await observe('ready')).toMatchObject({ status: 'COMPENSATED' });
   expect(await sandboxIds(cloud)).toEqual(running);
-});
+}, 900_000);
 
 test('message: what the model did and said is kept when it is done, and taken back when it is not', async () => {
   const before = world.fingerprint();
@@ -173,4 +170,4 @@ test('message: what the model did and said is kept when it is done, and taken ba
   expect(await observe('whole')).toMatchObject({ status: 'COMPLETED' });
   const changes = await cloud.invoke('changes', { sessionId: world.sessionId, messageId: 'q2.answer' });
   expect(JSON.stringify(changes)).toContain('I wrote it.');
-});
+}, 900_000);
