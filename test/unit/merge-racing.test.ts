@@ -65,7 +65,7 @@ const atEachInstant = async (
         .instance(counter)
         .merge({ from: forkId, into: SESSION, requestId: 'g1' })
         .then(
-          ({ status }) => String(status),
+          ({ status }): string => status,
           (error: unknown) => (error as Error).name,
         );
       if (!counter.fired) break;
