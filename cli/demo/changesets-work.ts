@@ -41,7 +41,7 @@ export const begin = async (act: Act): Promise<Place> => {
   const { screen, recorder } = act;
   const { paint } = screen;
   screen.chapter('A lead works in three repositories, and three agents join');
-  const shop = await screen.progress('Building the shop', () => openShop(act));
+  const shop = await screen.progress('Building the shop', () => openShop(act, 'shop'));
   screen.line(
     `${paint.bold(REPOSITORIES.join(' · '))}  ${paint.dim(`one session, in sandbox ${shop.sandboxId}`)}`,
   );

@@ -34,12 +34,16 @@ export interface Fork extends Place {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export const openShop = async ({ walkback, sandboxes }: Lead): Promise<Place> => {
+export const openShop = async ({ walkback, sandboxes }: Lead, sessionId?: string): Promise<Place> => {
   const sandboxId = await sandboxes.create({ 'walkback-example': 'changesets' });
   // The home directory is where commands start.
   await sandboxes.run(sandboxId, `mkdir -p ${basename(PROJECTS_ROOT)}`);
   await sandboxes.run(sandboxId, BUILD_SHOP, PROJECTS_ROOT);
-  const session = await walkback.sessions.start({ sandboxId, projectsRoot: PROJECTS_ROOT });
+  const session = await walkback.sessions.start({
+    sandboxId,
+    projectsRoot: PROJECTS_ROOT,
+    ...(sessionId === undefined ? {} : { sessionId }),
+  });
   return { session, sandboxId };
 };
 
