@@ -24,8 +24,8 @@ export interface Recorder {
    * What is there if git alone brings what happened between two moments into a third: the files as `git merge` makes them, HEAD,
    * branches and index as the third has them.
    */
-  mergeByGit(name: string, moments: { base: string; ours: string; theirs: string }): Promise<void>;
-  at(name: string): State;
+  mergeByGit: (name: string, moments: { base: string; ours: string; theirs: string }) => Promise<void>;
+  at: (name: string) => State;
 }
 
 const printOf = ({ prints }: State, name: string): Fingerprint => {

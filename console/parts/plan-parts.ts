@@ -64,7 +64,7 @@ export const isBegun = async (ask: Ask, sessionId: string, requestId: string): P
 };
 
 /** A name that nobody proved is marked. */
-export const whoPart = ({ name, person }: AskedBy): Markup =>
+const whoPart = ({ name, person }: AskedBy): Markup =>
   html`${shown(name)}${person === undefined ? html` <span class="hint">(claimed)</span>` : NOTHING}`;
 
 /** The answer of what was done to files, and the way back from it. */

@@ -6,7 +6,7 @@ import { defineTemplate } from './define-template.ts';
 import { round } from './round.ts';
 
 /** A plan has no loops, so the rounds are written out. */
-export const MOST_ROUNDS = 3;
+const MOST_ROUNDS = 3;
 
 export const assignmentFields = {
   task: z.string().min(1).max(4096).describe('what the agent is to do'),
