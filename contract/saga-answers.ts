@@ -442,6 +442,8 @@ export const catalogAnswer = () =>
         endpoint: z.string().nullable().describe('of an HTTP tool; its function only passes calls on'),
         compensator: z.string().nullable(),
         probe: z.boolean(),
+        reviewBy: z.string().optional().describe('missing when its declaration has no date'),
+        daysToReview: z.int().optional().describe('negative when the date is past'),
       }),
     ),
     definitions: z.array(

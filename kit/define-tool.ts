@@ -83,6 +83,8 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   currency?: string;
   /** The amounts are whole numbers of the smallest unit (cents), as many providers count. */
   minorUnits?: boolean;
+  /** `YYYY-MM-DD`: after this day the catalog shows the tool as due for review. A saga pins nothing of it. */
+  reviewBy?: string;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
   /** Takes the effect back. Must accept that nothing happened, and that it is called again. */
   compensate?: {

@@ -73,6 +73,7 @@ export const manifestOf = (tool: Tool, served: string | { endpoint: string }): T
     ...(definition.amount === undefined ? {} : { amount: definition.amount }),
     ...(definition.currency === undefined ? {} : { currency: definition.currency }),
     ...(definition.minorUnits === true ? { minorUnits: true } : {}),
+    ...(definition.reviewBy === undefined ? {} : { reviewBy: definition.reviewBy }),
     schemas: {
       input: jsonSchema(definition.input, 'input'),
       output: jsonSchema(definition.output, 'output'),

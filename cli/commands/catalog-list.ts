@@ -7,15 +7,30 @@ import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 
 type Definition = CatalogAnswer['definitions'][number];
+type CatalogTool = CatalogAnswer['tools'][number];
 
-const toolTable = (tools: CatalogAnswer['tools'], paint: Paint): string =>
+/** A tool need not have a date. */
+const reviewCell = (
+  { reviewBy = '-', daysToReview = 0 }: Pick<CatalogTool, 'reviewBy' | 'daysToReview'>,
+  paint: Paint,
+): string => (daysToReview < 0 ? paint.red(reviewBy) : reviewBy);
+
+const toolTable = (tools: readonly CatalogTool[], paint: Paint): string =>
   table(
-    [{ head: 'TOOL' }, { head: 'EFFECT' }, { head: 'UNDONE BY' }, { head: 'PROBE' }, { head: 'SERVED BY' }],
+    [
+      { head: 'TOOL' },
+      { head: 'EFFECT' },
+      { head: 'UNDONE BY' },
+      { head: 'PROBE' },
+      { head: 'REVIEW BY' },
+      { head: 'SERVED BY' },
+    ],
     tools.map((tool) => [
       `${tool.name}@${tool.version}`,
       tool.effect,
       tool.compensator ?? '-',
       tool.probe ? 'yes' : 'no',
+      reviewCell(tool, paint),
       tool.endpoint ?? tool.functionName,
     ]),
     paint,
@@ -24,11 +39,7 @@ const toolTable = (tools: CatalogAnswer['tools'], paint: Paint): string =>
 const definitionTable = (definitions: readonly Definition[], paint: Paint): string =>
   table(
     [{ head: 'TEMPLATE' }, { head: 'REVIEW BY' }, { head: 'STEPS' }],
-    definitions.map((one) => [
-      `${one.name}@${one.version}`,
-      one.daysToReview < 0 ? paint.red(one.reviewBy) : one.reviewBy,
-      one.steps.join(', '),
-    ]),
+    definitions.map((one) => [`${one.name}@${one.version}`, reviewCell(one, paint), one.steps.join(', ')]),
     paint,
   );
 
@@ -52,16 +63,23 @@ export const addCatalogList = (parent: Command, app: App): void => {
 export const addCatalogReview = (parent: Command, app: App): void => {
   parent
     .command('review')
-    .description('list the templates past their review date')
+    .description('list the tools and templates past their review date')
     .option('--within <days>', 'those due within so many days too', parseWholeNumber(0, 3650), 0)
     .action((options: { within: number }, command: Command) =>
       withConnection(app, command, async (run) => {
-        const { definitions } = await run.invoke('walkback-list-catalog', {});
-        const due = definitions.filter(({ daysToReview }) => daysToReview < options.within);
+        const answer = await run.invoke('walkback-list-catalog', {});
+        const isDue = ({ daysToReview }: { daysToReview?: number | undefined }) =>
+          daysToReview !== undefined && daysToReview < options.within;
+        const tools = answer.tools.filter(isDue);
+        const definitions = answer.definitions.filter(isDue);
+        const parts = [
+          ...(tools.length === 0 ? [] : [toolTable(tools, run.paint)]),
+          ...(definitions.length === 0 ? [] : [definitionTable(definitions, run.paint)]),
+        ];
         return {
-          value: { definitions: due },
+          value: { tools, definitions },
           text: () =>
-            due.length === 0 ? 'No template is due for review.\n' : definitionTable(due, run.paint),
+            parts.length === 0 ? 'No tool and no template is due for review.\n' : parts.join('\n'),
         };
       }),
     );

@@ -4,6 +4,16 @@ import { badge, NOTHING, shown, table } from '../parts/markup.ts';
 
 const EFFECT_TONES = { read: 'plain', compensatable: 'good', partial: 'ask', irreversible: 'bad' } as const;
 
+/** A tool need not have a date. */
+const reviewCell = ({
+  reviewBy = '',
+  daysToReview = 0,
+}: {
+  reviewBy?: string | undefined;
+  daysToReview?: number | undefined;
+}) =>
+  html`<span class="whole">${shown(reviewBy)}</span>${daysToReview < 0 ? html` ${badge('overdue', 'bad')}` : NOTHING}`;
+
 export const showCatalog: Show = async ({ ask }) => {
   const answer = await ask('list-catalog', {});
   const tools = table(
@@ -16,6 +26,7 @@ export const showCatalog: Show = async ({ ask }) => {
         title: 'Taken back by',
         cell: ({ compensator, effect }) => shown(compensator ?? (effect === 'read' ? '' : 'nothing')),
       },
+      { title: 'Review by', cell: reviewCell },
       { title: 'Does', cell: ({ description }) => shown(description) },
     ],
     answer.tools,
@@ -27,11 +38,7 @@ export const showCatalog: Show = async ({ ask }) => {
       { title: 'Template', cell: ({ name }) => shown(name) },
       { title: 'Version', cell: ({ version }) => shown(version) },
       { title: 'Steps', cell: ({ steps }) => shown(steps.join(', ')) },
-      {
-        title: 'Review by',
-        cell: ({ reviewBy, daysToReview }) =>
-          html`<span class="whole">${shown(reviewBy)}</span>${daysToReview < 0 ? html` ${badge('overdue', 'bad')}` : NOTHING}`,
-      },
+      { title: 'Review by', cell: reviewCell },
       { title: 'Does', cell: ({ description }) => shown(description) },
     ],
     answer.definitions,

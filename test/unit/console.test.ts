@@ -172,6 +172,45 @@ describe('who gets in', () => {
   });
 });
 
+test('the catalog says which tools and templates are overdue for review', async () => {
+  const one = {
+    version: '1',
+    effect: 'read',
+    description: '',
+    functionName: 'fn',
+    endpoint: null,
+    probe: false,
+  };
+  const [past, coming] = [
+    { reviewBy: '2026-01-01', daysToReview: -1 },
+    { reviewBy: '2026-03-01', daysToReview: 0 },
+  ];
+  const { fetchPage, enter } = made({
+    'list-catalog': () => ({
+      tools: [
+        { ...one, name: 'late_tool', compensator: null, ...past },
+        { ...one, name: 'good_tool', compensator: null, ...coming },
+        { ...one, name: 'plain_tool', compensator: null },
+      ],
+      definitions: [
+        { name: 'late', version: '1', description: '', steps: [], ...past },
+        { name: 'good', version: '1', description: '', steps: [], ...coming },
+      ],
+    }),
+  });
+  const { cookie } = await enter();
+  const page = await (await fetchPage('/catalog', { headers: { cookie } })).text();
+  const rows = page.split('<tr').filter((row) => /(tool|late|good)/.test(row));
+  const rowOf = (name: string) => rows.find((row) => row.includes(`>${name}<`)) ?? '';
+  for (const name of ['late_tool', 'late']) expect(rowOf(name), name).toMatch(/2026-01-01.*overdue/s);
+  for (const name of ['good_tool', 'good']) {
+    expect(rowOf(name), name).toContain('2026-03-01');
+    expect(rowOf(name), name).not.toContain('overdue');
+  }
+  expect(rowOf('plain_tool')).toContain('plain_tool');
+  expect(rowOf('plain_tool')).not.toContain('overdue');
+});
+
 describe('text from outside', () => {
   test('is text on every page, and cannot turn its direction', async () => {
     const { fetchPage, enter } = made({

@@ -251,6 +251,14 @@ describe('declarations', () => {
       required: ['arguments', 'forwardKey', 'idempotencyKey'],
     });
   });
+
+  test('have their review date in it, and without one no member for it', () => {
+    expect(manifestOf(make({ reviewBy: '2027-05-31' }), 'fn')).toEqual({
+      ...manifestOf(make(), 'fn'),
+      reviewBy: '2027-05-31',
+    });
+    expect(manifestOf(make(), 'fn')).not.toHaveProperty('reviewBy');
+  });
 });
 
 describe('testToolIsSafe', () => {

@@ -471,6 +471,43 @@ describe('walkback catalog', () => {
     expect(stderr).toContain('! its function is not there yet');
   });
 
+  const tool = (name: string, more: object) => ({
+    name,
+    version: '1',
+    effect: 'read',
+    description: '',
+    functionName: 'fn',
+    endpoint: null,
+    compensator: null,
+    probe: false,
+    ...more,
+  });
+
+  test('review lists the tools past their date, and list shows the date of each', async () => {
+    const answers = {
+      'walkback-list-catalog': {
+        tools: [
+          tool('old', { reviewBy: '2026-01-01', daysToReview: -3 }),
+          tool('new', { reviewBy: '2026-02-01', daysToReview: 30 }),
+          tool('plain', {}),
+        ],
+        definitions: [],
+      },
+    };
+    const of = async (...more: string[]) => (await runCommand(['catalog', ...more], { answers, env })).stdout;
+    expect(await of('review')).toMatch(/old@1 .*2026-01-01/);
+    expect(await of('review')).not.toMatch(/new@1|plain@1|TEMPLATE/);
+    expect(await of('review', '--within', '60')).toContain('new@1');
+    expect(await of('review', '--within', '60')).not.toContain('plain@1');
+    expect(await of('list')).toMatch(/REVIEW BY[^]*old@1 .*2026-01-01[^]*plain@1 +read +- +no +- +fn/);
+    const json = await runCommand(['--json', 'catalog', 'review'], { answers, env });
+    expect(JSON.parse(json.stdout)).toMatchObject({ tools: [{ name: 'old' }], definitions: [] });
+    const none = { 'walkback-list-catalog': { tools: [tool('plain', {})], definitions: [] } };
+    expect((await runCommand(['catalog', 'review'], { answers: none, env })).stdout).toBe(
+      'No tool and no template is due for review.\n',
+    );
+  });
+
   test('review lists the templates past their date', async () => {
     const definition = (name: string, daysToReview: number) => ({
       name,

@@ -3,6 +3,7 @@ import { checkpointId, id, repositoryPaths } from '../../contract/fields.ts';
 import { requireSession } from '../../core/checkpoint/session/session-rules.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { APPLY_KEY } from './checkpoints.ts';
 import { createTakeBack, requestAt } from './take-back-changesets.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
@@ -87,6 +88,7 @@ export const applyChangeset = (uses: Uses): Tool => {
   return defineTool({
     name: 'apply_changeset',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Merges workspaces into a session, all repositories or none. Undone by revert_changeset.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,

@@ -4,6 +4,7 @@ import { id } from '../../contract/fields.ts';
 import { requireSession } from '../../core/checkpoint/session/session-rules.ts';
 import { findTarget } from '../../core/checkpoint/timeline/targets.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -54,6 +55,7 @@ export const checkpointWorkspace = (uses: Uses): Tool =>
   defineTool({
     name: 'checkpoint_workspace',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description:
       'Takes a checkpoint of a session, with what a message says. Nothing of the session is changed.',
     effect: 'read',
@@ -73,6 +75,7 @@ export const beginWork = (uses: Uses): Tool =>
   defineTool({
     name: 'begin_work',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Takes a checkpoint that work in a workspace begins at. Undone by take_back_work.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,
@@ -105,6 +108,7 @@ export const prepareChangeset = (uses: Uses): Tool =>
   defineTool({
     name: 'prepare_changeset',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: "Waits for the project's turn to apply work, then takes a checkpoint of the target.",
     effect: 'read',
     timeoutSeconds: TIMEOUT_SECONDS,

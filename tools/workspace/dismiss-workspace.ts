@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { id } from '../../contract/fields.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { refusing, type Uses } from './uses.ts';
 
@@ -12,6 +13,7 @@ export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
   defineTool({
     name: 'dismiss_workspace',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Ends a workspace and kills its sandbox. Its checkpoints stay for their time.',
     effect: 'partial',
     timeoutSeconds: TIMEOUT_SECONDS,

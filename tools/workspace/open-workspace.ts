@@ -4,6 +4,7 @@ import { forkIds } from '../../core/checkpoint/merge/fork-session.ts';
 import { rehydrateTags } from '../../core/checkpoint/rehydrate/rehydrate-tags.ts';
 import { killSandboxes } from '../../core/checkpoint/workspace/kill-sandboxes.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -15,6 +16,7 @@ export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
   defineTool({
     name: 'open_workspace',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Begins a fork of a session in a sandbox of its own. Undone by discard_workspace.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { preflightInput, verifyCommitmentsInput } from '../../contract/workspace-inputs.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, type Uses } from './uses.ts';
 
@@ -13,6 +14,7 @@ export const preflight = (uses: Uses): Tool =>
   defineTool({
     name: 'preflight',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Refuses when a sandbox, or one of a template, lacks what work in it needs.',
     effect: 'read',
     timeoutSeconds: 300,
@@ -33,6 +35,7 @@ export const verifyCommitments = (uses: Uses): Tool =>
   defineTool({
     name: 'verify_commitments',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description: 'Refuses when a commitment is not kept in a fresh copy of a checkpoint.',
     effect: 'read',
     timeoutSeconds: TIMEOUT_SECONDS,

@@ -4,6 +4,7 @@ import { commitment } from '../../contract/workspace-inputs.ts';
 import { requireActive, requireSession } from '../../core/checkpoint/session/session-rules.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
+import { REVIEW_BY } from '../review-date.ts';
 import { TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -51,6 +52,7 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
   return defineTool({
     name: 'run_in_workspace',
     version: '1.0.0',
+    reviewBy: REVIEW_BY,
     description:
       'Runs a command in the sandbox of a session, after a checkpoint. Undone by rollback_workspace.',
     effect: 'compensatable',

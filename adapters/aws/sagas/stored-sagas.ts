@@ -275,6 +275,7 @@ export const manifest: z.ZodType<ToolManifest> = tool.extend({
   name: text,
   version: text,
   description: text,
+  reviewBy: text.optional(),
   schemas: z.looseObject({ input: jsonObject, output: jsonObject, compensation: jsonObject.optional() }),
 });
 

@@ -94,6 +94,8 @@ export interface ToolManifest extends ToolPolicy {
   name: string;
   version: string;
   description: string;
+  /** `YYYY-MM-DD`: after this day the tool shows up as due for review. Tools of older releases have none. */
+  reviewBy?: string;
   /**
    * JSON Schemas in one bundle: forward input and output, and the inputs of the compensator and the probe.
    */

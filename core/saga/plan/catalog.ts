@@ -62,10 +62,14 @@ const expression = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
 
+/** Of a review. One that there is: no 30 February. */
+const day = z.iso.date({ error: 'must be a day, as "2027-05-31"' });
+
 const toolSchema = z.strictObject({
   name: z.string().regex(NAME),
   version: z.string().regex(VERSION),
   description: z.string().max(500),
+  reviewBy: day.optional(),
   effect: z.enum(['read', 'compensatable', 'partial', 'irreversible']),
   functionName: z.string().min(1).max(170),
   endpoint: z.string().optional(),
@@ -105,7 +109,7 @@ const definitionSchema = z.strictObject({
   name: z.string().regex(NAME),
   version: z.string().regex(VERSION),
   description: z.string().max(500),
-  reviewBy: z.iso.date(),
+  reviewBy: day,
   input: schema,
   plan: planSchema,
 });
@@ -196,7 +200,7 @@ export const parsePlan = (value: unknown): Plan => {
 };
 
 /** Days until the review date; negative when it is past. */
-export const daysToReview = (definition: SagaDefinition, today: Date): number => {
-  const due = Date.parse(`${definition.reviewBy}T23:59:59Z`);
+export const daysToReview = (reviewBy: string, today: Date): number => {
+  const due = Date.parse(`${reviewBy}T23:59:59Z`);
   return Math.floor((due - today.getTime()) / 86_400_000);
 };

@@ -112,7 +112,7 @@ export const createListSagas =
     return { sagas };
   };
 
-/** The newest version of every tool and template, and how long a template has until its review. */
+/** The newest version of every tool and template, and how long each has until its review. */
 export const createListCatalog =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async () => {
@@ -120,7 +120,7 @@ export const createListCatalog =
     const now = clock.now();
     return {
       tools: tools.map(
-        ({ name, version, effect, description, functionName, endpoint, compensation, probe }) => ({
+        ({ name, version, effect, description, functionName, endpoint, compensation, probe, reviewBy }) => ({
           name,
           version,
           effect,
@@ -130,6 +130,7 @@ export const createListCatalog =
           endpoint: endpoint ?? null,
           compensator: compensation?.name ?? null,
           probe,
+          ...(reviewBy === undefined ? {} : { reviewBy, daysToReview: daysToReview(reviewBy, now) }),
         }),
       ),
       definitions: definitions.map((definition) => ({
@@ -138,7 +139,7 @@ export const createListCatalog =
         description: definition.description,
         steps: definition.plan.steps.map(({ id }) => id),
         reviewBy: definition.reviewBy,
-        daysToReview: daysToReview(definition, now),
+        daysToReview: daysToReview(definition.reviewBy, now),
       })),
     };
   };

@@ -46,7 +46,12 @@ export const readCatalog = async (
     tools: [],
     definitions: [],
   },
-): Promise<{ lookup: ToolLookup; definitions: DefinitionLookup }> => {
+): Promise<{
+  lookup: ToolLookup;
+  definitions: DefinitionLookup;
+  /** All that the plan and those of its children name, as far as it is there. */
+  found: { tools: ToolManifest[]; definitions: SagaDefinition[] };
+}> => {
   const tools = new Map<string, ToolManifest | undefined>();
   const definitions = new Map<string, SagaDefinition | undefined>();
   const queue = [plan];
@@ -73,5 +78,9 @@ export const readCatalog = async (
   return {
     lookup: (name, version) => tools.get(keyOf(name, version)),
     definitions: (name, version) => definitions.get(keyOf(name, version)),
+    found: {
+      tools: [...tools.values()].filter((one) => one !== undefined),
+      definitions: [...definitions.values()].filter((one) => one !== undefined),
+    },
   };
 };

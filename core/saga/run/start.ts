@@ -18,8 +18,9 @@ import type { PinnedParts, Plan, SagaDefinition } from '../model/plan.ts';
 import { claimsOf } from '../permits/claims.ts';
 import { lookAt } from '../permits/look.ts';
 import { startLocksIn } from '../permits/start-locks.ts';
-import { daysToReview, parsePlan } from '../plan/catalog.ts';
+import { parsePlan } from '../plan/catalog.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
+import { overdueWarnings } from '../plan/overdue.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
 import type { CheckEpoch, Evaluate, SagaEngine, SagaStore } from '../ports.ts';
@@ -258,7 +259,7 @@ export const createStartSaga = (dependencies: StartDependencies) => {
       );
     }
     const { plan, definition, policy } = await planOf(store, checked);
-    const { lookup, definitions } = await readCatalog(store, plan);
+    const { lookup, definitions, found } = await readCatalog(store, plan);
     const parts = await requirePlan(
       plan,
       lookup,
@@ -276,8 +277,8 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     const about = { definition: name, policy, requestHash, locks };
     const current = adopt(await create(checked, parts, about, now.toISOString()), requestHash);
     await begin(current);
-    const overdue = definition !== undefined && daysToReview(definition, now) < 0;
-    const warnings = overdue ? [`Template ${name} is past its review date ${definition.reviewBy}.`] : [];
+    const templates = [...(definition === undefined ? [] : [definition]), ...found.definitions];
+    const warnings = overdueWarnings({ templates, tools: found.tools }, now);
     const status = (await driven(current, request, invocation)) ?? current.state.status;
     return { sagaId: current.sagaId, status, warnings };
   };
