@@ -156,7 +156,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: listSessionsAnswer,
     callers: ['reviewer', 'operator'],
     timeoutSeconds: 60,
-    grants: { sessions: ['Scan'] },
+    grants: { sessions: ['BatchGetItem'], listsSessions: true },
   },
   'end-session': {
     description: 'Ends a session and starts its retention',
@@ -173,7 +173,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: listCopiesAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 300,
-    grants: { sessions: ['GetItem', 'Scan'], sandbox: true },
+    grants: { sessions: ['GetItem', 'BatchGetItem'], listsSessions: true, sandbox: true },
   },
   'delete-copy': {
     description: 'Kills the sandbox of a review copy; never one that a session works in',
@@ -181,7 +181,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: deleteCopyAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 300,
-    grants: { sessions: ['GetItem', 'Scan'], sandbox: true },
+    grants: { sessions: ['GetItem', 'BatchGetItem'], listsSessions: true, sandbox: true },
   },
   // Handles only the Sessions table. The name is older than sagas, and is deployed.
   'publish-events': {

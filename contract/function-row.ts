@@ -4,7 +4,7 @@ import type * as z from 'zod';
 export type TableAction =
   | 'GetItem'
   | 'Query'
-  | 'Scan'
+  | 'BatchGetItem'
   | 'PutItem'
   | 'UpdateItem'
   | 'BatchWriteItem'
@@ -18,6 +18,8 @@ export type Caller = 'agent-backend' | 'reviewer' | 'operator' | 'finance' | 'in
 interface Grants {
   /** On the Sessions table. */
   sessions?: readonly TableAction[];
+  /** It may find every session, by the index that has nothing else. */
+  listsSessions?: true;
   /** On the Sagas table. */
   sagas?: readonly TableAction[];
   /**

@@ -1,7 +1,8 @@
 /**
- * Makes what the plan names, and leaves alone what is there already: data survives a restart. A table whose
- * shape is no longer the template's is an error, never a silent change.
+ * Makes what the plan names, and leaves alone what is there already: data survives a restart. A table that lacks an index
+ * gets it, as a deployment would make it. Any other shape than the template's is an error, never a silent change.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateTableCommand,
   DescribeTableCommand,
@@ -9,6 +10,7 @@ import {
   type DynamoDBClient,
   ResourceNotFoundException,
   type TableDescription,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
@@ -45,6 +47,47 @@ interface KeyPart {
 const keyText = (keys: KeyPart[] | undefined): string =>
   (keys ?? []).map((key) => `${key.AttributeName}:${key.KeyType}`).join(' ');
 
+type IndexPlan = TablePlan['GlobalSecondaryIndexes'][number];
+
+const missingIndexes = (table: TablePlan, existing: TableDescription): IndexPlan[] => {
+  const there = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  return table.GlobalSecondaryIndexes.filter(({ IndexName }) => !there.has(IndexName));
+};
+
+const INDEX_POLLS = 600;
+const INDEX_POLL_MS = 500;
+
+/** One after the other, as the service wants it; what is in the table already is in the index afterwards. */
+const addIndexes = async (
+  dynamodb: DynamoDBClient,
+  { name, AttributeDefinitions }: TablePlan,
+  missing: readonly IndexPlan[],
+): Promise<void> => {
+  for (const index of missing) {
+    const GlobalSecondaryIndexUpdates = [{ Create: index }];
+    await dynamodb.send(
+      new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    );
+    for (let poll = 0; poll < INDEX_POLLS; poll += 1) {
+      const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
+      const made = Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index.IndexName);
+      if (made?.IndexStatus === 'ACTIVE') break;
+      await sleep(INDEX_POLL_MS);
+    }
+  }
+};
+
+/** The table without some of its indexes, and without what only these need. */
+const withoutIndexes = (table: TablePlan, without: readonly IndexPlan[]): TablePlan => {
+  const GlobalSecondaryIndexes = table.GlobalSecondaryIndexes.filter((one) => !without.includes(one));
+  const keys = [table.KeySchema, ...GlobalSecondaryIndexes.map(({ KeySchema }) => KeySchema)].flat();
+  const needed = new Set(keys.map(({ AttributeName }) => AttributeName));
+  const AttributeDefinitions = table.AttributeDefinitions.filter(({ AttributeName }) =>
+    needed.has(AttributeName),
+  );
+  return { ...table, GlobalSecondaryIndexes, AttributeDefinitions };
+};
+
 /** Everything about a table that cannot be changed without losing or rebuilding data, as comparable lines. */
 const shapeOf = (table: TablePlan | TableDescription): string[] => [
   `key ${keyText(table.KeySchema)}`,
@@ -57,7 +100,7 @@ const shapeOf = (table: TablePlan | TableDescription): string[] => [
 ];
 
 const shapeErrors = (table: TablePlan, existing: TableDescription): string[] => {
-  const wanted = new Set(shapeOf(table));
+  const wanted = new Set(shapeOf(withoutIndexes(table, missingIndexes(table, existing))));
   const found = new Set(shapeOf(existing));
   const differences = [
     ...[...wanted.difference(found)].map((line) => `missing: ${line}`),
@@ -75,8 +118,11 @@ const describe = async (dynamodb: DynamoDBClient, name: string): Promise<TableDe
   }
 };
 
-/** The names of the tables that exist. Looks at all of them before anything is made, and tells of all at once. */
-const checkTables = async (dynamodb: DynamoDBClient, tables: TablePlan[]): Promise<Set<string>> => {
+/** The tables that exist. Looks at all of them before anything is made, and tells of all at once. */
+const checkTables = async (
+  dynamodb: DynamoDBClient,
+  tables: TablePlan[],
+): Promise<Map<string, TableDescription>> => {
   const found = await Promise.all(
     tables.map(async (table) => ({ table, existing: await describe(dynamodb, table.name) })),
   );
@@ -88,7 +134,7 @@ const checkTables = async (dynamodb: DynamoDBClient, tables: TablePlan[]): Promi
         'use a fresh data directory (--data), or the version of Walkback that made this one',
     );
   }
-  return new Set(found.filter(({ existing }) => existing !== undefined).map(({ table }) => table.name));
+  return new Map(found.flatMap(({ table, existing }) => (existing ? [[table.name, existing] as const] : [])));
 };
 
 const enableTimeToLive = async (dynamodb: DynamoDBClient, table: TablePlan): Promise<void> => {
@@ -132,7 +178,9 @@ export const provision = async (
   const existing = await checkTables(clients.dynamodb, plan.tables);
   await Promise.all([
     ...plan.tables.map(async (table) => {
-      if (!existing.has(table.name)) await createTable(clients.dynamodb, table);
+      const there = existing.get(table.name);
+      if (there === undefined) await createTable(clients.dynamodb, table);
+      else await addIndexes(clients.dynamodb, table, missingIndexes(table, there));
       await enableTimeToLive(clients.dynamodb, table);
     }),
     ...plan.buckets.map((bucket) =>

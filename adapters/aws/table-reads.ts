@@ -2,7 +2,9 @@
  * Reads of a table: an item, a partition or a part of it, a page of an index. All but those of an index are
  * strongly consistent. Errors are ours.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   paginateQuery,
@@ -10,9 +12,12 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'DynamoDB';
+/** Answers of a batch that leave something over. Each has 16 MB, unless the service is busy. */
+const MAX_LEFTOVERS = 50;
 
 /** The key of every item of every table. */
 export interface Key {
@@ -95,6 +100,28 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return (await calling(SERVICE, () => client.send(command))).Item;
   };
 
+  /** The items of these keys, at most 100, by their `pk`; without those that are not there. */
+  const getAll = async (wanted: readonly Key[]): Promise<Map<string, Stored>> => {
+    const items = new Map<string, Stored>();
+    let keys: Stored[] = wanted.map((key) => ({ ...key }));
+    for (let attempt = 0; keys.length > 0; attempt += 1) {
+      const command = new BatchGetCommand({
+        RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } },
+      });
+      const { Responses, UnprocessedKeys } = await calling(SERVICE, () => client.send(command));
+      const found = Responses?.[tableName] ?? [];
+      for (const item of found) items.set(String(item['pk']), item);
+      keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
+      if (keys.length > 0 && attempt >= MAX_LEFTOVERS) {
+        throw new WalkbackError('Throttled', 'DynamoDB does not answer all items. Call again.', {
+          retryable: true,
+        });
+      }
+      if (keys.length > 0 && found.length === 0) await sleep(pauseMs(COLLISION, attempt, Math.random));
+    }
+    return items;
+  };
+
   /** A partition until there are `limit` items, or `maxBytes` and what the last page had more. */
   const query = async (pk: string, range: Range = {}, options: QueryOptions = {}): Promise<Stored[]> => {
     const { limit, maxBytes = Number.POSITIVE_INFINITY, newestFirst = false, attributes } = options;
@@ -144,5 +171,5 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return { items: Items, ...cursorOf(LastEvaluatedKey) };
   };
 
-  return { get, query, page, index };
+  return { get, getAll, query, page, index };
 };

@@ -206,7 +206,7 @@ export const createConsoleStage = async (
   return {
     sessionId: SESSION,
     day: time.slice(0, 10),
-    messageId: `msg-${sizes.checkpoints}`,
+    messageId: MESSAGE,
     env,
     work,
     daemonPid: daemon.pid,

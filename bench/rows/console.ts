@@ -13,6 +13,8 @@ import { milliseconds, type Row } from '../report.ts';
 import type { Benchmark } from './context.ts';
 
 const FIRST_BYTE_MS = 300;
+/** What the page of the large patch has to say. */
+const CUT = 'Cut when it was kept';
 /** Linux counts in ticks of 10 ms. */
 const TICK_MS = 10;
 
@@ -59,13 +61,14 @@ const startConsole = async ({ work, env }: ConsoleStage) => {
   const { origin } = new URL(url);
   return {
     pid: child.pid ?? 0,
-    get: async (path: string) => {
+    get: async (path: string, mark?: string) => {
       const from = performance.now();
       const answer = await fetch(origin + path, { headers: { cookie } });
       const firstByteMs = performance.now() - from;
-      const { length } = await answer.text();
+      const text = await answer.text();
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-      return { firstByteMs, length };
+      if (mark !== undefined && !text.includes(mark)) throw new Error(`${path} does not have ${mark}`);
+      return { firstByteMs, length: text.length };
     },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM');
@@ -86,16 +89,16 @@ export const consoleBenchmark: Benchmark = {
     const session = `/sessions/${stage.sessionId}`;
     const asked = [
       [`session, newest of ${sizes.checkpoints} checkpoints`, session],
-      ['session, the message with the large patch', `${session}?message=${stage.messageId}`],
+      ['session, the message with the large patch, cut', `${session}?message=${stage.messageId}`, CUT],
       [`ledger, a day of ${sizes.entries} entries`, `/ledger?from=${stage.day}&to=${stage.day}`],
       ['sessions', '/'],
     ] as const;
     const rows: Row[] = [];
     const rounds = quick ? 5 : 20;
-    for (const [what, path] of asked) {
+    for (const [what, path, mark] of asked) {
       say(what);
       // The first ones load code.
-      for (let round = 0; round < 3; round += 1) await pages.get(path);
+      for (let round = 0; round < 3; round += 1) await pages.get(path, mark);
       const before = cpuMsOf(pids);
       const memory = residentMiB(pages.pid);
       const times: number[] = [];

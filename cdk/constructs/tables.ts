@@ -74,6 +74,13 @@ export class Tables extends Construct {
       sortKey: text('sk'),
       projectionType: ProjectionType.KEYS_ONLY,
     });
+    this.sessions.addGlobalSecondaryIndex({
+      indexName: 'gsi_session',
+      // Only sessions have both, and neither ever changes: a checkpoint writes nothing to it.
+      partitionKey: text('createdAt'),
+      sortKey: text('requestHash'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
 
     this.sagas = new Table(this, 'Sagas', streamed);
     this.sagas.addGlobalSecondaryIndex({
@@ -126,6 +133,11 @@ export class Tables extends Construct {
       actions.map((action) => `dynamodb:${action}`),
       [this.sessions.tableArn],
     );
+  }
+
+  /** Beside the checkpoints, which a scan of the table would read. */
+  bindSessionIndex(fn: WalkbackFunction): void {
+    fn.allow(['dynamodb:Scan'], indexArns(this.sessions, ['gsi_session']));
   }
 
   bindSagas(fn: WalkbackFunction, actions: readonly TableAction[]): void {

@@ -288,21 +288,6 @@ describe('the Sessions table', () => {
     expect(await find('gsi_message', 'messageId', 'm-index')).toEqual(['CP#00000002']);
   });
 
-  test('sessions are listed page by page', async () => {
-    const ids = Array.from({ length: 10 }, (_, at) => `page-${at}`);
-    for (const id of ids) await table.begin(id);
-    const all = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await table.store.listSessions(3, cursor);
-      expect(page.sessions.length).toBeLessThanOrEqual(3);
-      for (const { sessionId } of page.sessions) all.add(sessionId);
-      ({ cursor } = page);
-    } while (cursor !== undefined);
-    expect([...all]).toEqual(expect.arrayContaining(ids));
-    await failing(table.store.listSessions(3, 'x'), 'InvalidInput');
-  });
-
   test('an item that is not what was written is named, and not read as something else', async () => {
     await table.begin('unreadable');
     await table.store.putLinks([linkOf('unreadable', 0)]);

@@ -1,8 +1,15 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { type CloudPlan, planCloud } from '../../local/plan.ts';
@@ -39,6 +46,7 @@ test('the template’s tables and buckets exist afterwards, also when provisione
   expect(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName).sort()).toEqual([
     'gsi_checkpoint',
     'gsi_message',
+    'gsi_session',
   ]);
   expect(Table?.StreamSpecification).toMatchObject({ StreamViewType: 'NEW_AND_OLD_IMAGES' });
   const ttl = await clients.dynamodb.send(new DescribeTimeToLiveCommand({ TableName: sessions?.name }));
@@ -47,7 +55,37 @@ test('the template’s tables and buckets exist afterwards, also when provisione
     TimeToLiveStatus: 'ENABLED',
   });
   for (const Bucket of plan.buckets) await clients.s3.send(new HeadBucketCommand({ Bucket }));
-  expect(plan.buckets).toHaveLength(2);
+  expect(plan.buckets).toHaveLength(3);
+});
+
+test('a data directory of before gets the index that it lacks, with what it holds, and one that is half made is finished', async () => {
+  const before: CloudPlan = {
+    ...plan,
+    tables: plan.tables.map((table) => {
+      const GlobalSecondaryIndexes = table.GlobalSecondaryIndexes.filter(
+        ({ IndexName }) => IndexName !== 'gsi_session',
+      );
+      const AttributeDefinitions = table.AttributeDefinitions.filter(
+        ({ AttributeName }) => AttributeName !== 'createdAt' && AttributeName !== 'requestHash',
+      );
+      return { ...table, name: `before-${table.name}`, GlobalSecondaryIndexes, AttributeDefinitions };
+    }),
+  };
+  await provision(before, clients);
+  const name = before.tables[0]?.name ?? '';
+  const put = (item: Record<string, string>) =>
+    clients.dynamodb.send(new PutItemCommand({ TableName: name, Item: marshall(item) }));
+  await put({ pk: 'SESSION#a', sk: 'META', createdAt: 't', requestHash: 'h' });
+  await put({ pk: 'SESSION#a', sk: 'CP#00000001', createdAt: 't' });
+  const now = { ...plan, tables: plan.tables.map((table) => ({ ...table, name: `before-${table.name}` })) };
+  await provision(now, clients);
+  await provision(now, clients);
+  const rows = await clients.dynamodb.send(new ScanCommand({ TableName: name, IndexName: 'gsi_session' }));
+  expect(rows.Items?.map(({ pk, sk }) => [pk?.S, sk?.S])).toEqual([['SESSION#a', 'META']]);
+  // The release before says what it does not know, and changes nothing.
+  await expect(provision(before, clients)).rejects.toMatchObject({
+    message: expect.stringContaining('extra: '),
+  });
 });
 
 test('tables of another shape are one error that names every difference', async () => {

@@ -32,6 +32,10 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
   },
+  changes: {
+    'dynamodb:Query':
+      'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
+  },
   rehydrate: { 'dynamodb:BatchWriteItem': OLD_CHAIN },
   'end-session': { 'dynamodb:Query': OLD_CHAIN, 'dynamodb:BatchWriteItem': OLD_CHAIN },
   answer: { 'dynamodb:GetItem': FACTS },

@@ -46,7 +46,13 @@ describe('the tables', () => {
       ),
     ]);
     expect(shapes).toEqual([
-      ['pk/sk', 'expiresAt', 'gsi_checkpoint checkpointId', 'gsi_message messageId/sk'],
+      [
+        'pk/sk',
+        'expiresAt',
+        'gsi_checkpoint checkpointId',
+        'gsi_message messageId/sk',
+        'gsi_session createdAt/requestHash',
+      ],
       ['pk/sk', 'expiresAt', 'gsi_status status/statusSince'],
       // Entries are never removed, by time either.
       ['pk/sk', undefined, 'gsi_external_ref external_ref/at', 'gsi_day day/at'],

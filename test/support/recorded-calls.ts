@@ -42,6 +42,7 @@ const DOCUMENT_COMMANDS: Record<string, string> = {
   Delete: 'DeleteItem',
   TransactWrite: 'TransactWriteItems',
   BatchWrite: 'BatchWriteItem',
+  BatchGet: 'BatchGetItem',
 };
 
 const permissionsOf = (serviceId: string, operation: string, input: Input): Permission[] => {

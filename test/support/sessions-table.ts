@@ -9,9 +9,12 @@ import { checkpointOf, sessionOf } from './session-items.ts';
 
 const TABLE = 'sessions';
 
-const index = (IndexName: string, AttributeName: string) => ({
+const index = (IndexName: string, AttributeName: string, range?: string) => ({
   IndexName,
-  KeySchema: [{ AttributeName, KeyType: 'HASH' as const }],
+  KeySchema: [
+    { AttributeName, KeyType: 'HASH' as const },
+    ...(range === undefined ? [] : [{ AttributeName: range, KeyType: 'RANGE' as const }]),
+  ],
   Projection: { ProjectionType: 'KEYS_ONLY' as const },
 });
 
@@ -20,12 +23,16 @@ const createSessionsTable = (dynamodb: DynamoDBClient) =>
     new CreateTableCommand({
       TableName: TABLE,
       BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [text('pk'), text('sk'), text('checkpointId'), text('messageId')],
+      AttributeDefinitions: ['pk', 'sk', 'checkpointId', 'messageId', 'createdAt', 'requestHash'].map(text),
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
         { AttributeName: 'sk', KeyType: 'RANGE' },
       ],
-      GlobalSecondaryIndexes: [index('gsi_checkpoint', 'checkpointId'), index('gsi_message', 'messageId')],
+      GlobalSecondaryIndexes: [
+        index('gsi_checkpoint', 'checkpointId'),
+        index('gsi_message', 'messageId'),
+        index('gsi_session', 'createdAt', 'requestHash'),
+      ],
     }),
   );
 

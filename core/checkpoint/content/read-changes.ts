@@ -7,7 +7,7 @@ import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint } from '../model.ts';
-import type { BundleStore, SessionStore, TreeNode } from '../ports/stores.ts';
+import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { pathTo } from '../timeline/tree.ts';
@@ -15,6 +15,8 @@ import { describeChanges } from './describe-changes.ts';
 
 /** An answer may have 6 MB. */
 const MAX_ANSWER_BYTES = 4 * MIB;
+/** Checkpoints that are walked along for a message, each of which may have 400 KB. */
+const MOST_STEPS = 8;
 
 const cursorSeq = (cursor: string | undefined): number => {
   if (cursor === undefined) return -1;
@@ -41,33 +43,54 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
     }
   };
 
-  /** Sequence numbers of the checkpoints that are asked for, oldest first. */
-  const wanted = (tree: readonly TreeNode[], target: Checkpoint, messageId: string | undefined): number[] => {
+  /**
+   * Sequence numbers of the checkpoints that are asked for, oldest first. Most messages have a few checkpoints in a row, which
+   * are read anyway, each with its parent; only for a long one the tree is read.
+   */
+  const wanted = async (
+    read: (seq: number) => Promise<Checkpoint | undefined>,
+    target: Checkpoint,
+    messageId: string | undefined,
+  ): Promise<number[]> => {
     if (messageId === undefined) return [target.seq];
-    const bySeq = new Map(tree.map((node) => [node.seq, node]));
-    return pathTo(tree, target.seq).filter((seq) => bySeq.get(seq)?.messageId === messageId);
+    const { sessionId } = target;
+    const firstSeq = (await store.findMessage(sessionId, messageId))?.firstSeq ?? 0;
+    if (target.seq - firstSeq > MOST_STEPS) {
+      const tree = await store.listTree(sessionId);
+      const bySeq = new Map(tree.map((node) => [node.seq, node]));
+      return pathTo(tree, target.seq).filter((seq) => bySeq.get(seq)?.messageId === messageId);
+    }
+    const found: number[] = [];
+    let at: Checkpoint | undefined = target;
+    while (at !== undefined && at.seq >= firstSeq) {
+      if (at.messageId === messageId) found.push(at.seq);
+      at = at.parentSeq === null || at.parentSeq >= at.seq ? undefined : await read(at.parentSeq);
+    }
+    return found.toReversed();
   };
 
   return async (input: ChangesInput): Promise<ChangesAnswer> => {
     const { sessionId, messageId, path } = input;
     const after = cursorSeq(input.cursor);
     await requireSession(store, sessionId);
-    const [target, tree] = await Promise.all([
-      findTarget(store, sessionId, input),
-      store.listTree(sessionId),
-    ]);
-    const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
-    const left = wanted(tree, target, messageId).filter((seq) => seq > after);
+    const target = await findTarget(store, sessionId, input);
+    const known = new Map<number, Promise<Checkpoint | undefined>>([[target.seq, Promise.resolve(target)]]);
+    const read = (seq: number): Promise<Checkpoint | undefined> => {
+      const reading = known.get(seq) ?? store.getCheckpoint(sessionId, seq);
+      if (known.size <= MOST_STEPS) known.set(seq, reading);
+      return reading;
+    };
+    const left = (await wanted(read, target, messageId)).filter((seq) => seq > after);
     const checkpoints: CheckpointChanges[] = [];
     let room = MAX_ANSWER_BYTES;
     for (const seq of left) {
-      const checkpoint = seq === target.seq ? target : await store.getCheckpoint(sessionId, seq);
+      const checkpoint = await read(seq);
       // Retention removed it meanwhile.
       if (checkpoint === undefined) continue;
       const { parentSeq } = checkpoint;
-      const parent = parentSeq === null ? undefined : await store.getCheckpoint(sessionId, parentSeq);
+      const parent = parentSeq === null ? undefined : await read(parentSeq);
       const described = describeChanges(
-        { checkpoint, parent, parentId: ids.get(parentSeq ?? -1) ?? null },
+        { checkpoint, parent, parentId: parent?.checkpointId ?? null },
         await contentOf(checkpoint),
         { path, maxBytes: MAX_ANSWER_BYTES },
       );

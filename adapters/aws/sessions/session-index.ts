@@ -1,0 +1,76 @@
+/**
+ * Sessions are found by an index of their own, in which nothing but them is: `createdAt` and `requestHash` stand together on no
+ * other item of the table. Every release wrote both, so sessions of any release are in it; and both stay as they are, so a
+ * checkpoint writes nothing to it. Times of creation are its partitions, so many sessions that begin at once do not meet in one.
+ */
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import type { Session } from '../../../core/checkpoint/model.ts';
+import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
+import { createPage } from '../../../core/shared/answer-size.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { calling } from '../errors.ts';
+import type { Table } from '../table.ts';
+import { readSession } from './stored-items.ts';
+
+const INDEX = 'gsi_session';
+
+/** Looks into the index in one call, so that it ends, whatever was deleted meanwhile. */
+const MAX_LOOKS = 20;
+/** Sessions read at once: they may have 400 KB each. */
+const AT_ONCE = 50;
+
+const part = z.string().min(1);
+const rowSchema = z.object({ createdAt: part, requestHash: part, pk: part, sk: part });
+type Row = z.infer<typeof rowSchema>;
+
+const toCursor = (row: Row): string => `in-${Buffer.from(JSON.stringify(row)).toString('base64url')}`;
+
+/**
+ * Where a listing goes on. Cursors of releases that read the whole table (`after-...`, `at-...`) say nothing about the index:
+ * such a listing begins again, so that it misses nobody.
+ */
+const fromCursor = (cursor: string | undefined): Row | undefined => {
+  if (cursor === undefined) return undefined;
+  const [, kind, rest = ''] = /^(after|at|in)-(.{1,1024})$/.exec(cursor) ?? [];
+  if (kind === 'after' || kind === 'at') return undefined;
+  try {
+    return rowSchema.parse(JSON.parse(Buffer.from(rest, 'base64url').toString()));
+  } catch (cause) {
+    const message = 'cursor: must be the cursor of an earlier answer, unchanged.';
+    throw new WalkbackError('InvalidInput', message, { cause });
+  }
+};
+
+export const createListSessions = (table: Table): SessionStore['listSessions'] => {
+  const look = async (limit: number, from: Row | undefined) => {
+    const command = new ScanCommand({
+      TableName: table.tableName,
+      IndexName: INDEX,
+      Limit: limit,
+      ...(from && { ExclusiveStartKey: from }),
+    });
+    const { Items = [], LastEvaluatedKey } = await calling('DynamoDB', () => table.client.send(command));
+    return { rows: z.array(rowSchema).parse(Items), next: rowSchema.optional().parse(LastEvaluatedKey) };
+  };
+
+  return async (limit, cursor) => {
+    const page = createPage<Session>(limit);
+    let from = fromCursor(cursor);
+    for (let looked = 0; looked < MAX_LOOKS && !page.isFull(); looked += 1) {
+      const { rows, next } = await look(Math.min(page.room(), AT_ONCE), from);
+      const sessions = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
+      for (const row of rows) {
+        // It may be gone since.
+        const item = sessions.get(row.pk);
+        if (item !== undefined && !page.add(readSession(item)) && from !== undefined) {
+          return { sessions: page.items, cursor: toCursor(from) };
+        }
+        from = row;
+      }
+      if (next === undefined) return { sessions: page.items };
+      from = next;
+    }
+    return { sessions: page.items, ...(from && { cursor: toCursor(from) }) };
+  };
+};
