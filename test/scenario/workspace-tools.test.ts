@@ -75,3 +75,30 @@ test('a saga of them opens, works, verifies, applies and dismisses; a broken com
   expect(shell(world.root, 'cat api/work; git -C web log -1 --format=%s')).toBe('done\nwork\n');
   expect(await sandboxIds(cloud)).toEqual(running);
 });
+
+// The last one: it ends the session.
+test('a changeset in a session that ended since cannot be taken back: a person is told, with what to look at', async () => {
+  const steps = plan('true').steps.filter(({ id }) => id === 'open' || id === 'work' || id === 'apply');
+  const sagaId = 'into-ended';
+  shell(world.root, 'echo before > api/work');
+  await world.checkpoint('t2', 'msg-2');
+  await cloud.invoke('start-saga', { sagaId, plan: { steps }, input: {}, requestedBy: 'me' });
+  expect(await observe(sagaId)).toMatchObject({ status: 'COMPLETED' });
+  expect(shell(world.root, 'cat api/work')).toBe('done\n');
+  const applied = world.fingerprint();
+  await cloud.invoke('end-session', { sessionId: world.sessionId });
+  await cloud.invoke('operate-saga', { sagaId, action: 'undo', by: 'ops' });
+  const seen = await observe(sagaId);
+  expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED' });
+  expect(seen.notCompensated).toMatchObject([
+    {
+      step: 'apply',
+      externalRef: expect.stringMatching(/^cp-/),
+      error: {
+        name: 'SessionEnded',
+        message: expect.stringMatching(/cp-\d{8}-\w+ of session s1 holds what was/),
+      },
+    },
+  ]);
+  expect(world.fingerprint()).toEqual(applied);
+});

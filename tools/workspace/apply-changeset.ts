@@ -6,6 +6,7 @@ import { ToolRejected } from '../../kit/outcomes.ts';
 import { REVIEW_BY } from '../review-date.ts';
 import { APPLY_KEY } from './checkpoints.ts';
 import { createTakeBack, requestAt } from './take-back-changesets.ts';
+import { isGone } from './taking-back.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, type Uses } from './uses.ts';
 
@@ -126,10 +127,8 @@ export const applyChangeset = (uses: Uses): Tool => {
     compensate: {
       name: 'revert_changeset',
       timeoutSeconds: TIMEOUT_SECONDS,
-      execute: async ({ arguments: all }, call) => {
-        const target = await ports.store.getSession(all.into);
-        // A fork that was dismissed since is gone with all that was done in it.
-        if (target?.status === 'ended' && target.forkedFrom !== undefined) return {};
+      execute: async ({ arguments: all, ...undo }, call) => {
+        if (await isGone(ports.store, all.into, undo)) return {};
         const externalRef = await takeBack(all.into, listOf(all).length, call, (at) => ({
           from: listOf(all)[at] ?? '',
           into: all.into,

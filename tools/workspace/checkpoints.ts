@@ -5,6 +5,7 @@ import { requireSession } from '../../core/checkpoint/session/session-rules.ts';
 import { findTarget } from '../../core/checkpoint/timeline/targets.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
+import { isGone, keptIn, orPerson } from './taking-back.ts';
 import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -88,16 +89,16 @@ export const beginWork = (uses: Uses): Tool =>
     compensate: {
       name: 'take_back_work',
       timeoutSeconds: TIMEOUT_SECONDS,
-      execute: async ({ arguments: input }, call) => {
+      execute: async ({ arguments: input, ...undo }, call) => {
         const { store } = uses.ports;
-        const session = await store.getSession(input.sessionId);
-        // A workspace that was discarded meanwhile is gone with all that was done in it.
-        if (session === undefined || session.status === 'ended') return {};
+        if (await isGone(store, input.sessionId, undo)) return {};
         const begun = await store.findCheckpointByTool(input.sessionId, requestOf(call.forwardKey));
         if (begun === undefined) return {};
         const { checkpointId } = begun;
         const requestId = `${requestOf(call.forwardKey)}.undo`;
-        await uses.rollback({ sessionId: input.sessionId, checkpointId, requestId }, invocationOf(call));
+        await orPerson(keptIn(checkpointId, input.sessionId), () =>
+          uses.rollback({ sessionId: input.sessionId, checkpointId, requestId }, invocationOf(call)),
+        );
         return { externalRef: checkpointId };
       },
     },

@@ -5,6 +5,7 @@ import { requireActive, requireSession } from '../../core/checkpoint/session/ses
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { REVIEW_BY } from '../review-date.ts';
+import { isGone, keptIn, orPerson } from './taking-back.ts';
 import { TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -123,11 +124,12 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
     compensate: {
       name: 'rollback_workspace',
       timeoutSeconds: TIMEOUT_SECONDS,
-      execute: async ({ arguments: { sessionId } }, call) => {
-        const session = await store.getSession(sessionId);
-        // A workspace that was discarded meanwhile is gone with all that was done in it.
-        if (session === undefined || session.status === 'ended') return {};
-        const externalRef = await takeBack(sessionId, call);
+      execute: async ({ arguments: { sessionId }, ...undo }, call) => {
+        if (await isGone(store, sessionId, undo)) return {};
+        const before = await store.findCheckpointByTool(sessionId, beforeId(call.forwardKey));
+        if (before === undefined) return {};
+        const reference = keptIn(before.checkpointId, sessionId);
+        const externalRef = await orPerson(reference, () => takeBack(sessionId, call));
         return externalRef === undefined ? {} : { externalRef };
       },
     },

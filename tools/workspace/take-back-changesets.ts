@@ -1,7 +1,10 @@
 /** Takes back what the merges of one call changed, the last one first. By key: the journals say what was applied. */
 import type { MergeInput } from '../../contract/checkpoint-inputs.ts';
+import type { RollbackJournal } from '../../core/checkpoint/model.ts';
 import { isOpen } from '../../core/checkpoint/rollback/rollback-phase.ts';
 import type { ToolCall } from '../../kit/define-tool.ts';
+import { ToolRejected } from '../../kit/outcomes.ts';
+import { keptIn, orPerson } from './taking-back.ts';
 import { invocationOf, requestOf, type Uses } from './uses.ts';
 
 /** Of the merges of one call, each has a request of its own. */
@@ -9,6 +12,16 @@ export const requestAt = (forwardKey: string, at: number): string =>
   at === 0 ? requestOf(forwardKey) : `${requestOf(forwardKey)}.${at}`;
 
 const undoOf = (requestId: string): string => `${requestId}.undo`;
+
+/** Its session was ended or moved on while it wrote, so nobody knows which files it changed. */
+const givenUp = ({ sessionId, requestId, settled }: RollbackJournal): ToolRejected =>
+  new ToolRejected(
+    'RollbackIncomplete',
+    `The merge ${requestId} into session ${sessionId} was given up while it wrote. ${settled?.message ?? ''}`.slice(
+      0,
+      1000,
+    ),
+  );
 
 export const createTakeBack = ({ merge, revert, ports: { store } }: Uses) => {
   const takeBack = async (
@@ -21,17 +34,25 @@ export const createTakeBack = ({ merge, revert, ports: { store } }: Uses) => {
     for (let at = count - 1; at >= 0; at--) {
       const requestId = requestAt(call.forwardKey, at);
       const begun = await store.getRollback(into, requestId);
-      if (begun === undefined || begun.phase === 'failed') continue;
+      if (begun === undefined) continue;
+      if (begun.phase === 'failed') {
+        if (begun.settled?.outcome === 'given-up') throw givenUp(begun);
+        continue;
+      }
       if (isOpen(begun) && asked !== undefined) {
         // It may have written: it is brought to its end first, so that there is one thing to take back.
         await merge({ ...asked(at), requestId }, invocationOf(call));
       }
       const done = await store.getRollback(into, requestId);
-      const merged = done?.phase === 'done' ? done.result?.checkpointId : undefined;
-      if (merged === undefined) continue;
-      const { checkpointId } = await revert(
-        { sessionId: into, checkpointIds: [merged], requestId: undoOf(requestId) },
-        invocationOf(call),
+      const result = done?.phase === 'done' ? done.result : undefined;
+      if (result === undefined) continue;
+      const { checkpointId: merged, undoCheckpointId } = result;
+      const reference = undoCheckpointId === null ? `It made ${merged}.` : keptIn(undoCheckpointId, into);
+      const { checkpointId } = await orPerson(reference, () =>
+        revert(
+          { sessionId: into, checkpointIds: [merged], requestId: undoOf(requestId) },
+          invocationOf(call),
+        ),
       );
       last = checkpointId;
     }

@@ -1,0 +1,140 @@
+/**
+ * What the tools of workspaces did in a session that is no fork, and that ended since: it cannot be taken back, and its files stand.
+ * A person is told at once, with the checkpoint that holds what was there before; nothing is called undone.
+ */
+import { expect, test } from 'vitest';
+import type { ToolRequest } from '../../contract/tool-request.ts';
+import type { Outcome } from '../../core/saga/decide/saga-events.ts';
+import { memoryTombstones } from '../../kit/conformance.ts';
+import { toolHandler } from '../../kit/handler.ts';
+import { workspaceTools } from '../../tools/workspace/catalog.ts';
+import { createUses, type WorkspacePorts } from '../../tools/workspace/uses.ts';
+import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
+
+const opened = async () => {
+  const stage = await createWorkingStage();
+  await stage.instance().checkpoint('m2', 't3');
+  const fork = await stage.instance().fork({ requestId: 'f' });
+  stage.edit('web', { 'f.txt': 'f' }, fork.sandboxId);
+  await stage.instance().checkpoint('f', 'f', { sessionId: fork.sessionId });
+  return { stage, fork: fork.sessionId };
+};
+
+const callerOf = (stage: Stage, tool: string, args: ToolRequest['arguments']) => {
+  const runCommand = async () => {
+    stage.edit('api', { 'ran.txt': 'ran' });
+    return { kind: 'ended', exitCode: 0, milliseconds: 1, output: '' };
+  };
+  const ports = { ...stage.instance().deps, workspaces: { runCommand } } as unknown as WorkspacePorts;
+  const now = () => stage.clock.now().getTime();
+  const handle = toolHandler(workspaceTools(createUses(ports)), { tombstones: memoryTombstones(), now });
+  let attempt = 0;
+  return (operation: ToolRequest['operation'], more: Partial<ToolRequest> = {}): Promise<Outcome> =>
+    handle({
+      operation,
+      tool,
+      version: '1.0.0',
+      sagaId: 'saga',
+      step: 'step',
+      attempt: (attempt += 1),
+      idempotencyKey: operation === 'compensate' ? 'saga:1:undo' : 'saga:1',
+      forwardKey: 'saga:1',
+      deadlineMs: now() + 590_000,
+      arguments: args,
+      ...more,
+    });
+};
+
+const CASES: { tool: string; args: (fork: string) => ToolRequest['arguments'] }[] = [
+  { tool: 'apply_changeset', args: (fork) => ({ from: fork, into: SESSION }) },
+  { tool: 'run_in_workspace', args: () => ({ sessionId: SESSION, command: 'true', timeoutSeconds: 5 }) },
+  { tool: 'begin_work', args: () => ({ sessionId: SESSION }) },
+];
+
+const done = async ({ tool, args }: (typeof CASES)[number]) => {
+  const { stage, fork } = await opened();
+  const call = callerOf(stage, tool, args(fork));
+  const outcome = await call('execute');
+  expect(outcome).toMatchObject({ outcome: 'committed' });
+  const { externalRef } = outcome as { externalRef: string };
+  stage.edit('notes', { 'since.txt': 'since' });
+  return { stage, call, externalRef, files: stage.world.filesOf(SANDBOX) };
+};
+
+test.each(CASES)('$tool: its session ended, so a person is told what is to be looked at', async (one) => {
+  const { stage, call, externalRef, files } = await done(one);
+  await stage.instance().endSession();
+  for (const _ of [1, 2]) {
+    expect(await call('compensate', { externalRef })).toMatchObject({
+      outcome: 'rejected',
+      retryable: false,
+      error: {
+        name: 'SessionEnded',
+        message: expect.stringMatching(
+          /has ended[^]*Checkpoint cp-\d{8}-[0-9a-f]+ of session session-1 holds what was there before/,
+        ),
+      },
+    });
+  }
+  expect(stage.world.filesOf(SANDBOX)).toEqual(files);
+});
+
+test.each(CASES)('$tool: its session is no longer kept, and nothing says that it was undone', async (one) => {
+  const { stage, call, externalRef } = await done(one);
+  stage.store.tables.sessions.delete(SESSION);
+  expect(await call('compensate', { externalRef })).toMatchObject({
+    outcome: 'rejected',
+    retryable: false,
+    error: { name: 'SessionNotFound', message: expect.stringContaining(externalRef) },
+  });
+});
+
+test.each(CASES)('$tool: what was taken back before the session ended is answered again', async (one) => {
+  const { stage, call, externalRef } = await done(one);
+  const first = await call('compensate', { externalRef });
+  expect(first).toMatchObject({ outcome: 'committed' });
+  await stage.instance().endSession();
+  expect(await call('compensate', { externalRef })).toEqual(first);
+});
+
+test.each(CASES)(
+  '$tool: of a call that did nothing there is nothing to take back',
+  async ({ tool, args }) => {
+    const { stage, fork } = await opened();
+    await stage.instance().endSession();
+    const call = callerOf(stage, tool, args(fork));
+    expect(await call('compensate')).toMatchObject({ outcome: 'committed' });
+    const nowhere = { ...args(fork), [tool === 'apply_changeset' ? 'into' : 'sessionId']: 'never' };
+    expect(await callerOf(stage, tool, nowhere)('compensate')).toMatchObject({ outcome: 'committed' });
+  },
+);
+
+test('work that came since in the same place is for a person too, at once', async () => {
+  const { stage, call, externalRef } = await done({
+    tool: 'apply_changeset',
+    args: (fork) => ({ from: fork, into: SESSION }),
+  });
+  stage.edit('web', { 'f.txt': 'mine' });
+  await stage.instance().checkpoint('m3', 't4');
+  expect(await call('compensate', { externalRef })).toMatchObject({
+    outcome: 'rejected',
+    retryable: false,
+    error: { name: 'ChangesetConflict', message: expect.stringContaining('holds what was there before') },
+  });
+});
+
+test('a merge that was given up while it wrote is not called undone', async () => {
+  const { stage, call, externalRef } = await done({
+    tool: 'apply_changeset',
+    args: (fork) => ({ from: fork, into: SESSION }),
+  });
+  const [key, journal] = [...stage.store.tables.rollbacks].at(-1) ?? [];
+  if (key === undefined || journal === undefined) throw new Error('nothing was merged');
+  const settled = { by: 'end-session x', outcome: 'given-up', kept: [], message: 'It wrote.' };
+  stage.store.tables.rollbacks.set(key, { ...journal, phase: 'failed', settled } as never);
+  expect(await call('compensate', { externalRef })).toMatchObject({
+    outcome: 'rejected',
+    retryable: false,
+    error: { name: 'RollbackIncomplete' },
+  });
+});

@@ -1,0 +1,46 @@
+/** What the compensators of workspaces share: when there is nothing left to take back, and when a person has to. */
+import type { SessionStore } from '../../core/checkpoint/ports/stores.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
+import { ToolRejected } from '../../kit/outcomes.ts';
+import { refusing } from './uses.ts';
+
+/** As `forkIds` makes them. */
+const FORK = /^fork-[0-9a-f]{20}$/;
+
+/**
+ * A fork that ended is gone with all that was done in it. Another session that ended is not: its sandbox is its owner's, and
+ * what was done there stands.
+ */
+export const isGone = async (
+  store: Pick<SessionStore, 'getSession'>,
+  sessionId: string,
+  { externalRef }: { externalRef?: string },
+): Promise<boolean> => {
+  const session = await store.getSession(sessionId);
+  if (session !== undefined) return session.status === 'ended' && session.forkedFrom !== undefined;
+  if (externalRef === undefined || FORK.test(sessionId)) return true;
+  throw new ToolRejected(
+    'SessionNotFound',
+    `Session "${sessionId}" is no longer kept, so what was done in it (checkpoint ${externalRef}) cannot be taken back. Look at its files.`,
+  );
+};
+
+/** What cannot change by itself reaches a person at once, with `reference`; anything else is tried again. */
+export const orPerson = async <T>(reference: string, work: () => Promise<T>): Promise<T> => {
+  const told = (name: string, message: string) =>
+    new ToolRejected(name, `${message.slice(0, 900 - reference.length)} ${reference}`);
+  try {
+    return await refusing(work);
+  } catch (error) {
+    if (error instanceof ToolRejected && !error.retryable) throw told(error.code, error.message);
+    // A rollback that was given up: asked again, it answers the same for ever.
+    if (isWalkbackError(error) && error.name === 'RollbackIncomplete' && !error.retryable) {
+      throw told(error.name, error.message);
+    }
+    throw error;
+  }
+};
+
+/** Where what was there before is kept. */
+export const keptIn = (checkpointId: string, sessionId: string): string =>
+  `Checkpoint ${checkpointId} of session ${sessionId} holds what was there before; walkback rehydrate shows it.`;
