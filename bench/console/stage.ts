@@ -46,6 +46,7 @@ export const LAUNCHER = join(PROJECT, 'bin/walkback.mjs');
 const SESSION = 'large';
 const MESSAGE = 'msg-2';
 const BATCH = 25;
+const FILE_BYTES = 100_000;
 /** Without whatever git is configured to do here. */
 const QUIET_GIT = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
@@ -68,8 +69,11 @@ const editAll = async (work: string, count: number, patchBytes: number): Promise
     await writeFile(join(work, `repository-${n}`, 'price.ts'), `export const price = ${n + 1};\n`);
   }
   const line = `export const value = await load("${'x'.repeat(60)}", 1);\n`;
-  const text = line.repeat(Math.ceil(patchBytes / line.length));
-  await writeFile(join(work, 'repository-0', 'large.ts'), text);
+  // In files of a size that a patch shows: git is told to take much larger ones for binary.
+  const text = line.repeat(Math.ceil(FILE_BYTES / line.length));
+  for (let n = 0; n * FILE_BYTES < patchBytes; n += 1) {
+    await writeFile(join(work, 'repository-0', `large-${n}.ts`), text);
+  }
 };
 
 /** What the functions wrote for the second checkpoint, once more as `seq`. */
