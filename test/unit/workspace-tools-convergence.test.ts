@@ -5,6 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import type { Outcome } from '../../core/saga/decide/saga-events.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { toolHandler } from '../../kit/handler.ts';
@@ -86,14 +87,40 @@ const CASES: Case[] = [
   },
 ];
 
+const workspacesOf = (stage: Stage): Workspaces => ({
+  look: async () => ({
+    bash: '5.2',
+    git: 'git version 2.45.0',
+    user: 'user',
+    missing: [],
+    hasGnuFind: true,
+    needs: [],
+    root: 'directory',
+    canMakeIn: null,
+    isWritable: true,
+    hasTemporary: true,
+    freeBytes: 1e12,
+    freeInodes: 1e9,
+    unreadable: [],
+  }),
+  askRemotes: async () => [],
+  runCommand: async ({ sandboxId }) => {
+    stage.edit('api', { 'ran.txt': 'ran' }, sandboxId);
+    return { kind: 'ended', exitCode: 0, milliseconds: 1, output: '' };
+  },
+});
+
 const callerOf = ({ stage }: Prepared, one: Case, args: ToolRequest['arguments']) => {
   const tombstones = memoryTombstones();
   const now = () => stage.clock.now().getTime();
   let attempt = 0;
   return async (operation: ToolRequest['operation'], counter?: Counter): Promise<Outcome> => {
     const { deps } = stage.instance(counter);
-    // Of the tools here, none runs a command of its own.
-    const ports = { ...deps, workspaces: {} } as unknown as WorkspacePorts;
+    const workspaces = workspacesOf(stage);
+    const ports: WorkspacePorts = {
+      ...deps,
+      workspaces: counter === undefined ? workspaces : counter.wrap('workspaces', workspaces),
+    };
     const handle = toolHandler(workspaceTools(createUses(ports)), { tombstones, now });
     attempt += 1;
     return handle({
@@ -161,6 +188,58 @@ const interrupted = async (one: Case, way: Way, fault: Fault, wanted: ReturnType
   expect(left.busy, name).toBeUndefined();
   return true;
 };
+
+const commitments = [{ id: 'a', description: 'a', command: 'true', timeoutSeconds: 5 }];
+const READS: Case[] = [
+  { tool: 'preflight', every: 2, arguments: () => ({ template: 'base', projectsRoot: '/projects' }) },
+  { tool: 'verify_commitments', every: 9, arguments: () => ({ sessionId: SESSION, commitments }) },
+  { tool: 'checkpoint_workspace', every: 7, arguments: () => ({ sessionId: SESSION }) },
+  { tool: 'prepare_changeset', every: 7, arguments: () => ({ sessionId: SESSION }) },
+];
+
+test.each(READS)('$tool changes nothing, and is answered when it is asked again', async (one) => {
+  const { step, first } = stepsOf(one.every);
+  let total = 0;
+  for (const fault of FAULTS) {
+    for (let at = first; ; at += step) {
+      const prepared = await prepare();
+      const before = look(prepared);
+      const call = callerOf(prepared, one, one.arguments(prepared));
+      const counter = createCounter({ ...fault, at });
+      const name = `${one.tool}: ${fault.kind} ${fault.when} call ${at}`;
+      await call('execute', counter);
+      if (!counter.fired) break;
+      total += 1;
+      // The copy of a call that died ends by itself (workspace-faults.test.ts).
+      const copies = look(prepared).sandboxes - before.sandboxes;
+      expect(copies, name).toBeLessThanOrEqual(fault.kind === 'death' ? 1 : 0);
+      await untilCommitted(prepared, call, 'execute', name);
+      const { sandboxes, ...left } = look(prepared);
+      expect({ ...left, sandboxes: sandboxes - copies }, name).toEqual(before);
+    }
+  }
+  expect(total).toBeGreaterThan(WHOLE ? 12 : 1);
+});
+
+test('run_in_workspace is taken back, whatever is known of it', async () => {
+  const one: Case = {
+    tool: 'run_in_workspace',
+    every: 13,
+    arguments: () => ({ sessionId: SESSION, command: 'true', timeoutSeconds: 5 }),
+  };
+  const { step, first } = stepsOf(one.every);
+  let total = 0;
+  for (const way of ['taken back', 'taking back'] as const) {
+    for (const fault of FAULTS) {
+      for (let at = first; ; at += step) {
+        const prepared = await prepare();
+        if (!(await interrupted(one, way, { ...fault, at }, look(prepared)))) break;
+        total += 1;
+      }
+    }
+  }
+  expect(total).toBeGreaterThan(WHOLE ? 12 : 1);
+});
 
 test.each(CASES.map((one, at) => ({ ...one, title: `${one.tool} ${at}` })))(
   '$title',
