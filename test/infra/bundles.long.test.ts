@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BundleSize, bundleSizes } from '../../cdk/bundle-sizes.ts';
 import { PEOPLE_CONTEXT } from '../../local/synthesis.ts';
 import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
+import catalog from '../../tools/catalog.json' with { type: 'json' };
 import { deployedFunctions, expectEvaluators, expectToRun, expectWhole } from '../support/bundles.ts';
 
 const run = promisify(execFile);
@@ -73,6 +74,19 @@ test('a function imports the clients of the services it calls, and no others', a
   expect(await clientsOf('functions/publish-session-events.ts')).toContain('client-s3');
   expect(await clientsOf('functions/publish-saga-events.ts')).not.toContain('client-s3');
   expect(await clientsOf('functions/rollback.ts')).not.toContain('client-eventbridge');
+});
+
+test('functions that read the catalog have the built-in tools and templates', async () => {
+  const names = [...catalog.tools, ...catalog.definitions].map(({ name }) => name);
+  expect(names).toContain('merge-queue');
+  for (const entry of ['functions/list-catalog.ts', 'functions/start-saga.ts']) {
+    const directory = bundles.find((bundle) => bundle.entry === entry)?.directory ?? '';
+    const text = await readFile(join(directory, 'index.mjs'), 'utf8');
+    expect(
+      names.filter((name) => !text.includes(`name:"${name}"`) && !text.includes(`name: "${name}"`)),
+      entry,
+    ).toEqual([]);
+  }
 });
 
 test('what is deployed and what the embedded cloud runs differ in bundles and examples only', async () => {
