@@ -1,14 +1,16 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { defineConfig, mergeConfig } from 'vitest/config';
-import { IN_TURN } from './test/support/sampling.ts';
 import base from './vitest.config.ts';
 
-/** Files that `npm test` plays in part, and that have no longer form. */
-const IN_PART = ['checkpoint-concurrency', 'client-session', 'merge', 'rollback-refused'];
+const samplesCases = (file: string): boolean =>
+  /from '\.\.\/support\/sampl(?:ing|ed-test)\.ts'/.test(readFileSync(file, 'utf8'));
 
-/** Those that take turns in `npm test`, unless a longer form of them runs here. */
-const withoutLongerForm = IN_TURN.filter(
-  (name) => globSync(`test/{contract,scenario}/${name}.long.test.ts`).length === 0,
+/** Files that `npm test` plays in part or in turn, and that have no longer form. */
+const WHOLE = globSync('test/{contract,scenario}/*.test.ts').filter(
+  (file) =>
+    !file.endsWith('.long.test.ts') &&
+    !existsSync(file.replace('.test.ts', '.long.test.ts')) &&
+    samplesCases(file),
 );
 
 /** Whole fault matrices and long random runs: `npm run test:long`. Seeds are printed; set the variable a test names to run one again. */
@@ -16,10 +18,7 @@ export default mergeConfig(
   { ...base, test: { ...base.test, projects: undefined } },
   defineConfig({
     test: {
-      include: [
-        'test/**/*.long.test.ts',
-        `test/{contract,scenario}/{${[...IN_PART, ...withoutLongerForm].join(',')}}.test.ts`,
-      ],
+      include: ['test/**/*.long.test.ts', ...WHOLE],
       env: { ...base.test?.env, WALKBACK_WHOLE: '1' },
       testTimeout: 1_500_000,
       hookTimeout: 600_000,

@@ -31,6 +31,7 @@ const RESTORE = [
   ...CAPTURE,
   'shared/incoming',
   'restore/captured-state',
+  'restore/objects-present',
   'restore/plan-host',
   'restore/parking',
   'restore/make-host',

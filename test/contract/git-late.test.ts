@@ -122,7 +122,10 @@ test('two late versions of one file are both there, and late files of a reposito
 });
 
 test('what no checkpoint can hold stays where it was put aside', async () => {
-  using others = beforePlacing('git init -q f.txt; mkfifo pipe; head -c 5000 /dev/zero >big');
+  // Some are still there at that instant, and some are put aside.
+  using others = beforePlacing(
+    'rm -f f.txt pipe; git init -q f.txt; mkfifo pipe; head -c 5000 /dev/zero >big',
+  );
   await using harness = await withRepositories(['app'], { env: others.env, maxFileBytes: 4000 });
   harness.sh('echo one > pipe; echo one > big', 'app');
   const first = await harness.capture();

@@ -35,7 +35,6 @@ const TURNS = [
   // Sagas at length: saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
   ['saga-limits', 'saga-children', 'ledger-anchors'],
 ] as const;
-export const IN_TURN: readonly string[] = TURNS.flat();
 export type TakesTurns = (typeof TURNS)[number][number];
 
 export const isItsTurn = (name: TakesTurns): boolean => {

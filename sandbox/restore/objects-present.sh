@@ -1,0 +1,34 @@
+# Whether the shadow has what a restore will read.
+# shellcheck shell=bash
+
+# objects_present TREE META [KNOWN...]: whether everything that a restore reads can be read. The
+# history of a partial clone was never whole.
+objects_present() {
+  [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
+  if [ "$2" = "${4-}" ] && few_changed "${3-}" "$1"; then
+    git cat-file --batch-check='%(objecttype)' <<<"$IDS" >"$OUT.there" 2>"$OUT.missing" || return
+    slurp "$OUT.there"
+    [[ $TEXT == *' missing'* ]] || return 0
+    printf '%s' "$TEXT" >"$OUT.missing"
+    return 1
+  fi
+  if [ -n "$PARTIAL_FLAG" ]; then
+    git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing"
+    return
+  fi
+  git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
+}
+
+# few_changed FROM TO: whether these trees differ in few files. IDS are the objects that the second
+# has and the first has not: git has read the trees between.
+few_changed() {
+  local i entries=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
+  IDS=$2
+  [ -z "$PARTIAL_FLAG" ] && changes "$1" "$2" 2>/dev/null && mapfile -d '' -t -n 401 entries <"$SHADOW/changes" && [ ${#entries[@]} -le 400 ] || return
+  for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
+    # :MODE MODE ID ID STATUS
+    set -- ${entries[i]}
+    [ "$2" != 160000 ] || return
+    [ "$5" = D ] || IDS+=$'\n'$4
+  done
+}
