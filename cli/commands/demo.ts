@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
-import { ACTS, isAct } from '../demo/acts.ts';
+import { ACTS, isAct, PLAYED } from '../demo/acts.ts';
 
 export const defineDemo = (demo: Command, app: App): void => {
   demo
@@ -11,13 +11,15 @@ export const defineDemo = (demo: Command, app: App): void => {
         'changesets: three agents work in forks of one session, a queue merges them, and one message is taken back. ' +
         'Hashes of every repository prove it; exit code 1 when any of them differs. Leaves nothing behind.',
     )
-    .addOption(new Option('--act <name...>', 'play these acts only').choices(ACTS))
+    .addOption(
+      new Option('--act <name...>', `play these acts only (default: ${PLAYED.join(', ')})`).choices(ACTS),
+    )
     .option('--keep', 'keep the temporary directory, to look around in it')
     .action(async (options: { act?: string[]; keep?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<GlobalOptions>();
       // Loaded only when it is needed: every other command would pay for it too.
       const { performDemo } = await import('../demo/perform.ts');
-      const acts = options.act?.filter(isAct) ?? ACTS;
+      const acts = options.act?.filter(isAct) ?? PLAYED;
       await performDemo(app, { json: json === true, keep: options.keep === true, acts });
     });
 };

@@ -6,7 +6,7 @@ import type { App, Connection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
-import { ACTS, type ActName } from './acts.ts';
+import { ACTS, type ActName, PLAYED } from './acts.ts';
 import { isEqual } from './fingerprint.ts';
 import { PLAY, type Told } from './play-act.ts';
 import { proofTable } from './proof-view.ts';
@@ -127,6 +127,9 @@ export const performDemo = async (
     screen.line(paint.dim(played.map((act) => `${act.name} ${formatSeconds(act.ms)}`).join(' · ')));
     const all = comparisons.length === 0 ? 'every saga ended as told' : `all ${comparisons.length} equal`;
     screen.line(`${paint.green('✔')} ${all} ${paint.dim(`in ${formatSeconds(ms)}`)}`);
+    const more = ACTS.filter((name) => !PLAYED.includes(name) && !options.acts.includes(name));
+    for (const name of more)
+      screen.line(paint.dim(`  one more act, of about a minute: walkback demo --act ${name}`));
   } finally {
     if (options.keep) {
       screen.line();

@@ -2,6 +2,7 @@ import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { ACTS } from '../../cli/demo/acts.ts';
 import { visibleLength } from '../../cli/terminal/columns.ts';
 import { openCliScene } from '../support/cli.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -12,7 +13,7 @@ describe('walkback demo', () => {
   test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-beside-'));
     await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', TMPDIR: directory.path });
-    const { code, stdout, stderr: story } = await scene.run(['demo', '--json']);
+    const { code, stdout, stderr: story } = await scene.run(['demo', '--json', '--act', ...ACTS]);
     expect(code, story).toBe(0);
     expect(story).toContain('all 34 equal');
     expect(story).not.toContain('✘ equal');
@@ -50,6 +51,7 @@ describe('walkback demo', () => {
     await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
     const one = await scene.run(['demo', '--json', '--act', 'refund']);
     expect(one.code, one.stderr).toBe(0);
+    expect(one.stderr).toContain('walkback demo --act changesets');
     expect(JSON.parse(one.stdout)).toMatchObject({
       acts: [{ name: 'refund' }],
       sagas: { resolved: { status: 'COMPENSATED' } },
