@@ -1,6 +1,7 @@
 /** `npm run bench:checkpoints`: thousands of checkpoints of many sessions. */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { readArguments, wholeNumber } from './arguments.ts';
 import { measureLoad } from './checkpoints/load.ts';
 import { createPlace } from './place.ts';
 
@@ -9,32 +10,18 @@ const USAGE = `usage: npm run bench:checkpoints -- [--checkpoints N] [--sessions
   After N --minutes no further checkpoint is begun, and the table says how many there were.
   --sessions 1 --checkpoints 10000 makes one long chain`;
 
-const refuse = (message: string): never => {
-  console.error(`${message}\n${USAGE}`);
-  process.exit(2);
-};
+const read = () =>
+  parseArgs({
+    options: {
+      checkpoints: { type: 'string', default: '20000' },
+      sessions: { type: 'string', default: '100' },
+      'at-once': { type: 'string', default: '20' },
+      minutes: { type: 'string' },
+    },
+  }).values;
+const count = (text: string): number => wholeNumber(text, USAGE);
 
-const read = () => {
-  try {
-    return parseArgs({
-      options: {
-        checkpoints: { type: 'string', default: '20000' },
-        sessions: { type: 'string', default: '100' },
-        'at-once': { type: 'string', default: '20' },
-        minutes: { type: 'string' },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
-  }
-};
-
-const count = (text: string): number => {
-  const number = Number(text);
-  return Number.isInteger(number) && number > 0 ? number : refuse(`${text} is no whole number above 0`);
-};
-
-const values = read();
+const values = readArguments(read, USAGE);
 const load = {
   checkpoints: count(values.checkpoints),
   sessions: count(values.sessions),

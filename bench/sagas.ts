@@ -1,5 +1,6 @@
 /** `npm run bench:sagas`: what goes wrong, and what it costs. */
 import { parseArgs } from 'node:util';
+import { readArguments, refuse, wholeNumber } from './arguments.ts';
 import { createPlace } from './place.ts';
 import { reportFaults } from './sagas/faults.ts';
 import { measureLoad } from './sagas/load.ts';
@@ -11,34 +12,20 @@ const USAGE = `usage: npm run bench:sagas -- [RUNS] [--only faults|growth|tiers|
   --load: N sagas (1000), 20, 100 and 1000 at once, or as many as --at-once says, which may be repeated; minutes to hours.
     After N --minutes no further saga is started, and the table says how many there were`;
 
-const refuse = (message: string): never => {
-  console.error(`${message}\n${USAGE}`);
-  process.exit(2);
-};
+const read = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: 'string', multiple: true },
+      load: { type: 'boolean', default: false },
+      sagas: { type: 'string', default: '1000' },
+      minutes: { type: 'string' },
+      'at-once': { type: 'string', multiple: true, default: ['20', '100', '1000'] },
+    },
+  });
+const count = (text: string): number => wholeNumber(text, USAGE);
 
-const read = () => {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        only: { type: 'string', multiple: true },
-        load: { type: 'boolean', default: false },
-        sagas: { type: 'string', default: '1000' },
-        minutes: { type: 'string' },
-        'at-once': { type: 'string', multiple: true, default: ['20', '100', '1000'] },
-      },
-    });
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
-  }
-};
-
-const count = (text: string): number => {
-  const number = Number(text);
-  return Number.isInteger(number) && number > 0 ? number : refuse(`${text} is no whole number above 0`);
-};
-
-const { values, positionals } = read();
+const { values, positionals } = readArguments(read, USAGE);
 const runs = count(positionals[0] ?? '2000');
 
 await using place = await createPlace();
@@ -60,7 +47,7 @@ if (values.load) {
   );
 } else {
   for (const name of values.only ?? Object.keys(PARTS)) {
-    const part = PARTS[name] ?? refuse(`there is no part ${name}`);
+    const part = PARTS[name] ?? refuse(`there is no part ${name}`, USAGE);
     if (!(await part())) {
       process.stderr.write(`${name}: over budget\n`);
       process.exitCode = 1;

@@ -8,6 +8,7 @@ import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import { createPreflight } from '../../core/checkpoint/workspace/preflight.ts';
 import { createVerifyCommitments } from '../../core/checkpoint/workspace/verify-commitments.ts';
 import { type Counter, createCounter, type Fault } from '../support/fakes/faults.ts';
+import { healthySandbox } from '../support/fakes/healthy-sandbox.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
@@ -23,22 +24,7 @@ const STEP = WHOLE ? 1 : 4;
 const FIRST = 1 + (printedSeed('faults of workspaces') % STEP);
 
 const workspaces: Workspaces = {
-  look: async () => ({
-    bash: '5.2',
-    git: 'git version 2.45.0',
-    user: 'user',
-    missing: [],
-    hasGnuFind: true,
-    needs: [],
-    root: 'directory',
-    canMakeIn: null,
-    isWritable: true,
-    hasTemporary: true,
-    freeBytes: 1e12,
-    freeInodes: 1e9,
-    unreadable: [],
-  }),
-  askRemotes: async () => [],
+  ...healthySandbox,
   runCommand: async () => ({ kind: 'ended', exitCode: 0, milliseconds: 1, output: '' }),
 };
 
@@ -131,5 +117,6 @@ test.each(Object.entries(CALLS))('%s leaves no sandbox, whatever fails', async (
       expect(stage.world.running.size, name).toBe(count);
     }
   }
-  expect(total).toBeGreaterThan(20 / STEP - 1);
+  // Each kind of fault at one call in `STEP`, of five or more.
+  expect(total).toBeGreaterThanOrEqual(FAULTS.length * Math.floor(5 / STEP));
 });

@@ -12,6 +12,7 @@ import { toolHandler } from '../../kit/handler.ts';
 import { workspaceTools } from '../../tools/workspace/catalog.ts';
 import { createUses, type WorkspacePorts } from '../../tools/workspace/uses.ts';
 import { type Counter, createCounter, type Fault } from '../support/fakes/faults.ts';
+import { healthySandbox } from '../support/fakes/healthy-sandbox.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
@@ -88,22 +89,7 @@ const CASES: Case[] = [
 ];
 
 const workspacesOf = (stage: Stage): Workspaces => ({
-  look: async () => ({
-    bash: '5.2',
-    git: 'git version 2.45.0',
-    user: 'user',
-    missing: [],
-    hasGnuFind: true,
-    needs: [],
-    root: 'directory',
-    canMakeIn: null,
-    isWritable: true,
-    hasTemporary: true,
-    freeBytes: 1e12,
-    freeInodes: 1e9,
-    unreadable: [],
-  }),
-  askRemotes: async () => [],
+  ...healthySandbox,
   runCommand: async ({ sandboxId }) => {
     stage.edit('api', { 'ran.txt': 'ran' }, sandboxId);
     return { kind: 'ended', exitCode: 0, milliseconds: 1, output: '' };

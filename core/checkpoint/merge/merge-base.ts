@@ -61,6 +61,16 @@ const ancestors = (
   return found;
 };
 
+/** What each of the two was made from, itself included: one as a set of names, the other as a list. */
+const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRef) => {
+  const parents = index(timelines);
+  return {
+    parents,
+    ours: ancestors(parents, [into]),
+    theirs: [...ancestors(parents, [from]).values()],
+  };
+};
+
 /**
  * Undefined: they have nothing in common. Of several that are equally near, the one of `into` with the
  * highest number.
@@ -70,9 +80,8 @@ export const mergeBase = (
   into: CheckpointRef,
   from: CheckpointRef,
 ): CheckpointRef | undefined => {
-  const parents = index(timelines);
-  const ours = ancestors(parents, [into]);
-  const common = [...ancestors(parents, [from]).values()].filter((ref) => ours.has(nameOf(ref)));
+  const { parents, ours, theirs } = histories(timelines, into, from);
+  const common = theirs.filter((ref) => ours.has(nameOf(ref)));
   const passed = ancestors(
     parents,
     common.flatMap((ref) => parents.get(nameOf(ref)) ?? []),
@@ -87,9 +96,8 @@ export const leftBehind = (
   into: CheckpointRef,
   from: CheckpointRef,
 ): CheckpointRef | undefined => {
-  const parents = index(timelines);
-  const ours = ancestors(parents, [into]);
-  return [...ancestors(parents, [from]).values()]
+  const { ours, theirs } = histories(timelines, into, from);
+  return theirs
     .filter((ref) => ref.sessionId === into.sessionId && !ours.has(nameOf(ref)))
     .toSorted((a, b) => b.seq - a.seq)[0];
 };
