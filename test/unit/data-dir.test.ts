@@ -32,6 +32,8 @@ test('a process that was killed and that nobody has buried owns nothing', async 
     };
     await writeFile(join(directory.path, 'cloud.json'), JSON.stringify(file));
     expect(await findRunningCloud(directory.path)).toEqual(file);
+    // Until then it is still the shell, which buries its children.
+    while (readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim() !== 'sleep') await delay(5);
     process.kill(pid, 'SIGKILL');
     while (stateOf(pid) !== 'Z') await delay(5);
     expect(await findRunningCloud(directory.path)).toBeUndefined();

@@ -92,7 +92,9 @@ export const createTotals = () => {
       for (const one of totals.reconciliations) addReconciliation(one);
     },
     end: (): LedgerTotals => {
-      const all = [...reconciliations.values()].sort((one, other) => compare(one.failedAt, other.failedAt));
+      const all = [...reconciliations.values()].sort(
+        (one, other) => compare(one.failedAt, other.failedAt) || compare(one.sagaId, other.sagaId),
+      );
       return {
         all: sorted(groups.all),
         byTool: sorted(groups.byTool),
