@@ -5,11 +5,9 @@ type Item = Record<string, AttributeValue>;
 
 const sortKey = (item: Item): string => item['sk']?.S ?? '';
 
-const readSession = async (
-  environment: Readonly<Record<string, string>>,
-  sessionId: string,
-): Promise<Item[]> => {
-  const client = new DynamoDBClient({
+/** Of the cloud with this environment. */
+export const databaseOf = (environment: Readonly<Record<string, string>>): DynamoDBClient =>
+  new DynamoDBClient({
     region: environment['AWS_REGION'],
     endpoint: environment['AWS_ENDPOINT_URL_DYNAMODB'],
     credentials: {
@@ -17,6 +15,12 @@ const readSession = async (
       secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
     },
   });
+
+const readSession = async (
+  environment: Readonly<Record<string, string>>,
+  sessionId: string,
+): Promise<Item[]> => {
+  const client = databaseOf(environment);
   const items: Item[] = [];
   const query = {
     TableName: environment['WALKBACK_SESSIONS_TABLE'],

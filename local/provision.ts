@@ -68,10 +68,19 @@ const addIndexes = async (
     await dynamodb.send(
       new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
     );
-    for (let poll = 0; poll < INDEX_POLLS; poll += 1) {
+    const isActive = async (): Promise<boolean> => {
       const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
       const made = Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index.IndexName);
-      if (made?.IndexStatus === 'ACTIVE') break;
+      return made?.IndexStatus === 'ACTIVE';
+    };
+    for (let poll = 0; !(await isActive()); poll += 1) {
+      if (poll >= INDEX_POLLS) {
+        throw new WalkbackError(
+          'StorageUnavailable',
+          `The index ${index.IndexName} of table ${name} is still being made. Start again later.`,
+          { retryable: true },
+        );
+      }
       await sleep(INDEX_POLL_MS);
     }
   }

@@ -7,17 +7,13 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  type AttributeValue,
-  BatchWriteItemCommand,
-  DynamoDBClient,
-  paginateQuery,
-} from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, BatchWriteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { checkpointId, sha256Hex } from '../../core/shared/ids.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
+import { databaseOf } from '../items.ts';
 import { runNode } from '../node.ts';
 import type { Place } from '../place.ts';
 
@@ -166,14 +162,7 @@ export const createConsoleStage = async (
   await editAll(work, sizes.repositories, sizes.patchBytes);
   await walkback('checkpoint', '--session', SESSION, '--message', MESSAGE, '--json');
 
-  const client = new DynamoDBClient({
-    region: environment['AWS_REGION'],
-    endpoint: environment['AWS_ENDPOINT_URL_DYNAMODB'],
-    credentials: {
-      accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
-      secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
-    },
-  });
+  const client = databaseOf(environment);
   making.defer(() => client.destroy());
   const put = async (table: string, items: readonly Item[]): Promise<void> => {
     for (let at = 0; at < items.length; at += BATCH) {

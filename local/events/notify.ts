@@ -75,9 +75,17 @@ export const startNotify = async (parts: {
     await writePrivately(file, { after });
   }
 
+  /** Where it cannot be noted, the next ones are sent all the same, and a restart sends it again. */
   const settle = async (record: JournalRecord): Promise<void> => {
     after = record.id;
-    await writePrivately(file, { after });
+    try {
+      await writePrivately(file, { after });
+    } catch (error) {
+      log.warn('a notice was sent and could not be noted; a restart sends it again', {
+        file,
+        error: String(error),
+      });
+    }
   };
 
   const left = (): { record: JournalRecord; notice: Notice }[] => {

@@ -1,4 +1,6 @@
 /** Notices of the embedded cloud: each reaches the receiver, in order, whatever it answers, and again after a death with the same id. */
+import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../local/events/journal.ts';
 import { startNotify } from '../../local/events/notify.ts';
@@ -72,6 +74,25 @@ test('a receiver that is away or asks for patience gets the same again, before t
   await notifier.close();
   expect(ids(received)).toEqual(['a', 'a', 'a', 'a', 'b']);
   expect(log.warn).not.toHaveBeenCalled();
+});
+
+test('what was sent and could not be noted is told and holds nothing up; a restart sends it again', async () => {
+  const { received, url } = await receive();
+  const { start, log, directory } = await open();
+  const { journal, notifier } = await start(url);
+  const file = join(directory, 'notified.json');
+  const before = await readFile(file);
+  await rm(file);
+  await mkdir(file);
+  await journal.append([event('a'), event('b')]);
+  await vi.waitUntil(() => log.warn.mock.calls.length >= 2);
+  await notifier.close();
+  await rmdir(file);
+  await writeFile(file, before, { mode: 0o600 });
+  const again = await start(url);
+  await vi.waitUntil(() => received.length >= 4);
+  await again.notifier.close();
+  expect(ids(received)).toEqual(['a', 'b', 'a', 'b']);
 });
 
 test.each([400, 404, 302])('one that answers %i is not asked again, and that is told', async (status) => {

@@ -48,7 +48,7 @@ const listOf = ({ from }: Pick<Input, 'from'>): readonly string[] => (Array.isAr
  */
 export const applyChangeset = (uses: Uses): Tool => {
   const { merge, ports } = uses;
-  const takeBack = createTakeBack(uses);
+  const { takeBack, isBegun } = createTakeBack(uses);
 
   const requireAt = async ({ from, checkpointId: expected }: Input): Promise<void> => {
     if (expected === undefined || Array.isArray(from)) return;
@@ -106,7 +106,7 @@ export const applyChangeset = (uses: Uses): Tool => {
     externalRef: ({ checkpointId: made }) => made,
     execute: async (all, call) => {
       await call.fence();
-      if (await takeBack.isBegun(all.into, listOf(all).length, call)) {
+      if (await isBegun(all.into, listOf(all).length, call)) {
         await takeBack(all.into, listOf(all).length, call);
         throw new ToolRejected('ChangesetConflict', 'They conflicted, and what was merged was taken back.');
       }

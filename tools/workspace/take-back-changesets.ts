@@ -68,5 +68,5 @@ export const createTakeBack = ({ merge, revert, ports: { store } }: Uses) => {
     return false;
   };
 
-  return Object.assign(takeBack, { isBegun });
+  return { takeBack, isBegun };
 };

@@ -17,14 +17,14 @@ interface EffectTrace {
   lastSeq: number;
 }
 
-interface Committed {
+interface CommittedEffect {
   row: LedgerEffect;
   trace: EffectTrace;
 }
 
 interface Open {
   started: Started;
-  committed?: Committed;
+  committed?: CommittedEffect;
 }
 
 const placeOf = (entry: { stepIndex: number; epoch: number }): string => `${entry.stepIndex}@${entry.epoch}`;
@@ -114,35 +114,31 @@ const secondsBetween = (from: string, until: string): number =>
 
 export interface SagaEffects {
   /** In the order in which they were committed. */
-  rows: LedgerEffect[];
-  /** One for each time that the saga could not be undone. */
-  reconciliations: Reconciliation[];
-  /** One for each row. */
-  traces: EffectTrace[];
-  /** For each reconciliation the last entry that it is made of. */
-  reconciledSeqs: number[];
+  committed: CommittedEffect[];
+  /** One for each time that the saga could not be undone, with the last entry that it is made of. */
+  failures: { reconciliation: Reconciliation; lastSeq: number }[];
 }
 
 /** Takes the entries of one saga as they are read, oldest first, and keeps only what rows need. */
 export const createSagaEffects = () => {
   const open = new Map<string, Open>();
-  const reconciliations: Reconciliation[] = [];
-  const reconciledSeqs: number[] = [];
+  const failures: SagaEffects['failures'] = [];
   let agent = '';
 
   const addSaga = (entry: Entry<'saga'>): void => {
     if (entry.status === 'started') agent = entry.actor;
-    const last = reconciliations.at(-1);
-    const isOpen = last !== undefined && last.reconciledAt === null;
+    const last = failures.at(-1);
+    const isOpen = last !== undefined && last.reconciliation.reconciledAt === null;
     if (entry.status === 'compensation_failed' && !isOpen) {
       const { sagaId, at: failedAt } = entry;
-      reconciliations.push({ sagaId, failedAt, reconciledAt: null, seconds: null });
-      reconciledSeqs.push(entry.seq);
+      const reconciliation = { sagaId, failedAt, reconciledAt: null, seconds: null };
+      failures.push({ reconciliation, lastSeq: entry.seq });
     }
     if (isOpen && RECONCILED.includes(entry.status)) {
-      last.reconciledAt = entry.at;
-      last.seconds = secondsBetween(last.failedAt, entry.at);
-      reconciledSeqs[reconciledSeqs.length - 1] = entry.seq;
+      const { reconciliation } = last;
+      reconciliation.reconciledAt = entry.at;
+      reconciliation.seconds = secondsBetween(reconciliation.failedAt, entry.at);
+      last.lastSeq = entry.seq;
     }
   };
 
@@ -180,16 +176,11 @@ export const createSagaEffects = () => {
       if (entry.direction === 'forward' || entry.direction === 'probe') addForward(entry);
       if (entry.direction === 'undo' || entry.direction === 'operator') addLater(entry);
     },
-    end: (): SagaEffects => {
-      const committed = [...open.values()]
+    end: (): SagaEffects => ({
+      committed: [...open.values()]
         .flatMap((one) => one.committed ?? [])
-        .sort((one, other) => one.row.committed_seq - other.row.committed_seq);
-      return {
-        rows: committed.map(({ row }) => row),
-        reconciliations,
-        traces: committed.map(({ trace }) => trace),
-        reconciledSeqs,
-      };
-    },
+        .sort((one, other) => one.row.committed_seq - other.row.committed_seq),
+      failures,
+    }),
   };
 };

@@ -18,21 +18,21 @@ export interface ExportObject {
   body: string;
 }
 
-const effectLines = ({ rows, traces }: SagaEffects): EffectLine[] =>
-  rows.flatMap((row, at) => {
-    const trace = traces[at];
-    if (trace === undefined) return [];
-    const { committedHash, undoneHash, lastSeq } = trace;
-    return [{ ...row, committed_hash: committedHash, undone_hash: undoneHash, last_seq: lastSeq }];
-  });
+const effectLines = ({ committed }: SagaEffects): EffectLine[] =>
+  committed.map(({ row, trace }) => ({
+    ...row,
+    committed_hash: trace.committedHash,
+    undone_hash: trace.undoneHash,
+    last_seq: trace.lastSeq,
+  }));
 
-const reconciliationLines = ({ reconciliations, reconciledSeqs }: SagaEffects): ReconciliationLine[] =>
-  reconciliations.map((one, at) => ({
+const reconciliationLines = ({ failures }: SagaEffects): ReconciliationLine[] =>
+  failures.map(({ reconciliation: one, lastSeq }) => ({
     saga_id: one.sagaId,
     failed_at: one.failedAt,
     reconciled_at: one.reconciledAt,
     seconds: one.seconds,
-    last_seq: reconciledSeqs[at] ?? 0,
+    last_seq: lastSeq,
   }));
 
 const dayOf = (at: string): string => at.slice(0, 10);

@@ -10,7 +10,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import { dayCursor, daysFrom, daysOf } from './day-range.ts';
-import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
+import { createSagaEffects } from './effect-rows.ts';
 
 /** Entries that one call reads, more or less: a saga that is begun is read to its end. */
 const MAX_READ = 20_000;
@@ -49,9 +49,14 @@ const isWanted =
 const isCommit = ({ direction, status }: LedgerEntry): boolean =>
   status === 'committed' && (direction === 'forward' || direction === 'probe');
 
+interface ReadSaga {
+  rows: LedgerEffect[];
+  reconciliations: Reconciliation[];
+}
+
 /** Reads each saga once, and counts what was read. */
 const createReader = (store: Store) => {
-  const sagas = new Map<string, Pick<SagaEffects, 'rows' | 'reconciliations'>>();
+  const sagas = new Map<string, ReadSaga>();
   let read = 0;
 
   const readSaga = async (sagaId: string): Promise<void> => {
@@ -63,7 +68,11 @@ const createReader = (store: Store) => {
       read += page.items.length + QUERY_COST;
       from = page.next;
     }
-    sagas.set(sagaId, effects.end());
+    const { committed, failures } = effects.end();
+    sagas.set(sagaId, {
+      rows: committed.map(({ row }) => row),
+      reconciliations: failures.map(({ reconciliation }) => reconciliation),
+    });
   };
 
   return {
@@ -71,7 +80,7 @@ const createReader = (store: Store) => {
     count: (entries: number): void => {
       read += entries + QUERY_COST;
     },
-    saga: async (sagaId: string): Promise<Pick<SagaEffects, 'rows' | 'reconciliations'>> => {
+    saga: async (sagaId: string): Promise<ReadSaga> => {
       if (!sagas.has(sagaId)) await readSaga(sagaId);
       return sagas.get(sagaId) ?? { rows: [], reconciliations: [] };
     },

@@ -78,7 +78,7 @@ const fromLedger = async (
   if (name === 'saga.compensated') {
     const effects = createSagaEffects();
     for (const entry of entries) effects.add(entry);
-    const seconds = effects.end().reconciliations.at(-1)?.seconds ?? null;
+    const seconds = effects.end().failures.at(-1)?.reconciliation.seconds ?? null;
     return seconds === null ? {} : { secondsToReconcile: seconds };
   }
   const notice = noticeOf(observe(head, entries), consoleUrl);
