@@ -2,6 +2,7 @@
  * Reads of a table: an item, a partition or a part of it, a page of an index. All but those of an index are
  * strongly consistent. Errors are ours.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchGetCommand,
@@ -12,6 +13,7 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
@@ -139,7 +141,7 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     let sizeBytes = 0;
     for await (const page of pages(input)) {
       items.push(...page);
-      if (Number.isFinite(maxBytes)) sizeBytes += Buffer.byteLength(JSON.stringify(page));
+      if (Number.isFinite(maxBytes)) sizeBytes += jsonBytes(page);
       if ((limit !== undefined && items.length >= limit) || sizeBytes >= maxBytes) break;
     }
     return items.slice(0, limit);

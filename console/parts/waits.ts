@@ -46,8 +46,9 @@ const doingText = ({ doing }: Observation): Markup | undefined => {
       ? NOTHING
       : html` ${shown(tool)}${step === undefined ? NOTHING : html` (${shown(step)})`}`;
   if (what === 'waiting') {
-    const blocked = tool === undefined ? NOTHING : html`${named}: `;
-    return html`Waits. ${blocked}${shown(reason ?? 'for somebody else')}${until(doing.until)}.`;
+    const why = shown(reason ?? 'for somebody else');
+    const latest = doing.until === undefined ? NOTHING : html`,${until(doing.until)} at the latest`;
+    return tool === undefined ? html`Waits ${why}${latest}.` : html`${named} waits ${why}${latest}.`;
   }
   const again = attempt === undefined || attempt < 2 ? NOTHING : html`, attempt ${attempt}`;
   const why = reason === undefined || reason === '' ? NOTHING : html`: ${shown(reason)}`;

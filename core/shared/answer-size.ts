@@ -2,9 +2,8 @@
  * Lambda answers up to 6 MB. Every list ends its page well below that and returns a cursor. This leaves
  * room for a query of 1 MB on top, and for quoting CSV inside JSON.
  */
+import { jsonBytes } from './json-bytes.ts';
 export const MAX_PAGE_BYTES = 1024 * 1024;
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** A list that grows until it has `limit` items, or as many as one answer holds; the first one always fits. */
 export const createPage = <Item>(limit: number) => {
@@ -20,7 +19,7 @@ export const createPage = <Item>(limit: number) => {
     isFull: (): boolean => items.length >= limit || sizeBytes >= MAX_PAGE_BYTES,
     /** False when it does not fit any more, and was not added. */
     add: (item: Item): boolean => {
-      const itemBytes = bytesOf(item);
+      const itemBytes = jsonBytes(item);
       const fits = items.length === 0 || sizeBytes + itemBytes <= MAX_PAGE_BYTES;
       if (items.length >= limit || !fits) return false;
       push(item, itemBytes);
@@ -28,7 +27,7 @@ export const createPage = <Item>(limit: number) => {
     },
     /** Adds the whole result of one query of 1 MB, because its cursor points behind the last item. */
     addAll: (more: readonly Item[]): void => {
-      for (const item of more) push(item, bytesOf(item));
+      for (const item of more) push(item, jsonBytes(item));
     },
   };
 };

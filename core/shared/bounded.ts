@@ -1,6 +1,7 @@
 /** Lists and texts for a stored item, which has 400 KB for all it holds. Sizes are as JSON. Pure. */
 
-export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+import { clip } from './clip.ts';
+import { jsonBytes } from './json-bytes.ts';
 
 export interface Bound {
   count: number;
@@ -13,7 +14,7 @@ export const firstThatFit = <T>(items: readonly T[], { count, bytes }: Bound): T
   let room = bytes;
   for (const item of items) {
     // And the comma.
-    room -= bytesOf(item) + 1;
+    room -= jsonBytes(item) + 1;
     if (kept.length >= count || room < 0) break;
     kept.push(item);
   }
@@ -34,4 +35,4 @@ const MAX_TEXT = 500;
 
 /** A path or a reason, for people. */
 export const shortened = (text: string): string =>
-  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}...`;
+  text.length <= MAX_TEXT ? text : `${clip(text, MAX_TEXT)}...`;

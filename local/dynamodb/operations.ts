@@ -32,6 +32,7 @@ type Write = z.infer<typeof single>;
 const transaction = z.object({ TransactItems: z.array(z.record(z.string(), single)) });
 const table = z.object({ Table: z.object({ KeySchema: z.array(z.object({ AttributeName: z.string() })) }) });
 const found = z.object({ Item: z.unknown().optional() });
+const parametersSchema = z.record(z.string(), z.unknown());
 
 /** `SSESpecification` is `sse_specification`. */
 const snake = (name: string): string =>
@@ -44,7 +45,7 @@ const failure = (type: string, message: string, more: object = {}): Answer => ({
 
 const parse = (body: Uint8Array): Parameters | undefined => {
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(Buffer.from(body).toString('utf8')));
+    return parametersSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
   } catch {
     return undefined;
   }

@@ -2,8 +2,10 @@
  * The HTTP API of the embedded cloud: the routes of the template before the functions of this process, with the
  * authorizer, the limits and the errors of API Gateway. It is no kinder than that one; requests are not throttled.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import type { TokenKey } from '../identity/keys.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import { createAuthorizer } from './authorizer.ts';
@@ -69,8 +71,7 @@ export const createGateway = ({ routes, functions, key }: GatewayOptions): Hono 
     const body = Buffer.from(await request.arrayBuffer());
     if (body.byteLength > MAX_BODY_BYTES) return says(413, 'Request Entity Too Large');
     const event = eventOf({ request, matched, authorized, path, body });
-    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES)
-      return says(413, 'Request Entity Too Large');
+    if (jsonBytes(event) > MAX_EVENT_BYTES) return says(413, 'Request Entity Too Large');
     return invoke(matched.route, event);
   };
 

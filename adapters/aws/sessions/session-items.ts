@@ -3,6 +3,7 @@
  * It differs only where a name is also the key of an index: `messageId` is absent when it is null, and a
  * message's own item calls it `id`, so that the index of messages holds only checkpoints.
  */
+
 import type {
   ChainLink,
   Checkpoint,
@@ -15,6 +16,7 @@ import type {
 } from '../../../core/checkpoint/model.ts';
 import { outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
+import { jsonBytes } from '../../../core/shared/json-bytes.ts';
 import { SESSION_FORMAT } from '../item-format.ts';
 import type { Item } from '../table-reads.ts';
 import {
@@ -32,7 +34,7 @@ import {
 /** DynamoDB's limit is 400 KB, measured on its own encoding; JSON is a little longer than that. */
 const MAX_ITEM_BYTES = 400_000;
 
-const isTooLarge = (item: Item): boolean => Buffer.byteLength(JSON.stringify(item)) > MAX_ITEM_BYTES;
+const isTooLarge = (item: Item): boolean => jsonBytes(item) > MAX_ITEM_BYTES;
 
 export const sessionItem = (session: Session): Item => {
   const item = { ...sessionKey(session.sessionId), format: SESSION_FORMAT, ...session };

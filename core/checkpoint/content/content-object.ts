@@ -24,7 +24,8 @@ export interface RecordedChanges {
 const MAX_PART_BYTES = 32 * MIB;
 
 const saidSchema = z.object({ text: z.string().optional(), input: z.string().optional() });
-const headSchema = () => z.object({ files: z.array(fileChange()), host: hostChange().optional() });
+const makeHeadSchema = () => z.object({ files: z.array(fileChange()), host: hostChange().optional() });
+let headSchema: ReturnType<typeof makeHeadSchema> | undefined;
 
 const pack = (...parts: readonly Uint8Array[]): Uint8Array => gzipSync(Buffer.concat(parts));
 
@@ -55,6 +56,8 @@ export const readSaid = (object: Uint8Array, part: ContentPart): SaidTexts => {
 export const readChangesPart = (object: Uint8Array, part: ContentPart): RecordedChanges => {
   const bytes = unpack(object, part);
   const end = bytes.indexOf(0x0a);
-  const { files, host } = headSchema().parse(JSON.parse(bytes.toString('utf8', 0, end)));
+  // Made once, and only where something is read: a checkpoint of forty repositories has as many parts.
+  headSchema ??= makeHeadSchema();
+  const { files, host } = headSchema.parse(JSON.parse(bytes.toString('utf8', 0, end)));
   return { files, ...(host && { host }), patch: bytes.subarray(end + 1) };
 };

@@ -1,6 +1,9 @@
 /** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
+
 import type { CheckpointChanges } from '../../../contract/change-answers.ts';
+import { clip, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { ChangesSummary, Checkpoint, RepositoryState } from '../model.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
 
@@ -9,13 +12,15 @@ type RepositoryChanges = CheckpointChanges['repositories'][number];
 const GONE = 'it is no longer in the store as it was kept';
 const OLDER = 'it was taken before releases that keep what changed; compare with walkback-diff';
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+/** As JSON, a UTF-16 code unit takes six bytes at most: `\u0000`. */
+const MOST_BYTES_A_UNIT = 6;
 
 /** The beginning of a text that has at most so many bytes as JSON. */
 const fitting = (text: string, maxBytes: number): string => {
+  if (text.length * MOST_BYTES_A_UNIT + 2 <= maxBytes) return text;
   let kept = text;
-  for (let size = bytesOf(kept); size > maxBytes; size = bytesOf(kept)) {
-    kept = kept.slice(0, Math.max(0, Math.floor((kept.length * maxBytes) / size) - 1)).toWellFormed();
+  for (let size = jsonBytes(kept); size > maxBytes; size = jsonBytes(kept)) {
+    kept = clip(kept, Math.max(0, Math.floor((kept.length * maxBytes) / size) - 1));
     if (kept === '') break;
   }
   return kept;
@@ -64,16 +69,19 @@ const repositoryChanges = (
     ...(record?.host && { host: record.host }),
     truncated: isCut,
   };
-  let room = maxBytes - bytesOf({ ...answer, files: [] });
-  const list = bytesOf(answer.files);
+  let room = maxBytes - jsonBytes({ ...answer, files: [] });
+  const list = jsonBytes(answer.files);
   if (list > room) {
     answer.files = [];
     answer.truncated = true;
     notes.push('ask for it alone, with path: the answer had no room for its files');
   } else room -= list;
-  const text = Buffer.from(record?.patch ?? []).toString('utf8');
+  const patch = record?.patch ?? new Uint8Array();
+  // JSON never takes fewer bytes, so more cannot fit.
+  const kept = clipUtf8(patch, room);
+  const text = kept.toString('utf8');
   answer.patch = fitting(text, room);
-  if (answer.patch.length < text.length) answer.truncated = true;
+  if (kept.length < patch.length || answer.patch.length < text.length) answer.truncated = true;
   const note = notes.filter((one) => one !== undefined).join('; ');
   return { ...answer, ...(note !== '' && { note }) };
 };
@@ -163,13 +171,13 @@ export const describeChanges = (
     ...(checkpoint.skipped.length > 0 && { skipped: checkpoint.skipped.slice(0, MOST_OMISSIONS) }),
     warnings: warningsOf(checkpoint, isLost),
   };
-  let room = maxBytes - bytesOf(answer);
+  let room = maxBytes - jsonBytes(answer);
   for (const [at, { state, change }] of changed.entries()) {
     // Each may have an equal share of what those before it left.
     const share = Math.floor(room / (changed.length - at));
     const one = repositoryChanges(state, change, content, object, share);
     answer.repositories.push(one);
-    room -= bytesOf(one);
+    room -= jsonBytes(one);
   }
   return answer;
 };

@@ -3,8 +3,10 @@
  * One object, indexed with its expiry before it is written. None of it is needed to go back, so nothing here fails a
  * checkpoint: what is not kept is said. Texts never reach logs, events or messages of errors.
  */
+
 import { isWalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { isRepositoryPath } from '../capture/capture-claims.ts';
 import type { CalledTool, ChangesSummary, CheckpointContent, SaidMessage, Session } from '../model.ts';
@@ -77,7 +79,7 @@ export const createKeepContent = (deps: {
       one.files.length > 0 || one.host !== undefined ? [{ index, bytes: packChanges(one) }] : [],
     );
     const texts = textsOf(said);
-    const isInline = Buffer.byteLength(JSON.stringify(texts)) <= INLINE_BYTES;
+    const isInline = jsonBytes(texts) <= INLINE_BYTES;
     const heads = isInline ? said : withoutTexts(said);
     const saidBytes = isInline ? [] : [packSaid(texts)];
     const content: CheckpointContent = {

@@ -2,10 +2,12 @@
  * Answers what one checkpoint, or all of a message, changed: from the store alone, no sandbox is needed. What is not kept, or
  * no longer there, is said in the answer.
  */
+
 import type { ChangesAnswer, CheckpointChanges } from '../../../contract/change-answers.ts';
 import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Checkpoint } from '../model.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { requireSession } from '../session/session-rules.ts';
@@ -26,8 +28,6 @@ const cursorSeq = (cursor: string | undefined): number => {
     details: { fields: ['cursor'] },
   });
 };
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {
   const { store, bundles } = deps;
@@ -94,7 +94,7 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
         await contentOf(checkpoint),
         { path, maxBytes: MAX_ANSWER_BYTES },
       );
-      const size = bytesOf(described);
+      const size = jsonBytes(described);
       if (size > room && checkpoints.length > 0) {
         return { sessionId, checkpoints, cursor: `after-${checkpoints.at(-1)?.seq ?? 0}` };
       }

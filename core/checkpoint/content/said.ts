@@ -1,5 +1,6 @@
 /** What a caller says of a checkpoint's message and tool, cut to what is kept. It was redacted by the caller. Pure. */
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
+import { clip, clipUtf8 } from '../../shared/clip.ts';
 import type { CalledTool, SaidMessage } from '../model.ts';
 
 /** Of a message's text and title together, and of a tool's input. */
@@ -7,24 +8,16 @@ export const MAX_SAID_BYTES = 16 * 1024;
 const MAX_TITLE = 256;
 const MAX_NAME = 256;
 
-/** Up to so many bytes of UTF-8, and no half a character. */
-const cutBytes = (text: string, maxBytes: number): string => {
-  // No character has less than one byte.
-  const start = Buffer.from(text.slice(0, maxBytes), 'utf8');
-  if (start.length <= maxBytes) return start.toString('utf8');
-  let end = maxBytes;
-  while (end > 0 && ((start[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return start.subarray(0, end).toString('utf8');
-};
-
-/** Half a surrogate pair is no text that a table can hold. */
-const wellFormed = (text: string): string => text.toWellFormed();
+/** Up to so many bytes of UTF-8. No character has less than one. */
+const cutBytes = (text: string, maxBytes: number): string =>
+  clipUtf8(Buffer.from(clip(text, maxBytes), 'utf8'), maxBytes).toString('utf8');
 
 const oneLine = (text: string, max: number): string => {
-  const line = wellFormed(text)
+  const line = text
+    .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim();
-  return line.length <= max ? line : `${wellFormed(line.slice(0, max - 1))}…`;
+  return line.length <= max ? line : `${clip(line, max - 1)}…`;
 };
 
 const firstLine = (text: string): string =>
@@ -34,7 +27,7 @@ const firstLine = (text: string): string =>
     .split(/[\r\n]/, 1)[0] ?? '';
 
 const cutText = (text: string): { text: string; isCut: boolean } => {
-  const whole = wellFormed(text);
+  const whole = text.toWellFormed();
   const kept = cutBytes(whole, MAX_SAID_BYTES);
   return { text: kept, isCut: kept.length < whole.length };
 };

@@ -1,7 +1,9 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
+
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
-import { bytesOf, firstLines, firstThatFit } from '../../shared/bounded.ts';
+import { firstLines, firstThatFit } from '../../shared/bounded.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
@@ -42,7 +44,7 @@ const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[]
     const listed = one.host.branches.slice(0, MAX_BRANCHES);
     const others = one.host.branches.length - listed.length + (one.host.branchesLeft ?? 0);
     const host = { ...one.host, branches: listed, ...(others > 0 && { branchesLeft: others }) };
-    room -= bytesOf(host);
+    room -= jsonBytes(host);
     if (room >= 0) {
       branches += others;
       return { ...one, host };
@@ -62,7 +64,7 @@ const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[]
 
 /** Those that change are told first, where there is no room for all. */
 const mostTelling = (repositories: readonly Told[], bytes: number): Told[] => {
-  if (bytesOf(repositories) <= bytes) return [...repositories];
+  if (jsonBytes(repositories) <= bytes) return [...repositories];
   const rank = ({ action }: Told): number => (action === 'unchanged' ? 1 : 0);
   const ordered = repositories.toSorted((a, b) => rank(a) - rank(b));
   return firstThatFit(ordered, { count: ordered.length, bytes });
@@ -92,7 +94,7 @@ export const rollbackResult = (from: {
     (left) => `${left} more warnings`,
   );
   const before = { ...from.journal, ...from.lateWrites, conflicts, warnings };
-  const room = Math.max(LEAST_BYTES, ITEM_BYTES - bytesOf(before));
+  const room = Math.max(LEAST_BYTES, ITEM_BYTES - jsonBytes(before));
   const all = from.report.repositories.map(
     ({ path, written, deleted, action, host }): Told => ({
       path,
@@ -107,7 +109,7 @@ export const rollbackResult = (from: {
   const discarded = discardedBetween(from.tree, undo.seq, target.seq);
   const discardedMessageIds = firstThatFit(discarded, {
     count: MAX_MESSAGES,
-    bytes: room - bytesOf(repositories),
+    bytes: room - jsonBytes(repositories),
   });
   const paths = new Map(from.report.repositories.map((one) => [one.path, one.paths]));
   const share = { count: MAX_PATHS, bytes: Math.floor(PLAN_BYTES / Math.max(1, repositories.length)) };

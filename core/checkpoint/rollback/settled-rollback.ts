@@ -1,6 +1,8 @@
 /** Describes a rollback that another call settled. Pure. */
+
 import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
+import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
@@ -61,9 +63,7 @@ export const settledRollback = (
     by: facts.by,
     at: clock.now().toISOString(),
     ...(facts.late?.lateWrites && { lateWrites: facts.late.lateWrites }),
-    message: `${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`
-      .slice(0, MAX_MESSAGE)
-      .toWellFormed(),
+    message: clip(`${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`, MAX_MESSAGE),
   };
 };
 

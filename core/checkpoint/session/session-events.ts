@@ -1,6 +1,8 @@
 /** Derives events from changes of the table alone: no event without its row, no row without its event. */
+
 import type { EventName } from '../../../contract/events.ts';
 import type { WalkbackEvent } from '../../shared/events.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type {
   Checkpoint,
   RehydrateJournal,
@@ -38,7 +40,7 @@ const MAX_LISTED_BYTES = 128 * 1024;
 const listSome = (texts: readonly string[]): string[] => {
   let roomBytes = MAX_LISTED_BYTES;
   const over = texts.findIndex((text) => {
-    roomBytes -= Buffer.byteLength(JSON.stringify(text)) + 1;
+    roomBytes -= jsonBytes(text) + 1;
     return roomBytes < 0;
   });
   return over === -1 ? [...texts] : texts.slice(0, over);

@@ -2,7 +2,9 @@
  * Steps that run children: waits until all of them have ended, and decides what that means for the step. Undoing such
  * a step unwinds its children, also completed ones. Pure: `children-seen` brings what became of each.
  */
+
 import type { Json } from '../../../contract/json.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import { type ChildEnd, type ChildrenWait, isAlone, type PinnedChildrenStep } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
@@ -145,7 +147,7 @@ const committed = (place: Place): Step => {
   const { state, wait, step, around } = place;
   const attempt = attemptFact(around.sagaId, step, epochOf({ state, wait }), 'forward', 1);
   const result = resultOf(place);
-  if (Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES) {
+  if (jsonBytes(result) <= MAX_RESULT_BYTES) {
     return { facts: [{ direction: 'forward', status: 'committed', ...attempt, result }] };
   }
   const message = `The outputs of the children of step ${step.id} take more than ${MAX_RESULT_BYTES} bytes.`;

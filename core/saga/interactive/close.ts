@@ -1,8 +1,10 @@
 /** Ends an interactive saga: all of it stands, or all of it is taken back. */
+
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { CloseSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isCancellable } from '../decide/decide-control.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -62,7 +64,7 @@ const checkResult = ({ outcome, result }: CloseSagaInput): void => {
   if (outcome === 'unwind') {
     throw new WalkbackError('InvalidInput', 'result: a saga that is taken back has none; leave it out.');
   }
-  if (Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES) return;
+  if (jsonBytes(result) <= MAX_RESULT_BYTES) return;
   throw new WalkbackError(
     'InvalidInput',
     `result: takes more than ${MAX_RESULT_BYTES} bytes; pass a reference instead.`,

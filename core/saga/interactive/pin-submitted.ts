@@ -1,6 +1,8 @@
 /** Checks a submitted step against the catalog before anything is written (S8), and pins it. */
+
 import type { JsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import { toolViolations } from '../plan/catalog.ts';
@@ -48,7 +50,7 @@ export const pinSubmitted = async (
   const approval = isGated ? { approval: { timeoutSeconds: approvalTimeoutSeconds } } : {};
   const step = { id: asked.stepId, tool: tool.name, arguments: asked.arguments, ...approval };
   const pinned = { ...pin({ step, tool, index: 0, names: [] }, new Map()), literal: true as const };
-  if (Buffer.byteLength(JSON.stringify(pinned)) > MAX_STEP_BYTES) {
+  if (jsonBytes(pinned) > MAX_STEP_BYTES) {
     return refuse('step-too-large', `with its policies it takes more than ${MAX_STEP_BYTES} bytes`);
   }
   return pinned;

@@ -2,7 +2,9 @@
  * Reads a whole ledger without the parts that only calls of tools need. With 500 steps and the largest
  * results, those parts are 32 MB.
  */
+
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
@@ -25,7 +27,7 @@ const slim = (entry: LedgerEntry): ToldEntry => {
     return rest;
   }
   if (!('result' in entry)) return entry;
-  const isSmall = Buffer.byteLength(JSON.stringify(entry.result)) <= MAX_TOLD_RESULT_BYTES;
+  const isSmall = jsonBytes(entry.result) <= MAX_TOLD_RESULT_BYTES;
   return isSmall ? entry : { ...entry, result: null, leftOut: true };
 };
 

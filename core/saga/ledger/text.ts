@@ -1,13 +1,5 @@
-/**
- * Fits foreign text into a column: cut to size, and never within a character, because DynamoDB refuses half
- * characters.
- */
-
-/** The beginning of a text, at most `max` UTF-16 units. A character is kept whole or left out. */
-export const clip = (text: string, max: number): string => {
-  const cut = text.length > max ? text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '') : text;
-  return cut.toWellFormed();
-};
+/** Fits foreign errors into a column. */
+import { clip } from '../../shared/clip.ts';
 
 const CODE = /^[A-Za-z0-9_.-]{1,100}$/;
 

@@ -3,7 +3,7 @@
  * number that is not exact is refused by name, and so is what only looks like an amount. Pure.
  */
 import type { Json } from '../../../contract/json.ts';
-import { clip } from '../ledger/text.ts';
+import { clip } from '../../shared/clip.ts';
 import type { SagaError } from './ledger-entry.ts';
 
 export interface Money {

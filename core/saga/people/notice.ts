@@ -5,7 +5,7 @@
  */
 import type { SagaNotice } from '../../../contract/events.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
-import { clip } from '../ledger/text.ts';
+import { clip } from '../../shared/clip.ts';
 
 /** SNS takes 100 characters of ASCII. */
 const MAX_SUBJECT = 95;

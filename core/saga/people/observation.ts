@@ -1,8 +1,10 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
+
 import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
+import { clip } from '../../shared/clip.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
-import { clip } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { doingOf, failedOf } from './doing.ts';
@@ -24,7 +26,7 @@ const resultsOf = (stories: readonly Story[]): Observation['results'] => {
     if (result === undefined) return [];
     const { seq, value } = result;
     if (value === undefined) return [{ step, seq }];
-    const sizeBytes = Buffer.byteLength(JSON.stringify(value));
+    const sizeBytes = jsonBytes(value);
     if (sizeBytes > Math.min(MAX_TOLD_RESULT_BYTES, roomBytes)) return [{ step, seq }];
     roomBytes -= sizeBytes;
     return [{ step, seq, result: value }];

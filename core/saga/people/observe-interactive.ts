@@ -1,6 +1,6 @@
 /** What an observation says more of a saga whose steps are submitted one by one. */
 import type { Observation } from '../../../contract/saga-answers.ts';
-import { clip } from '../ledger/text.ts';
+import { clip } from '../../shared/clip.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';

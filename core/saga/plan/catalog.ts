@@ -2,8 +2,10 @@
  * The shapes that a catalog entry and a plan may have. The rules for their meaning are in
  * `plan-validation.ts`.
  */
+
 import * as z from 'zod';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Plan, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
@@ -164,7 +166,7 @@ const parse = <Value>(shape: z.ZodType<Value>, value: unknown, what: string): Va
 };
 
 const requireSize = <Entry extends { name: string; version: string }>(entry: Entry, what: string): Entry => {
-  const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
+  const sizeBytes = jsonBytes(entry);
   if (sizeBytes <= MAX_ENTRY_BYTES) return entry;
   throw new WalkbackError(
     'CatalogRefused',

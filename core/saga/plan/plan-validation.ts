@@ -1,6 +1,8 @@
 /** Refuses bad plans before the first effect (S8), and pins good ones, with the plans of all their children. */
+
 import type { Json } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type {
   PinnedParts,
   PinnedPlan,
@@ -91,7 +93,7 @@ export const pin = (
 /** Expressions and prompts are text that no schema limits. */
 const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
   steps
-    .filter((step) => Buffer.byteLength(JSON.stringify(step)) > MAX_STEP_BYTES)
+    .filter((step) => jsonBytes(step) > MAX_STEP_BYTES)
     .map(({ id }) => ({
       step: id,
       rule: 'step-too-large' as const,
@@ -107,7 +109,7 @@ const outputOf = (
 ): { violations: PlanViolation[]; output?: CheckedPlan['output'] } => {
   if (plan.output === undefined) return { violations: [] };
   const violations = referenceViolations('output', plan.output, plan.steps.length, order);
-  if (Buffer.byteLength(JSON.stringify(plan.output)) > MAX_OUTPUT_BYTES) {
+  if (jsonBytes(plan.output) > MAX_OUTPUT_BYTES) {
     const message = `it takes more than ${MAX_OUTPUT_BYTES} bytes; shorten it`;
     violations.push({ step: 'output', rule: 'step-too-large', message });
   }

@@ -2,7 +2,9 @@
  * The alert of a failed compensation (S7), kept within the limits of SNS and of the state that carries it.
  * Pure.
  */
+
 import type { Observation } from '../../../contract/saga-answers.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
@@ -10,7 +12,7 @@ const MAX_MESSAGE_BYTES = 200 * 1024;
 const MAX_REASON_LENGTH = 200;
 const MAX_CAUSE_LENGTH = 1000;
 
-const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+const sizeOf = (text: string): number => jsonBytes(text);
 
 const lineOf = (left: Observation['notCompensated'][number]): string => {
   const { step, tool, externalRef, resourceKey, amount, currency, reason } = left;

@@ -1,8 +1,10 @@
 /** Prepares data for `decide` about children: who they are, what became of them, and the declared result of a saga. */
+
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import { letterOf, statusOf } from '../decide/child-letters.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent, SeenChild } from '../decide/saga-events.ts';
@@ -288,8 +290,7 @@ export const prepareOutput = async (
   try {
     const scope = await scopeOf(reading, state, fresh, output.uses);
     const { value = null } = await resolveArguments({ value: output.value }, scope, evaluate);
-    if (Buffer.byteLength(JSON.stringify(value)) <= MAX_RESULT_BYTES)
-      return { type: 'output-prepared', output: value };
+    if (jsonBytes(value) <= MAX_RESULT_BYTES) return { type: 'output-prepared', output: value };
     return failed('ResultTooLarge', `The output takes more than ${MAX_RESULT_BYTES} bytes.`);
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;

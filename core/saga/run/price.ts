@@ -4,9 +4,9 @@
  * being recorded.
  */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import { clip } from '../../shared/clip.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import { clip } from '../ledger/text.ts';
 import type { LedgerEntry, PricedFact, SagaError } from '../model/ledger-entry.ts';
 import { isMoney, type Money, readMoney } from '../model/money.ts';
 import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';

@@ -1,9 +1,12 @@
 /** The protocol between the saga and a tool: one JSON request, one JSON answer. */
+
 import * as z from 'zod';
 import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
+import { clip } from '../../shared/clip.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Outcome } from '../decide/saga-events.ts';
-import { clip, errorOf } from '../ledger/text.ts';
+import { errorOf } from '../ledger/text.ts';
 import { refusalOf } from './engine-errors.ts';
 
 /**
@@ -69,7 +72,7 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
     const message = `The tool's result ${jsonProblem(result) ?? 'is no JSON'}.`;
     return { ...read, result: null, error: { name: 'InvalidResult', message } };
   }
-  if (Buffer.byteLength(JSON.stringify({ ...read, result })) > MAX_RESPONSE_BYTES) {
+  if (jsonBytes({ ...read, result }) > MAX_RESPONSE_BYTES) {
     const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
     return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
   }
