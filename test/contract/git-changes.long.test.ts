@@ -35,3 +35,33 @@ test('the records of many repositories together are limited, and each keeps its 
   expect(sizes.every(({ total }) => total.files === 1)).toBe(true);
   expect(sizes.reduce((sum, { patch }) => sum + patch.length, 0)).toBeLessThan(7 * MIB);
 });
+
+test('of thousands of branches the first are told and the others counted, and no process is started for each', async () => {
+  await using harness = await createHarness({ changes: true });
+  harness.sh(NEW);
+  await harness.capture();
+  const branches = (count: number, verb: string) =>
+    harness.sh(
+      `for i in $(seq 10001 $((10000 + ${count}))); do echo "${verb} refs/heads/b$i HEAD"; done | git update-ref --stdin`,
+      'app',
+    );
+  for (const [count, left] of [
+    [200, undefined],
+    [201, 1],
+    [1500, 1300],
+  ] as const) {
+    branches(count, 'create');
+    const { host, isCut } = changesOf(await harness.capture());
+    expect(
+      host?.branches.map(({ name }) => name),
+      `${count}`,
+    ).toEqual(Array.from({ length: Math.min(count, 200) }, (_, n) => `b${10_001 + n}`));
+    expect([host?.branchesLeft, isCut], `${count}`).toEqual([left, false]);
+    harness.sh(
+      "git for-each-ref --format='delete %(refname)' 'refs/heads/b*' | git update-ref --stdin",
+      'app',
+    );
+    const gone = changesOf(await harness.capture());
+    expect([gone.host?.branches.length, gone.host?.branchesLeft]).toEqual([Math.min(count, 200), left]);
+  }
+});

@@ -114,36 +114,6 @@ test('what happened beside files: a branch, commits made and left behind, the in
   expect(left.host).toMatchObject({ branches: [{ name: 'topic', commitsLeft: 2 }] });
 });
 
-test('of thousands of branches the first are told and the others counted, and no process is started for each', async () => {
-  await using harness = await createHarness({ changes: true });
-  harness.sh(NEW);
-  await harness.capture();
-  const branches = (count: number, verb: string) =>
-    harness.sh(
-      `for i in $(seq 10001 $((10000 + ${count}))); do echo "${verb} refs/heads/b$i HEAD"; done | git update-ref --stdin`,
-      'app',
-    );
-  for (const [count, left] of [
-    [200, undefined],
-    [201, 1],
-    [1500, 1300],
-  ] as const) {
-    branches(count, 'create');
-    const { host, isCut } = changesOf(await harness.capture());
-    expect(
-      host?.branches.map(({ name }) => name),
-      `${count}`,
-    ).toEqual(Array.from({ length: Math.min(count, 200) }, (_, n) => `b${10_001 + n}`));
-    expect([host?.branchesLeft, isCut], `${count}`).toEqual([left, false]);
-    harness.sh(
-      "git for-each-ref --format='delete %(refname)' 'refs/heads/b*' | git update-ref --stdin",
-      'app',
-    );
-    const gone = changesOf(await harness.capture());
-    expect([gone.host?.branches.length, gone.host?.branchesLeft]).toEqual([Math.min(count, 200), left]);
-  }
-});
-
 test('a patch that is too long is cut and marked, and its numbers are right', async () => {
   await using harness = await createHarness({ changes: true });
   harness.sh(NEW);

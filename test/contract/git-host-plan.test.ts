@@ -1,7 +1,10 @@
 /** Plans and diffs say what happens to HEAD, branches, index and an operation in progress, not only to files. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { createHarness, type Snapshot } from '../support/git-harness.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-host-plan');
 
 const stateOf = (snapshot: Snapshot) => snapshot.repositories.find(({ path }) => path === 'app');
 

@@ -1,6 +1,9 @@
 /** Entries of `git add -N`, and stat data of the index: they come back as they were, whatever became of their files. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-intent');
 
 /** Beside a conflict, one entry for each thing that may have become of its file. */
 const INTENTS = `git checkout -qb side; echo s > f.txt; git commit -qam s; git checkout -q main

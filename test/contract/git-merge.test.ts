@@ -1,8 +1,11 @@
 /** Merging captures in a sandbox: real git, one session whose timeline has two branches. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ConflictKind } from '../../core/checkpoint/ports/compose.ts';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('merging captures', 2);
 
 const BEGIN = `
 git init -q -b main r; cd r

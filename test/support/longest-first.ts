@@ -24,7 +24,6 @@ const LONGEST = [
   'test/scenario/rollback-refused.test.ts',
   'test/scenario/faults-process-kill.test.ts',
   'test/scenario/faults-script-kill.test.ts',
-  'test/scenario/saga-inline-kill.test.ts',
 ].map((path) => resolve(path));
 
 for (const path of LONGEST)

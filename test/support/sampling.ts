@@ -11,29 +11,35 @@ const TAKES_TURNS = process.env['WALKBACK_TURNS'] === '1' && !WHOLE;
  * `npm run test:long` runs the whole of each. What always runs for the same invariants is named beside the row.
  */
 const TURNS = [
-  // Calls of a function that fail: checkpoint-convergence.test.ts and merge-convergence.test.ts have every call, and faults-checkpoint.test.ts a real cloud.
-  ['faults-rollback', 'faults-rehydrate', 'faults-merge'],
-  // Services and processes that end under an operation: checkpoint-convergence.test.ts, and saga-kill.test.ts for real ones.
+  // Calls of a function that fail, and services and processes that end under an operation: checkpoint-convergence.test.ts and merge-convergence.test.ts have every call, faults-checkpoint.test.ts a real cloud.
   [
+    'faults-rollback',
+    'faults-rehydrate',
+    'faults-merge',
     'faults-outage',
     'rollback-given-up',
     'faults-script-kill',
     'faults-process-kill',
     'faults-workspace-kill',
-    'saga-inline-kill',
   ],
   // Commands in the sandbox that fail: git-restore-faults.test.ts.
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
-  // Much at once: checkpoint-concurrency.test.ts, git-random-session.test.ts.
-  ['rollback-concurrency', 'properties-session', 'git-size', 'git-paths-cases'],
-  // Whole stories of a session: grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
-  ['checkpoint-large', 'checkpoint-round-trips', 'rehydrate-copies', 'rollback-late', 'rewind'],
+  // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
+  ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent'],
+  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
+  [
+    'rollback-concurrency',
+    'properties-session',
+    'checkpoint-large',
+    'checkpoint-round-trips',
+    'rehydrate-copies',
+    'rollback-late',
+    'rewind',
+  ],
   // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.
   ['merge', 'commitments', 'workspace-tools', 'merge-queue', 'changesets-example'],
-  // The command on its own: cli-session.test.ts, cli-up.test.ts.
-  ['cli-demo', 'cli-alone', 'cli-own-functions'],
-  // Sagas at length: saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
-  ['saga-limits', 'saga-children', 'ledger-anchors'],
+  // The command on its own, and sagas at length: cli-session.test.ts, cli-up.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
+  ['cli-demo', 'cli-alone', 'cli-own-functions', 'saga-limits', 'saga-children', 'ledger-anchors'],
 ] as const;
 export type TakesTurns = (typeof TURNS)[number][number];
 
