@@ -19,7 +19,7 @@ import {
 } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { waitPart } from '../parts/waits.ts';
-import { verdict } from './ledger.ts';
+import { showLedger, verdict } from './ledger.ts';
 
 const ROWS = 200;
 
@@ -185,6 +185,8 @@ export const showSaga: Show = async (visit) => {
   try {
     return await sagaPage(visit, sagaId);
   } catch (error) {
+    // What finance may see of a saga is its ledger, and links to sagas are in all of it.
+    if (visit.isForbidden(error)) return showLedger({ ...visit, query: { saga: sagaId } });
     const message = visit.brokenBy(error);
     if (message === undefined) throw error;
     return brokenPage(visit, sagaId, message);

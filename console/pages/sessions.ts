@@ -6,6 +6,7 @@ import type { SagaStatus, SagaSummary } from '../../contract/saga-answers.ts';
 import type { Show, Visit } from '../context.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 import { counts } from '../parts/timeline.ts';
+import { showLedger } from './ledger.ts';
 
 const PAGE = 50;
 /** Sessions are stored in no order, so so many are read to sort and search them. */
@@ -64,7 +65,17 @@ const fits = (session: ListedSession, words: string): boolean =>
     (text) => text.toLowerCase().includes(words),
   );
 
+/** The first page that somebody sees. For finance that is the ledger. */
 export const showSessions: Show = async (visit) => {
+  try {
+    return await sessionsPage(visit);
+  } catch (error) {
+    if (!visit.isForbidden(error)) throw error;
+    return showLedger(visit);
+  }
+};
+
+const sessionsPage: Show = async (visit) => {
   const { q = '', page = '1' } = visit.query;
   const [{ sessions, hasMore }, sagas] = await Promise.all([readSessions(visit), openSagas(visit)]);
   const found = sessions

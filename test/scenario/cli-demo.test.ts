@@ -1,52 +1,11 @@
-import { mkdtempDisposable, readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** One act of the demo; all of them in cli-demo.long.test.ts. */
 import { describe, expect } from 'vitest';
-import { ACTS } from '../../cli/demo/acts.ts';
-import { visibleLength } from '../../cli/terminal/columns.ts';
 import { openCliScene } from '../support/cli.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('cli-demo');
 
 describe('walkback demo', () => {
-  test('tells the story, proves that everything came back, answers the comparisons, and leaves nothing behind', async () => {
-    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-beside-'));
-    await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', TMPDIR: directory.path });
-    const { code, stdout, stderr: story } = await scene.run(['demo', '--json', '--act', ...ACTS]);
-    expect(code, story).toBe(0);
-    expect(story).toContain('all 34 equal');
-    expect(story).not.toContain('✘ equal');
-    for (const line of story.split('\n')) expect(visibleLength(line), line).toBeLessThanOrEqual(80);
-    const answer: Record<string, unknown> = JSON.parse(stdout);
-    expect(answer).toMatchObject({
-      equal: true,
-      acts: [{ name: 'checkpoints' }, { name: 'refund' }, { name: 'gang' }, { name: 'changesets' }],
-    });
-    expect(answer['rehydrated']).toHaveLength(4);
-    expect(answer['gang']).toMatchObject({
-      asked: { status: 'AWAITING' },
-      completed: { status: 'COMPLETED', epoch: 1 },
-      standing: { refunds: { 'order-mug': 1, 'order-lamp': 1, 'order-chair': 1 }, mails: 1, repeated: 0 },
-      ledgers: { sagas: 7, findings: [] },
-    });
-    expect(answer['changesets']).toMatchObject({
-      verified: [
-        { agent: 'ada', broken: [] },
-        { agent: 'bo', broken: ['shop-works'], why: 'no currency in settings.default' },
-        { agent: 'cleo', broken: [] },
-        { agent: 'bo', broken: [] },
-      ],
-      entries: [
-        { agent: 'ada', status: 'COMPLETED' },
-        { agent: 'bo', status: 'COMPLETED' },
-        { agent: 'cleo', status: 'COMPENSATED', step: 'merge', error: 'ChangesetConflict' },
-        { agent: 'cleo', status: 'COMPLETED' },
-      ],
-    });
-    expect(await readdir(directory.path)).toEqual([]);
-  });
-
   test('plays one act alone, and refuses an act that is not there', async () => {
     await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
     const one = await scene.run(['demo', '--json', '--act', 'refund']);

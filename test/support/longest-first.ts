@@ -20,7 +20,6 @@ const LONGEST = [
   'test/scenario/rewind.test.ts',
   'test/scenario/cli-alone.test.ts',
   'test/scenario/cli-session.test.ts',
-  'test/scenario/cli-demo.test.ts',
   'test/scenario/rollback-refused.test.ts',
   'test/scenario/faults-process-kill.test.ts',
   'test/scenario/faults-script-kill.test.ts',

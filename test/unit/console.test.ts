@@ -374,6 +374,27 @@ describe('errors and twins', () => {
   });
 });
 
+test('whoever may read only the ledger gets it as the first page, and as the page of a saga', async () => {
+  const forbidden = (): never => {
+    throw new WalkbackError('RoleMissing', 'not for finance');
+  };
+  const { fetchPage, enter, calls } = made({
+    'list-sessions': forbidden,
+    'list-sagas': forbidden,
+    'list-locks': forbidden,
+    'describe-saga': forbidden,
+    'query-ledger': () => ({ entries: [], evidence: { head: null, findings: [] } }),
+  });
+  const { cookie } = await enter();
+  for (const path of ['/', '/sagas/refund-7']) {
+    const page = await fetchPage(path, { headers: { cookie } });
+    expect(page.status, path).toBe(200);
+    expect(await page.text(), path).toContain('<h1>Ledger</h1>');
+  }
+  expect(calls).toContainEqual({ name: 'query-ledger', input: { sagaId: 'refund-7', limit: 100 } });
+  expect((await fetchPage('/sagas', { headers: { cookie } })).status).toBe(403);
+});
+
 describe('what takes long', () => {
   const planned = async (patienceMs: number) => {
     const gate = Promise.withResolvers<object>();
