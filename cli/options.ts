@@ -12,6 +12,12 @@ export const parseId = (text: string): string => {
   );
 };
 
+/** An empty one is a variable of a script that was not set; what it would mean by default is somewhere else. */
+export const parseDirectory = (text: string): string => {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a directory; this is empty.');
+};
+
 export const parseDay = (text: string): string => {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;

@@ -6,8 +6,8 @@ import {
   MAX_COMMAND_BYTES,
 } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { createLineSplitter } from '../../core/shared/lines.ts';
 import { classify } from './classify.ts';
-import { createLineSplitter } from './lines.ts';
 
 /** How long the sandbox may take to start a command. */
 const START_TIMEOUT_MS = 30_000;

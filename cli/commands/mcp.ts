@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { freshId } from '../../client/ids.ts';
 import type { OnCheckpointError } from '../../client/index.ts';
+import { eachLine } from '../../local/each-line.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
+import { endOf, stopServer } from '../mcp/behind.ts';
 import type { McpPlace } from '../mcp/sessions.ts';
-import { parseId } from '../options.ts';
+import { parseDirectory, parseId } from '../options.ts';
 
 const EXAMPLES = `
 Examples:
@@ -81,14 +82,14 @@ const wrap = async (
     toServer: (line) => void child.stdin.write(`${line}\n`),
     toClient: (line) => void terminal.stdout.write(`${line}\n`),
   });
-  createInterface({ input: child.stdout }).on('line', (line) => void terminal.stdout.write(`${line}\n`));
-  createInterface({ input: process.stdin }).on('line', take);
-  const exited = once(child, 'exit');
+  eachLine(child.stdout, (line) => void terminal.stdout.write(`${line}\n`));
+  eachLine(process.stdin, take);
+  const over = endOf(child);
   try {
-    await Promise.race([ended(process.stdin, signal), exited, failed]);
+    const how = await Promise.race([ended(process.stdin, signal), over, failed]);
+    if (how !== undefined) terminal.stderr.write(`walkback: ${file} ended with ${how}.\n`);
   } finally {
-    child.stdin.end();
-    child.kill();
+    await stopServer(child, over);
     await guard.finish().catch((error: unknown) => terminal.stderr.write(`walkback: ${String(error)}\n`));
     await sessions.close();
   }
@@ -102,7 +103,11 @@ export const defineMcp = (mcp: Command, app: App): void => {
     )
     .argument('[command...]', 'an MCP server to stand before')
     .option('-s, --session <id>', 'session (default: the newest on --root, else a new one)', parseId)
-    .option('--root <dir>', 'directory that holds the repositories (default: the current one)')
+    .option(
+      '--root <dir>',
+      'directory that holds the repositories (default: the current one)',
+      parseDirectory,
+    )
     .option(
       '--reads <name>',
       'a tool of that server that changes nothing; may be repeated',

@@ -5,9 +5,9 @@
  * after a `kill -9` of ours.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { eachLine } from '../each-line.ts';
 
 const START_TIMEOUT_MS = 15_000;
 /** How long it may take to end after its pipe was closed. */
@@ -83,7 +83,7 @@ const createPipe = (path: string, file: string) => {
     if (error === undefined) waiter?.resolve(result);
     else waiter?.reject(new Error(error.message));
   };
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  eachLine(child.stdout, (line) => {
     try {
       take(line);
     } catch {

@@ -54,6 +54,14 @@ describe('what the functions need of DynamoDB', () => {
     expect(untouched.Item).toBeUndefined();
   });
 
+  test('text comes back as it was written, also what some programs take for the end of a line', async () => {
+    const text = ['\u2028', '\u2029', '\r', '\u0085', '\n', '\v', '\f', '\0', '"', '\\', '🧵'].join('a');
+    const Item = { pk: { S: `ends${text}` }, sk: { S: text }, text: { S: text } };
+    await dynamodb.send(new PutItemCommand({ TableName: 'sessions', Item }));
+    const Key = { pk: Item.pk, sk: Item.sk };
+    expect((await dynamodb.send(new GetItemCommand({ TableName: 'sessions', Key }))).Item).toEqual(Item);
+  });
+
   test.each(['PutItem', 'UpdateItem', 'DeleteItem'] as const)(
     'a condition of %s that fails gives back the item, when asked to, and the name of the error',
     async (operation) => {

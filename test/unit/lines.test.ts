@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { createLineSplitter } from '../../adapters/e2b/lines.ts';
+import { createLineSplitter } from '../../core/shared/lines.ts';
+import { eachLine } from '../../local/each-line.ts';
 
 const split = (pieces: string[]): string[] => {
   const lines: string[] = [];
@@ -13,11 +16,14 @@ const split = (pieces: string[]): string[] => {
 describe('lines of a command', () => {
   test('are the same however the text is cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é') })), (pieces) => {
-        const expected = pieces.join('').split('\n');
-        if (expected.at(-1) === '') expected.pop();
-        expect(split(pieces)).toEqual(expected);
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é', '\u2028', '\u2029') })),
+        (pieces) => {
+          const expected = pieces.join('').split('\n');
+          if (expected.at(-1) === '') expected.pop();
+          expect(split(pieces)).toEqual(expected);
+        },
+      ),
     );
   });
 
@@ -49,4 +55,19 @@ describe('lines of a command', () => {
     expect(work(1000)).toBe(64 * 1000 + 1);
     expect(work(10_000)).toBe(64 * 10_000 + 1);
   });
+});
+
+test('a stream of JSON has a message in each line, whatever texts are in it and wherever it is cut', async () => {
+  const messages = ['a\u2028b', 'c\u2029d', 'é\r🧵', ''].map((text) => JSON.stringify({ text }));
+  const bytes = Buffer.from(`${messages.join('\n')}\n`);
+  for (const size of [1, 2, 3, 1000]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+      bytes.subarray(n * size, (n + 1) * size),
+    );
+    const stream = Readable.from(pieces, { objectMode: false });
+    const lines: string[] = [];
+    eachLine(stream, (line) => lines.push(line));
+    await finished(stream);
+    expect(lines).toEqual(messages);
+  }
 });
