@@ -84,12 +84,15 @@ export const createClaudeHooks = (
     if (event === 'PreToolUse') await run.before(call);
     else if (event.startsWith('PostToolUse')) await run.before({ ...call, reason: `late: ${name} had run` });
     else if (event === 'Stop') await run.finish();
+    // Without ids of prompts the end of a turn is all that tells the next one apart.
+    if (event === 'Stop' && promptId === undefined) running = undefined;
   };
 
   return async (input) => {
     const { hook_event_name: event, tool_use_id: id = '' } = input;
     if (event === 'PreToolUse') seen.add(id);
-    if (event.startsWith('PostToolUse') && seen.delete(id)) return {};
+    // Calls without an id cannot be told apart; once one was heard of before it ran, the others are taken to be.
+    if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
     if (event === 'Stop' && running === undefined) return {};
     let run: Run | undefined;
     try {

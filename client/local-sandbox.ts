@@ -47,3 +47,23 @@ export const createOver = async (api: SandboxApi, directory: string): Promise<st
 export const forget = async (api: SandboxApi, sandboxId: string): Promise<void> => {
   await request(api, 'DELETE', `/sandboxes/${encodeURIComponent(sandboxId)}`);
 };
+
+const hasMounts = (value: unknown): value is { mounts: Record<string, unknown> } =>
+  typeof value === 'object' &&
+  value !== null &&
+  'mounts' in value &&
+  typeof value.mounts === 'object' &&
+  value.mounts !== null;
+
+/** Whether the sandbox is there and works in the directory itself, not in a copy below the data directory. */
+export const isOver = async (api: SandboxApi, sandboxId: string, directory: string): Promise<boolean> => {
+  const response = await request(api, 'GET', `/local/sandboxes/${encodeURIComponent(sandboxId)}`);
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.status === 404) return false;
+  if (!response.ok || !hasMounts(answer)) {
+    throw new errors.CloudUnavailable(
+      `The embedded cloud does not say where ${sandboxId} works: ${response.status} ${JSON.stringify(answer)}`,
+    );
+  }
+  return answer.mounts[directory] === directory;
+};

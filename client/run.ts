@@ -141,7 +141,8 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   };
 
   const checkpointOf = (call: ToolCall): Promise<CheckpointAnswer> => {
-    const id = fitId(call.id);
+    // Some models and hosts name no call. An empty id is nobody's: the next call with one is another call.
+    const id = fitId(call.id === '' ? freshId('call') : call.id);
     const known = byId.get(id);
     if (known !== undefined) return known;
     const taking = shared(call, id);

@@ -4,7 +4,7 @@ import type { ListedCopy, ListedSession } from '../contract/checkpoint-answers.t
 import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
 import { freshId } from './ids.ts';
-import { createOver, forget, realDirectory } from './local-sandbox.ts';
+import { createOver, forget, isOver, realDirectory } from './local-sandbox.ts';
 import { placeOf } from './place.ts';
 import type { Answer, Request } from './requests.ts';
 import { createSession, type Session, type SessionDeps } from './session.ts';
@@ -53,18 +53,23 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const get = async (sessionId: string): Promise<Session> =>
     createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
 
-  const findActive = async (sessionId: string, root: string): Promise<Session | undefined> => {
+  /** A fork, and a session that was resumed, has the root of its source; but its files are elsewhere. */
+  const findActive = async (
+    sandboxes: SandboxApi,
+    sessionId: string,
+    root: string,
+  ): Promise<Session | undefined> => {
     try {
       const answer = await invoke('timeline', { sessionId, limit: 1 });
-      const { projectsRoot, status } = answer.session;
-      if (projectsRoot === root && status === 'active')
+      const { projectsRoot, status, sandboxId } = answer.session;
+      if (projectsRoot === root && status === 'active' && (await isOver(sandboxes, sandboxId, root)))
         return createSession(deps, sessionId, placeOf(answer));
     } catch (error) {
       if (!isWalkbackError(error, 'SessionNotFound')) throw error;
       return undefined;
     }
     throw new errors.SessionConflict(
-      `Session ${sessionId} is over, or is not on ${root}; choose another sessionId.`,
+      `Session ${sessionId} is over, or does not work in ${root} itself; choose another sessionId.`,
     );
   };
 
@@ -72,11 +77,14 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     const sandboxes = await deps.sandboxes();
     if (sandboxes === undefined) {
       throw new errors.InvalidInput(
-        'root is for the embedded cloud; on AWS give sandboxId and projectsRoot.',
+        'root is a directory of this machine, for the embedded cloud, but this client talks to AWS, because of its options or of ' +
+          'AWS_PROFILE, AWS_REGION or the like in the environment. For the embedded cloud give new Walkback({ dataDir }) or ' +
+          'set WALKBACK_DATA; on AWS give sandboxId and projectsRoot.',
       );
     }
     const projectsRoot = await realDirectory(root);
-    const found = more.sessionId === undefined ? undefined : await findActive(more.sessionId, projectsRoot);
+    const found =
+      more.sessionId === undefined ? undefined : await findActive(sandboxes, more.sessionId, projectsRoot);
     if (found !== undefined) return found;
     const sandboxId = await createOver(sandboxes, projectsRoot);
     try {

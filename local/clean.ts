@@ -1,13 +1,17 @@
 /** Deletes what an embedded cloud keeps, and nothing else that lies in its directory. */
+import { existsSync } from 'node:fs';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import { readRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
 
+/** Made with the first start of a cloud, and the last to go: a directory without it is somebody else's. */
+const MARK = 'credentials.json';
+
 /** Everything that the cloud and the command keep in a data directory. */
 const KEPT = [
-  'credentials.json',
   'daemon.log',
   'dead-letters.jsonl',
   'dynamodb',
@@ -15,14 +19,30 @@ const KEPT = [
   'events.jsonl',
   'hooks.curl',
   'logins.json',
+  'notified.json',
   's3',
   'signing-keys.json',
   'stepfunctions',
   'streams',
   'token-key.json',
   'token-key-rsa.json',
-  'tools',
+  MARK,
 ];
+
+/** Where `serveTools` of the client keeps what it needs, one directory for each set of tools. */
+const TOOLS = 'tools';
+const TOMBSTONES = 'tombstones';
+
+/** Names below the data directory; a project may have a directory `tools` of its own there. */
+const keptNames = async (dataDir: string): Promise<string[]> => {
+  // Other programs have a file of that name, too.
+  if (!(await hasCredentials(dataDir).catch(() => false))) return [];
+  const served = await readdir(join(dataDir, TOOLS), { withFileTypes: true }).catch(() => []);
+  const ours = served.filter(
+    (entry) => entry.isDirectory() && existsSync(join(dataDir, TOOLS, entry.name, TOMBSTONES)),
+  );
+  return [...ours.map(({ name }) => join(TOOLS, name)), ...KEPT];
+};
 
 export interface KeptEntry {
   name: string;
@@ -40,10 +60,10 @@ const bytesOf = async (path: string): Promise<number> => {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 };
 
-/** What would be deleted; empty when no cloud ever was here. */
+/** What would be deleted; empty when no cloud ever was here, whatever else is in the directory. */
 export const listKept = async (dataDir: string): Promise<KeptEntry[]> => {
   const found: KeptEntry[] = [];
-  for (const name of KEPT) {
+  for (const name of await keptNames(dataDir)) {
     try {
       found.push({ name, bytes: await bytesOf(join(dataDir, name)) });
     } catch (error) {
@@ -82,7 +102,10 @@ export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]>
 export const deleteKept = async (dataDir: string): Promise<void> => {
   const lock = await lockDataDir(dataDir);
   try {
-    for (const name of KEPT) await rm(join(dataDir, name), { recursive: true, force: true });
+    for (const name of await keptNames(dataDir)) {
+      await rm(join(dataDir, name), { recursive: true, force: true });
+    }
+    await rmdir(join(dataDir, TOOLS)).catch(() => undefined);
   } finally {
     await lock.release();
   }

@@ -70,6 +70,8 @@ export interface Cloud {
    * How long nobody has called a function or worked in a sandbox; 0 while one does, and while a saga's execution runs or waits.
    */
   idleForMs(): number;
+  /** False when somebody deleted the data directory, or another cloud works in the one that was made again. */
+  ownsDataDir(): Promise<boolean>;
   /** Others no longer find it here; `announce` lets them again. */
   conceal(): Promise<void>;
   announce(): Promise<void>;
@@ -212,6 +214,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       functions.coldStart();
     },
     idleForMs: () => activity.idleForMs(),
+    ownsDataDir: () => lock.isHeld(),
     conceal: () => lock.publish({ endpoints: {}, environment: {} }),
     announce: tell,
     close,

@@ -11,6 +11,8 @@ const credentialsSchema = z.object({
 });
 export type CloudCredentials = z.infer<typeof credentialsSchema>;
 
+const FILE = 'credentials.json';
+
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const makeCredentials = (): CloudCredentials => ({
@@ -19,9 +21,13 @@ const makeCredentials = (): CloudCredentials => ({
   e2bApiKey: `e2b_${randomBytes(20).toString('hex')}`,
 });
 
+/** Whether a cloud was ever started over the directory. `ConfigurationError` when its keys are damaged. */
+export const hasCredentials = async (dataDir: string): Promise<boolean> =>
+  (await readJson(join(dataDir, FILE), credentialsSchema)) !== undefined;
+
 /** The keys of this cloud: random, made once, kept. */
 export const loadCredentials = async (dataDir: string): Promise<CloudCredentials> => {
-  const path = join(dataDir, 'credentials.json');
+  const path = join(dataDir, FILE);
   const existing = await readJson(path, credentialsSchema);
   if (existing !== undefined) return existing;
   const made = makeCredentials();

@@ -1,6 +1,6 @@
 /**
  * The data directory of one embedded cloud. Owns `cloud.json`, which says who runs here and
- * where: at most one live process owns a directory.
+ * where: at most one live process owns a directory, and only that one changes the file.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
@@ -143,7 +143,9 @@ const makeDataDir = async (dataDir: string): Promise<void> => {
 };
 
 export interface DataDirLock {
-  /** Tells others where the cloud answers. */
+  /** Whether the directory is still ours: somebody may have deleted it, and another cloud may have made it again. */
+  isHeld(): Promise<boolean>;
+  /** Tells others where the cloud answers. A directory that is not ours any more stays as it is. */
   publish(facts: Pick<CloudFile, 'endpoints' | 'environment'>): Promise<void>;
   release(): Promise<void>;
 }
@@ -175,8 +177,17 @@ export const lockDataDir = async (dataDir: string, version?: string): Promise<Da
   } finally {
     await rm(claim, { force: true });
   }
+  const isHeld = async (): Promise<boolean> => {
+    const file = await readCloudFile(path);
+    return file?.pid === mine.pid && file.processStart === mine.processStart;
+  };
   return {
-    publish: (facts) => writePrivately(path, { ...mine, ...facts }),
-    release: () => rm(path, { force: true }),
+    isHeld,
+    publish: async (facts) => {
+      if (await isHeld()) await writePrivately(path, { ...mine, ...facts });
+    },
+    release: async () => {
+      if (await isHeld()) await rm(path, { force: true });
+    },
   };
 };

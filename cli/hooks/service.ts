@@ -3,7 +3,7 @@
  * data directory, which says where and with which token: only the person's own files hold it.
  */
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import * as z from 'zod';
@@ -32,14 +32,16 @@ const hookInput = z.looseObject({
 const askedSchema = z.object({
   root: z.string().min(1),
   sessionId: z.string(),
-  mode: z.enum(['block', 'warn']),
+  mode: z.enum(['block', 'warn'], 'WALKBACK_ON_CHECKPOINT_ERROR must be block or warn'),
   input: z
     .string()
     .transform((text, context): unknown => {
       try {
-        return JSON.parse(text);
+        const input: unknown = JSON.parse(text);
+        // A host that has no value may write null for it.
+        return Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== null));
       } catch {
-        context.addIssue('not JSON');
+        context.addIssue('The hook got something else than JSON');
         return z.NEVER;
       }
     })
@@ -51,6 +53,22 @@ type Asked = z.infer<typeof askedSchema>;
 const parseAsked = (body: string) => {
   const [root, sessionId, mode, ...input] = body.split('\0');
   return askedSchema.safeParse({ root, sessionId, mode, input: input.join('\0') });
+};
+
+/** Whether the hook's script sent it, whatever the host gave to that. */
+const isOfScript = (body: string): boolean => body.split('\0').length > 3;
+
+/** As an answer, because the script hands the person nothing of a request that was refused. */
+const misread = (error: z.ZodError): ClaudeHookAnswer => {
+  const reason = `No checkpoint, because Walkback cannot read what its hook sent. ${z.prettifyError(error)}`;
+  return {
+    systemMessage: `Walkback: ${reason}`,
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: reason,
+    },
+  };
 };
 
 const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Promise<Session> =>
@@ -95,8 +113,10 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
   const app = new Hono();
   app.post('/claude-code', async (context) => {
     if (!sameSecret(context.req.header('authorization'), `Bearer ${token}`)) return context.body(null, 401);
-    const asked = parseAsked(await context.req.text());
-    if (!asked.success) return context.text(z.prettifyError(asked.error), 400);
+    const body = await context.req.text();
+    const asked = parseAsked(body);
+    if (!asked.success && !isOfScript(body)) return context.text(z.prettifyError(asked.error), 400);
+    if (!asked.success) return context.json(misread(asked.error));
     const { hear, warnings } = hooksOf(asked.data);
     const answer = await hear(asked.data.input);
     const given = asked.data.mode === 'warn' ? asWarning(answer) : answer;
@@ -122,7 +142,9 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
   await writeFile(file, `${lines.join('\n')}\n`, { mode: PRIVATE_FILE });
   return {
     close: async () => {
-      await rm(file, { force: true });
+      // Where somebody deleted the directory, it may be that of the next cloud by now.
+      const said = await readFile(file, 'utf8').catch(() => '');
+      if (said.includes(token)) await rm(file, { force: true });
       await endpoint.close();
       await walkback.close();
     },

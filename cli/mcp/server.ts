@@ -1,13 +1,14 @@
 /** Walkback's own tools for an MCP client. They see nothing of the client's other tools, and say so. */
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { isWalkbackError } from '../../client/errors.ts';
 import type { Plan, Session } from '../../client/index.ts';
 import manifest from '../../package.json' with { type: 'json' };
 
 const INSTRUCTIONS =
   'Undo for the git repositories of this session. This server does not see calls of other tools, so nothing is captured by itself: ' +
   'call checkpoint before you change files. What was changed without one is captured by the next, as a whole. ' +
-  'To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback, redo makes it again.';
+  'After StaleEpoch (somebody rolled back meanwhile) call list, look at the files again, and go on. To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback, redo makes it again.';
 
 const MOST_PLANS = 50;
 const MAX_TEXT = 60_000;
@@ -16,6 +17,16 @@ const answer = (value: unknown) => {
   const text = JSON.stringify(value, null, 2);
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}\n… cut: ask for less` : text;
   return { content: [{ type: 'text' as const, text: cut }] };
+};
+
+/** The model reads the name of an error too: the instructions speak of it. */
+const named = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!isWalkbackError(cause)) throw cause;
+    throw new Error(`${cause.name}: ${cause.message}`, { cause });
+  }
 };
 
 /** `openSession` is asked with each call: the cloud ends when nobody uses it. */
@@ -35,8 +46,10 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     },
-    async ({ reason }) =>
-      answer(await (await openSession()).checkpoint({ reason: reason ?? 'asked for through MCP' })),
+    ({ reason }) =>
+      named(async () =>
+        answer(await (await openSession()).checkpoint({ reason: reason ?? 'asked for through MCP' })),
+      ),
   );
   server.registerTool(
     'list',
@@ -45,17 +58,21 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({ limit: z.int().min(1).max(200).optional() }),
       annotations: { readOnlyHint: true },
     },
-    async ({ limit = 20 }) => {
-      const { checkpoints } = await (await openSession()).timeline({ limit });
-      return answer(
-        checkpoints.map(({ checkpointId, messageId, reason, createdAt }) => ({
-          checkpointId,
-          messageId,
-          reason,
-          createdAt,
-        })),
-      );
-    },
+    ({ limit = 20 }) =>
+      named(async () => {
+        const session = await openSession();
+        // Whoever reads where the session stands goes on from there, also after a rollback by somebody else.
+        await session.refresh();
+        const { checkpoints } = await session.timeline({ limit });
+        return answer(
+          checkpoints.map(({ checkpointId, messageId, reason, createdAt }) => ({
+            checkpointId,
+            messageId,
+            reason,
+            createdAt,
+          })),
+        );
+      }),
   );
   server.registerTool(
     'diff',
@@ -70,14 +87,16 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       }),
       annotations: { readOnlyHint: true },
     },
-    async ({ from, to, path, stat }) =>
-      answer(
-        await (await openSession()).diff({
-          from,
-          to,
-          ...(path === undefined ? {} : { path }),
-          ...(stat === undefined ? {} : { stat }),
-        }),
+    ({ from, to, path, stat }) =>
+      named(async () =>
+        answer(
+          await (await openSession()).diff({
+            from,
+            to,
+            ...(path === undefined ? {} : { path }),
+            ...(stat === undefined ? {} : { stat }),
+          }),
+        ),
       ),
   );
   server.registerTool(
@@ -88,14 +107,15 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({ to: z.string() }),
       annotations: { readOnlyHint: true },
     },
-    async ({ to }) => {
-      const plan = await (await openSession()).plan({ to });
-      plans.set(plan.requestId, plan);
-      const [oldest] = plans.keys();
-      if (plans.size > MOST_PLANS && oldest !== undefined) plans.delete(oldest);
-      const { repositories, effects, discardedMessageIds, warnings } = plan;
-      return answer({ planId: plan.requestId, repositories, effects, discardedMessageIds, warnings });
-    },
+    ({ to }) =>
+      named(async () => {
+        const plan = await (await openSession()).plan({ to });
+        plans.set(plan.requestId, plan);
+        const [oldest] = plans.keys();
+        if (plans.size > MOST_PLANS && oldest !== undefined) plans.delete(oldest);
+        const { repositories, effects, discardedMessageIds, warnings } = plan;
+        return answer({ planId: plan.requestId, repositories, effects, discardedMessageIds, warnings });
+      }),
   );
   server.registerTool(
     'rollback',
@@ -104,13 +124,14 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({ planId: z.string() }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
     },
-    async ({ planId }) => {
-      const plan = plans.get(planId);
-      if (plan === undefined)
-        throw new Error(`There is no plan ${planId} in this connection: call plan first.`);
-      await openSession();
-      return answer(await plan.apply());
-    },
+    ({ planId }) =>
+      named(async () => {
+        const plan = plans.get(planId);
+        if (plan === undefined)
+          throw new Error(`There is no plan ${planId} in this connection: call plan first.`);
+        await openSession();
+        return answer(await plan.apply());
+      }),
   );
   server.registerTool(
     'undo',
@@ -119,7 +140,7 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({}),
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
-    async () => answer(await (await openSession()).undo()),
+    () => named(async () => answer(await (await openSession()).undo())),
   );
   server.registerTool(
     'redo',
@@ -128,7 +149,7 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({}),
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
-    async () => answer(await (await openSession()).redo()),
+    () => named(async () => answer(await (await openSession()).redo())),
   );
   return server;
 };

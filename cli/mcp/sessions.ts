@@ -1,4 +1,5 @@
 /** Which session an MCP connection is about, found anew with each call: the cloud ends when nobody uses it. */
+import { isWalkbackError } from '../../client/errors.ts';
 import type { Session } from '../../client/index.ts';
 import { Walkback } from '../../client/index.ts';
 import { realDirectory } from '../../client/local-sandbox.ts';
@@ -24,13 +25,16 @@ export const createSessionOpener = (
     if (named !== '') return walkback.sessions.get(named);
     if (target.kind === 'aws') throw new CliError('InvalidInput', 'On AWS name the session with --session.');
     const directory = await realDirectory(root);
-    const sessions = await walkback.sessions.list();
-    const there = sessions.find(
-      ({ status, projectsRoot }) => status === 'active' && projectsRoot === directory,
-    );
-    return there === undefined
-      ? walkback.sessions.start({ root: directory })
-      : walkback.sessions.get(there.sessionId);
+    for (const { sessionId, status, projectsRoot, forkedFrom } of await walkback.sessions.list()) {
+      if (status !== 'active' || projectsRoot !== directory || forkedFrom !== undefined) continue;
+      try {
+        return await walkback.sessions.start({ root: directory, sessionId });
+      } catch (error) {
+        // It goes on elsewhere, or ended meanwhile.
+        if (!isWalkbackError(error, 'SessionConflict')) throw error;
+      }
+    }
+    return walkback.sessions.start({ root: directory });
   };
 
   let opening: Promise<Session> | undefined;

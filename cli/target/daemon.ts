@@ -46,8 +46,13 @@ const failureSchema = z.object({
 });
 
 /** What it said when it could not start: it writes errors as every command does with `--json`. */
-const failureIn = (log: string): CliError => {
+const failureIn = (log: string, dataDir: string): CliError => {
   const last = log.trim().split('\n').at(-1) ?? '';
+  if (last === '') {
+    return new CliError('CloudUnavailable', 'The embedded cloud did not start, and could not say why.', {
+      hint: `walkback doctor looks for the reason: is the disk of ${dataDir} full?`,
+    });
+  }
   try {
     const { name, message, hint } = failureSchema.parse(JSON.parse(last)).error;
     return new CliError(name, message, hint === undefined ? {} : { hint });
@@ -68,15 +73,29 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
   ...(options.functions ?? []).flatMap((path) => ['--functions', path]),
 ];
 
+/** Where it writes what it has to say, and from which byte on. */
+const openLog = (dataDir: string): { log: number; from: number } => {
+  const file = logFileOf(dataDir);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+    const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
+    const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
+    return { log, from: isLong ? 0 : statSync(file).size };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError('ConfigurationError', `${dataDir} cannot be used as data directory: ${reason}.`, {
+      cause,
+      hint: 'choose another with --data or WALKBACK_DATA; walkback doctor says what is wrong with it',
+    });
+  }
+};
+
 const launch = (
   dataDir: string,
   options: DaemonOptions,
 ): { child: ChildProcess; said: () => string; ended: () => boolean } => {
-  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
   const file = logFileOf(dataDir);
-  const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
-  const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
-  const from = isLong ? 0 : statSync(file).size;
+  const { log, from } = openLog(dataDir);
   // A session of its own: the end of the terminal is not its end. Nothing holds on to the directory that the person is in.
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsOf(dataDir, options)], {
     cwd: '/',
@@ -105,7 +124,7 @@ export const ensureDaemon = async (
     if (daemon !== undefined) return { daemon, isNew: daemon.pid === launched?.child.pid };
     const holder = await findRunningCloud(dataDir);
     if (launched?.ended() === true && holder === undefined) {
-      const failure = failureIn(launched.said());
+      const failure = failureIn(launched.said(), dataDir);
       // The holder it ran into has ended meanwhile.
       if (!failure.message.includes('a cloud runs in')) throw failure;
       launched = undefined;

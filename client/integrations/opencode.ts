@@ -92,8 +92,9 @@ export const walkbackPlugin =
       'tool.execute.before': (call, { args }) => ask('PreToolUse', call, args),
       'tool.execute.after': (call) => ask('PostToolUse', call, call.args),
       event: async ({ event: { type, properties } }) => {
+        if (type !== 'session.idle') return;
         const id: unknown = Reflect.get(properties, 'sessionID');
-        if (type !== 'session.idle' || typeof id !== 'string' || (await rootOf(id)) !== id) return;
+        if (typeof id !== 'string' || (await rootOf(id)) !== id) return;
         await say(id, 'Stop');
       },
     };

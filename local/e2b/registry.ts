@@ -47,7 +47,10 @@ export const openRegistry = async (directory: string) => {
   const background = new Set<Promise<void>>();
 
   const save = (sandbox: Kept): Promise<void> => {
-    sandbox.saved = sandbox.saved.then(() => writeRecord(join(dataDir, sandbox.id), sandbox.record));
+    // The next one is tried, whatever became of the one before.
+    sandbox.saved = sandbox.saved
+      .catch(() => undefined)
+      .then(() => writeRecord(join(dataDir, sandbox.id), sandbox.record));
     return sandbox.saved;
   };
 

@@ -59,15 +59,21 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
 
   let more = Promise.withResolvers<void>();
   let linesOnDisk = records.length;
+  /** A write that failed (a full disk) may have left half a line, and the next one would be lost with it. */
+  let isTorn = false;
   let last: Promise<void> = Promise.resolve();
   const save = (added: JournalRecord[]): Promise<void> => {
-    last = last.then(async () => {
-      await appendFile(file, toLines(added), { mode: 0o600 });
-      linesOnDisk += added.length;
-      if (linesOnDisk <= 2 * KEPT) return;
-      await rewrite();
-      linesOnDisk = records.length;
-    });
+    // The next one is tried, whatever became of the one before.
+    last = last
+      .catch(() => undefined)
+      .then(async () => {
+        const isWhole = !isTorn && linesOnDisk + added.length <= 2 * KEPT;
+        isTorn = true;
+        if (isWhole) await appendFile(file, toLines(added), { mode: 0o600 });
+        else await rewrite();
+        isTorn = false;
+        linesOnDisk = isWhole ? linesOnDisk + added.length : records.length;
+      });
     return last;
   };
 
@@ -77,7 +83,13 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
       const added = incoming.map((record) => ({ id: randomUUID(), at, ...record }));
       records.push(...added);
       records.splice(0, Math.max(0, records.length - KEPT));
-      await save(added);
+      try {
+        await save(added);
+      } catch (error) {
+        // Whoever published them is told, and publishes them again.
+        for (const record of added) if (records.includes(record)) records.splice(records.indexOf(record), 1);
+        throw error;
+      }
       more.resolve();
       more = Promise.withResolvers();
       return added;

@@ -122,7 +122,8 @@ export const createExecutions = async (options: ExecutionsOptions) => {
 
   const journal = (execution: Execution): void => {
     if (journalFile === undefined) return;
-    const line = `${JSON.stringify(execution)}\n`;
+    // A write that failed (a full disk) may have left half a line: the next one begins with an end of line.
+    const line = `\n${JSON.stringify(execution)}\n`;
     writing = writing.then(() => appendFile(journalFile, line)).catch(() => undefined);
   };
 

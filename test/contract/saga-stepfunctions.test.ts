@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -230,6 +230,8 @@ describe('Step Functions on loopback, through the SDK', () => {
     const directory = await mkdtemp(join(tmpdir(), 'walkback-sfn-'));
     cleanup.push(() => rm(directory, { recursive: true, force: true }));
     const journal = join(directory, 'executions.jsonl');
+    // Half a line, as a disk that was full leaves it.
+    await writeFile(journal, '{"executionArn":"ha');
     const one = await setUp({ echo }, { journalFile: journal });
     await one.start('stopped', input);
     await one.start('running', input);
@@ -238,6 +240,7 @@ describe('Step Functions on loopback, through the SDK', () => {
     expect(one.ended.map(({ name, status }) => [name, status])).toEqual([['stopped', 'ABORTED']]);
     await one.executions.close();
     const two = await setUp({ echo }, { journalFile: journal });
+    expect((await two.describe('stopped')).status).toBe('ABORTED');
     expect((await two.describe('running')).status).toBe('ABORTED');
     await expect(two.describe('unknown')).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
   });

@@ -84,6 +84,66 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
   await (await world().walkback.sessions.get('claude-one-2')).end();
 });
 
+test('a host that names neither prompts nor calls: each tool has its checkpoint, and each turn its end', async () => {
+  const nameless = { session_id: 'nameless', tool_name: 'Bash', tool_input: null, prompt_id: null };
+  for (const turn of ['one', 'two']) {
+    for (const tool of ['a', 'b']) {
+      expect(await say('PreToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+      world().write('api/file.txt', `${turn} ${tool}\n`);
+      expect(await say('PostToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+    }
+    expect(await say('Stop', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+  }
+  const session = await world().walkback.sessions.get('claude-nameless');
+  const { checkpoints, messages } = await session.timeline();
+  const turn = ['after-turn', 'before-tool: Bash', 'before-tool: Bash'];
+  expect(checkpoints.map(({ reason }) => reason)).toEqual([...turn, ...turn, 'baseline']);
+  expect(messages).toHaveLength(2);
+  await session.rollback({ to: checkpoints[1]?.checkpointId ?? '' });
+  expect(world().read('api/file.txt')).toBe('two a\n');
+  await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
+  await session.end();
+});
+
+test.each([
+  ['a session without an id', { session_id: '' }, {}, /session_id/],
+  ['a mode that is not there', {}, { WALKBACK_ON_CHECKPOINT_ERROR: 'warning' }, /must be block or warn/],
+])('%s: the tool does not run, and the reason is told', async (_name, input, env, reason) => {
+  const { code, stdout } = await say('PreToolUse', { ...bash('call-1', 'p1'), ...input }, env);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    systemMessage: expect.stringMatching(reason),
+    hookSpecificOutput: {
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringMatching(reason),
+    },
+  });
+});
+
+test('a session that went on elsewhere is not the one of this directory', async () => {
+  const { walkback, root } = world();
+  const first = { session_id: 'moved', ...bash('call-1', 'p1') };
+  expect(await say('PreToolUse', first)).toMatchObject({ code: 0, stdout: '{}\n' });
+  const session = await walkback.sessions.get('claude-moved');
+  await session.rehydrate({ mode: 'resume' });
+  await expect(walkback.sessions.start({ root, sessionId: session.sessionId })).rejects.toMatchObject({
+    name: 'SessionConflict',
+    message: expect.stringContaining(root),
+  });
+  world().write('api/file.txt', 'after it moved\n');
+  expect(await say('PreToolUse', { session_id: 'moved', ...bash('call-2', 'p2') })).toMatchObject({
+    code: 0,
+  });
+  const next = await walkback.sessions.get('claude-moved-2');
+  const [before] = (await next.timeline()).checkpoints;
+  world().write('api/file.txt', 'of the tool\n');
+  await next.rollback({ to: before?.checkpointId ?? '' });
+  expect(world().read('api/file.txt')).toBe('after it moved\n');
+  world().write('api/file.txt', 'as it was\n');
+  await next.end();
+  await session.end();
+});
+
 test.each([
   ['block', { hookSpecificOutput: { permissionDecision: 'deny' } }],
   ['warn', { systemMessage: expect.stringContaining('ProjectsRootNotFound') }],

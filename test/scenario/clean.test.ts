@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listKept } from '../../local/clean.ts';
+import { loadCredentials } from '../../local/credentials.ts';
 import { startTestCloud } from '../support/cloud.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { openWorld } from '../support/world.ts';
@@ -47,4 +48,45 @@ test('all that a cloud made goes, and nothing else, and never while it runs', as
   expect(await readFile(join(mine, 'api/file'), 'utf8')).toBe('mine\n');
   await using again = await startTestCloud({ dataDir });
   expect(existsSync(join(again.dataDir, 'credentials.json'))).toBe(true);
+});
+
+test('a directory that no cloud was started over is somebody else’s, whatever its entries are called', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-clean-'));
+  const { path } = directory;
+  for (const name of ['tools', 's3', 'streams']) {
+    await mkdir(join(path, name));
+    await writeFile(join(path, name, 'mine'), 'mine\n');
+  }
+  const clean = () => runCommand(['clean', '--data', path, '--yes']);
+  // As another vendor's command writes it.
+  await writeFile(join(path, 'credentials.json'), '{"installed":{"client_id":"mine"}}');
+  expect((await clean()).stdout).toContain('Nothing of an embedded cloud');
+  expect((await readdir(path)).toSorted()).toEqual(['credentials.json', 's3', 'streams', 'tools']);
+  expect(await readFile(join(path, 's3/mine'), 'utf8')).toBe('mine\n');
+});
+
+test('the tools of a project that a cloud keeps its data in stay; what serveTools made there goes', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-clean-'));
+  const { path } = directory;
+  await loadCredentials(path);
+  await mkdir(join(path, 'tools/pay/tombstones'), { recursive: true });
+  await writeFile(join(path, 'tools/mine.ts'), 'mine\n');
+  await writeFile(join(path, 'notified.json'), '{"after":""}');
+  const shown = await runCommand(['clean', '--data', path, '--yes']);
+  expect(shown.stdout).toContain('tools/pay');
+  expect(await readdir(path, { recursive: true })).toEqual(['tools', 'tools/mine.ts']);
+  await using empty = await mkdtempDisposable(join(tmpdir(), 'walkback-clean-'));
+  await mkdir(join(empty.path, 'tools/pay/tombstones'), { recursive: true });
+  await loadCredentials(empty.path);
+  await runCommand(['clean', '--data', empty.path, '--yes']);
+  expect(existsSync(empty.path)).toBe(false);
+  await mkdir(empty.path);
+});
+
+test('an empty --data is a variable that was not set, and not the default directory', async () => {
+  for (const words of [['clean', '--yes'], ['session', 'list'], ['down']]) {
+    const { failure, stdout } = await runCommand(['--data', '', ...words]);
+    expect(failure, words[0]).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    expect(stdout).toBe('');
+  }
 });

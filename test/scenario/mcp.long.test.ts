@@ -1,9 +1,13 @@
 /** `walkback mcp` as a process, with the real client of MCP and a real server behind it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { callEdit, connectMcp, connectWrapped, mcpProxy } from '../support/hosts/mcp.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
 import { conformance, edit } from '../support/integration-conformance.ts';
 
+const LAUNCHER = new URL('../../bin/walkback.mjs', import.meta.url).pathname;
 const world = sharedWorld();
 const dataDirOf = () => world().cloud.dataDir;
 
@@ -91,6 +95,65 @@ test('its own tools: a checkpoint, a plan, exactly that plan, and the undo of it
   expect(sessionId).toBeDefined();
   await walkback.sessions.end(sessionId ?? '');
   write('api/file.txt', 'as it was\n');
+});
+
+test('texts pass as they are, also with what some programs take for the end of a line', async () => {
+  const { walkback, root } = world();
+  const session = await walkback.sessions.start({ root });
+  const heard: string[] = [];
+  await using connected = await connectWrapped(
+    dataDirOf(),
+    ['--session', session.sessionId],
+    async ({ text }) => {
+      heard.push(text);
+      return `said ${text}`;
+    },
+  );
+  const odd = 'one\u2028two\u2029three\rfour\u0085five\nsix';
+  const said = await callEdit(connected.client, { ...edit('odd'), text: odd });
+  expect(heard).toEqual([odd]);
+  expect(said).toContain(JSON.stringify(`said ${odd}`));
+  await session.end();
+});
+
+test('the session of a directory is the one that works in it: no fork, and none that went on elsewhere', async () => {
+  const { walkback, root } = world();
+  const here = await walkback.sessions.start({ root });
+  const { session: fork } = await here.fork();
+  const moved = await walkback.sessions.start({ root });
+  await moved.rehydrate({ mode: 'resume' });
+  await using connected = await connectMcp(dataDirOf(), ['--root', root]);
+  const { checkpointId } = JSON.parse(await toolText(connected.client, 'checkpoint'));
+  const { checkpoints } = await here.timeline({ limit: 1 });
+  expect(checkpoints[0]?.checkpointId).toBe(checkpointId);
+  await here.rollback({ to: checkpointId });
+  // Somebody rolled back: told once, and whoever reads where the session stands goes on.
+  expect(await toolText(connected.client, 'checkpoint')).toContain('StaleEpoch');
+  expect(await toolText(connected.client, 'list')).toContain(checkpointId);
+  expect(JSON.parse(await toolText(connected.client, 'checkpoint'))).toMatchObject({ epoch: 2 });
+  await fork.end({ discard: true });
+  for (const session of [here, moved]) await session.end();
+});
+
+test('what a server still writes when its client goes is in the last checkpoint', async () => {
+  const { walkback, root } = world();
+  const session = await walkback.sessions.start({ root });
+  const script = `read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat >/dev/null; echo late >'${root}/api/late.txt'`;
+  const words = ['mcp', '--session', session.sessionId, '--', 'bash', '-c', script];
+  const child = spawn(process.execPath, [LAUNCHER, ...words], {
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', WALKBACK_DATA: dataDirOf() },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"edit"}}\n');
+  const ended = once(child, 'exit');
+  expect(String((await once(child.stdout, 'data'))[0])).toContain('"result"');
+  child.stdin.end();
+  expect(await ended).toEqual([0, null]);
+  expect(world().read('api/late.txt')).toBe('late\n');
+  const { repositories } = await session.diff({ from: 'head', to: 'now' });
+  expect(repositories.map(({ files }) => files)).toEqual([0, 0]);
+  rmSync(`${root}/api/late.txt`);
+  await session.end();
 });
 
 test('a server that does not start is told by its name', async () => {

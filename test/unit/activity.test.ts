@@ -27,12 +27,27 @@ test('a cloud that somebody asked at the last moment stays, and can be found aga
   const told: string[] = [];
   // Idle, then asked while it was concealed, then idle for good.
   const idle = [10, 0, 10, 10];
-  const cloud: Pick<Cloud, 'dataDir' | 'idleForMs' | 'conceal' | 'announce'> = {
-    dataDir: '/',
+  const cloud: Pick<Cloud, 'ownsDataDir' | 'idleForMs' | 'conceal' | 'announce'> = {
+    ownsDataDir: async () => true,
     idleForMs: () => idle.shift() ?? 10,
     conceal: async () => void told.push('conceal'),
     announce: async () => void told.push('announce'),
   };
   await untilIdle(cloud, 1, new AbortController().signal);
   expect(told).toEqual(['conceal', 'announce', 'conceal']);
+});
+
+test('a cloud whose directory is not its own any more ends, and hides nothing of the next one', async () => {
+  const told: string[] = [];
+  await untilIdle(
+    {
+      ownsDataDir: async () => false,
+      idleForMs: () => 0,
+      conceal: async () => void told.push('conceal'),
+      announce: async () => void told.push('announce'),
+    },
+    1,
+    new AbortController().signal,
+  );
+  expect(told).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -56,3 +56,38 @@ test.each(['', '{', 'null', '{"pid":1}', '{"pid":"1","processStart":"","startedA
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid });
   },
 );
+
+test('a cloud whose directory was deleted and made again leaves that of the next one alone', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
+  const dataDir = join(directory.path, 'data');
+  const path = join(dataDir, 'cloud.json');
+  const lock = await lockDataDir(dataDir);
+  expect(await lock.isHeld()).toBe(true);
+  await lock.publish({ endpoints: {}, environment: { A: 'mine' } });
+  expect(await lock.isHeld()).toBe(true);
+  await rm(dataDir, { recursive: true });
+  expect(await lock.isHeld()).toBe(false);
+  // Neither brings the directory back.
+  await lock.publish({ endpoints: {}, environment: {} });
+  await expect(readFile(path)).rejects.toThrow('ENOENT');
+
+  const other = spawn('sleep', ['100']);
+  try {
+    const pid = other.pid ?? 0;
+    await lockDataDir(dataDir);
+    const next = {
+      pid,
+      processStart: startOf(pid),
+      startedAt: new Date().toISOString(),
+      endpoints: {},
+      environment: { A: 'its' },
+    };
+    await writeFile(path, JSON.stringify(next));
+    expect(await lock.isHeld()).toBe(false);
+    await lock.publish({ endpoints: {}, environment: {} });
+    await lock.release();
+    expect(await findRunningCloud(dataDir)).toEqual(next);
+  } finally {
+    other.kill('SIGKILL');
+  }
+});

@@ -154,3 +154,23 @@ test.each([
   expect(failure?.message).toContain('nowhere is no address');
   expect(stdout).toBe('');
 });
+
+test('an event that could not be kept is nobody’s, and the next ones are kept', async () => {
+  await using directory = await scratch();
+  const journal = await openJournal(directory.path);
+  await journal.append([event('a')]);
+  const file = join(directory.path, 'events.jsonl');
+  await rm(file);
+  await mkdir(file);
+  await expect(journal.append([event('b')])).rejects.toThrow('EISDIR');
+  await rmdir(file);
+  // Half a line, as a disk that was full leaves it.
+  await writeFile(file, '{"id":"hal');
+  await journal.append([event('c')]);
+  await journal.append([event('d')]);
+  const kept = (one: typeof journal) =>
+    one.list().map((record) => (record.kind === 'event' ? record.body : undefined));
+  const expected = ['a', 'c', 'd'].map((eventId) => expect.objectContaining({ eventId }));
+  expect(kept(journal)).toEqual(expected);
+  expect(kept(await openJournal(directory.path))).toEqual(expected);
+});
