@@ -53,16 +53,11 @@ const guarded = (run: Run, name: string, tool: object, execute: Execute): Execut
   };
 };
 
-/** A copy of the tool with another `execute`. */
+/** A copy of the tool with another `execute`, also of a frozen one. */
 export const withExecute = <Tool extends object>(tool: Tool, execute: Execute): Tool => {
-  const copy: Tool = Object.create(Object.getPrototypeOf(tool), Object.getOwnPropertyDescriptors(tool));
-  Object.defineProperty(copy, 'execute', {
-    value: execute,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
-  return copy;
+  const value = { value: execute, enumerable: true, configurable: true, writable: true };
+  const members = { ...Object.getOwnPropertyDescriptors(tool), execute: value };
+  return Object.create(Object.getPrototypeOf(tool), members);
 };
 
 /**

@@ -33,6 +33,8 @@ export interface Connection {
   environment: Environment;
   /** Found in a data directory: another one may be there later. */
   isFound?: true;
+  /** That directory. */
+  dataDir?: string;
   close(): void;
 }
 
@@ -69,7 +71,10 @@ const openLocal = async (
 ): Promise<Connection> => {
   // Loaded only when it is needed: on AWS nobody asks for it.
   const { findRunningCloud } = await import('../local/data-dir.ts');
-  const find = async () => openNamed((await findRunningCloud(dataDir))?.environment ?? {});
+  const find = async (): Promise<Connection | undefined> => {
+    const named = openNamed((await findRunningCloud(dataDir))?.environment ?? {});
+    return named === undefined ? undefined : { ...named, dataDir };
+  };
   const running = await find();
   if (running !== undefined) return running;
   const none = `No embedded cloud runs over ${dataDir}`;

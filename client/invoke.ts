@@ -8,6 +8,7 @@ import { isWalkbackError } from './errors.ts';
 import { callLambda } from './lambda-call.ts';
 import type { Answer, Request } from './requests.ts';
 import { type ClientFunction, patienceMs } from './timeouts.ts';
+import { unlessAborted } from './waiting.ts';
 
 export interface CallOptions {
   /** Ends the waiting. What the function does goes on; the same call again finishes or tells it. */
@@ -26,7 +27,8 @@ export interface InvokeDeps {
   connection(): Promise<Connection>;
   /** Looks for it anew with the next call, where it may be somewhere else by now. */
   reconnect(): Promise<void>;
-  namePrefix: string;
+  /** Of the functions' names, where this connection leads. */
+  namePrefix: string | ((connection: Connection) => string);
   signal: AbortSignal | undefined;
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
   /** From 0 to 1. */
@@ -70,16 +72,20 @@ export const createCall =
   (deps: InvokeDeps): Call =>
   async <T>(name: ClientFunction, request: object, { signal: own }: CallOptions = {}): Promise<T> => {
     const signal = joined(deps.signal, own);
-    const call = {
-      functionName: `${deps.namePrefix}-${name}`,
-      payload: JSON.stringify(request),
-      timeoutMs: (deps.patienceMs ?? patienceMs)(name),
-      signal,
-    };
+    const payload = JSON.stringify(request);
+    const timeoutMs = (deps.patienceMs ?? patienceMs)(name);
     const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;
     const once = async (): Promise<T> => {
-      const { lambda } = await deps.connection();
-      return callLambda<T>(lambda, call);
+      // It may have to start the embedded cloud first.
+      const connection = await unlessAborted(deps.connection(), signal);
+      const { namePrefix } = deps;
+      const prefix = typeof namePrefix === 'string' ? namePrefix : namePrefix(connection);
+      return callLambda<T>(connection.lambda, {
+        functionName: `${prefix}-${name}`,
+        payload,
+        timeoutMs,
+        signal,
+      });
     };
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -2,7 +2,6 @@
  * Makes an agent's own loop an interactive saga: what changes something goes through the saga, under the id of the host's
  * call, so that it happens once and can be taken back. Reads do not.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { isJsonObject } from '../contract/json.ts';
 import type { StepAnswer } from '../contract/saga-answers.ts';
 import type { Tool } from '../kit/define-tool.ts';
@@ -12,6 +11,7 @@ import { errorNamed, errors } from './errors.ts';
 import type { Run } from './run.ts';
 import type { Saga } from './saga.ts';
 import type { ToolCall } from './tool-call.ts';
+import { pause } from './waiting.ts';
 
 export interface SagaToolsOptions {
   /** The turn: its steps belong to its message, and its end ends the waiting. */
@@ -55,6 +55,10 @@ interface Submitting {
   options: SagaToolsOptions;
 }
 
+/** The end of the turn is the end of the waiting. */
+const endOf = ({ signal, run }: SagaToolsOptions): AbortSignal =>
+  AbortSignal.any([signal, run?.signal].filter((one) => one !== undefined));
+
 /** Submits one call until it is settled. The same id is the same step, so asking again only waits. */
 const submitCall = async (
   { saga, options }: Submitting,
@@ -62,8 +66,7 @@ const submitCall = async (
   version?: string,
 ): Promise<unknown> => {
   const { run, approvalSeconds = Number.POSITIVE_INFINITY } = options;
-  const given = [options.signal, run?.signal].filter((one) => one !== undefined);
-  const signal = AbortSignal.any(given);
+  const signal = endOf(options);
   if (!isJsonObject(call.input)) throw new errors.InvalidArguments(`${call.name} takes an object of JSON.`);
   const step = {
     stepId: call.id,
@@ -81,7 +84,7 @@ const submitCall = async (
     if (status !== 'running' && (status !== 'awaiting' || Date.now() >= givesUp)) {
       return resultOf(call.name, answer.step);
     }
-    if (status === 'awaiting') await delay(APPROVAL_POLL_MS, undefined, { signal });
+    if (status === 'awaiting') await pause(APPROVAL_POLL_MS, signal);
   }
 };
 
@@ -110,7 +113,7 @@ const ofKit = ({ definition }: Tool, { saga, options }: Submitting, turn: Turn):
   const { name, version, effect, description, input: inputSchema } = definition;
   const read = async (input: unknown): Promise<unknown> => {
     if (!isJsonObject(input)) throw new errors.InvalidArguments(`${name} takes an object of JSON.`);
-    const { step } = await saga.read({ tool: name, version, arguments: input });
+    const { step } = await saga.read({ tool: name, version, arguments: input }, { signal: endOf(options) });
     return resultOf(name, step);
   };
   return {

@@ -84,6 +84,12 @@ const localKey = async (walkback: Walkback, url: string): Promise<string> => {
   return endpointKey(httpToolSecret(secretAccessKey), url);
 };
 
+/** That of the cloud that calls: in another one the same ids are other sagas. */
+const dataDirOf = async (walkback: Walkback, deployed: ServeOptions['deployed']): Promise<string> => {
+  const { dataDir } = deployed === undefined ? await walkback.connection() : {};
+  return dataDir ?? dataDirFor(undefined, process.env, process.cwd());
+};
+
 /** Serves the tools until it is closed. Calls without a valid signature are refused. */
 export const serveTools = async (
   tools: readonly Tool[],
@@ -91,8 +97,8 @@ export const serveTools = async (
 ): Promise<ServedTools> => {
   const { deployed, definitions = [], walkback = new Walkback(), onError = tellStderr } = options;
   const names = tools.map(({ definition }) => definition.name).toSorted();
-  const dataDir = dataDirFor(undefined, process.env, process.cwd());
-  const directory = options.directory ?? join(dataDir, 'tools', names.join('+').slice(0, 200));
+  const directory =
+    options.directory ?? join(await dataDirOf(walkback, deployed), 'tools', names.join('+').slice(0, 200));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const handle = toolHandler(tools, { tombstones: await openFileTombstones(join(directory, 'tombstones')) });
 

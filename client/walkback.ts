@@ -1,5 +1,4 @@
 /** The client: one object for a deployment, or for the embedded cloud of this machine. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
 import { keepConnection } from './keep-connection.ts';
@@ -10,9 +9,10 @@ import { createSagas, type Sagas } from './sagas.ts';
 import type { Redact } from './said.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createTools, type Tools } from './tools.ts';
+import { pause } from './waiting.ts';
 
 export interface WalkbackOptions extends ConnectOptions {
-  /** Of the deployment, when it is not `walkback`. Default: `WALKBACK_NAME_PREFIX`. */
+  /** Of the deployment, when it is not `walkback`. Default: on AWS `WALKBACK_NAME_PREFIX`. */
   namePrefix?: string;
   /** Ends every call of this client, and its runs. */
   signal?: AbortSignal;
@@ -58,9 +58,12 @@ export class Walkback {
     this.invoke = createInvoke({
       connection,
       reconnect,
-      namePrefix: options.namePrefix ?? process.env['WALKBACK_NAME_PREFIX'] ?? 'walkback',
+      // That of the environment is of a deployment; an embedded cloud has none.
+      namePrefix: ({ sandboxes }) =>
+        options.namePrefix ??
+        ((sandboxes === undefined && process.env['WALKBACK_NAME_PREFIX']) || 'walkback'),
       signal,
-      sleep: (ms, ending) => delay(ms, undefined, ending === undefined ? {} : { signal: ending }),
+      sleep: pause,
       random: Math.random,
     });
     const common = { invoke: this.invoke, signal, onCheckpointError, onWarning, redact };

@@ -1,8 +1,8 @@
 /** Calls functions as the client does, with its retries and its errors, worded for the person at the terminal. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { isWalkbackError } from '../../client/errors.ts';
 import { createCall, type InvokeDeps } from '../../client/invoke.ts';
 import { isClientFunction } from '../../client/timeouts.ts';
+import { pause } from '../../client/waiting.ts';
 import type { AnswerOf, CallableName } from '../../contract/functions.ts';
 import type { DeployedName, Invoke, RequestOf } from '../../contract/invoke.ts';
 import { CliError } from '../failure.ts';
@@ -33,7 +33,7 @@ export const createCommandInvoke = ({ namePrefix = 'walkback', ...deps }: Option
     attempts: ATTEMPTS,
     ...deps,
     namePrefix,
-    sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+    sleep: pause,
     random: Math.random,
   });
   return async <Name extends CallableName>(

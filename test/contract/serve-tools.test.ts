@@ -1,5 +1,5 @@
 /** What the server of tools says when it fails: the reason to its author, nothing of it to the caller. */
-import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { Walkback } from '../../client/index.ts';
@@ -7,6 +7,7 @@ import { serveTools } from '../../client/serve-tools.ts';
 import { SIGNATURE_HEADER, signatureHeader } from '../../core/saga/tools/http-signature.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
+import { startTestCloud } from '../support/cloud.ts';
 
 test('why a call failed is told to the author of the tools, and not to the caller', async () => {
   await using directory = await mkdtempDisposable(`${tmpdir()}/walkback-failing-`);
@@ -29,5 +30,21 @@ test('why a call failed is told to the author of the tools, and not to the calle
     expect(failures).toEqual([expect.any(SyntaxError)]);
   } finally {
     await served.close();
+  }
+});
+
+test('what the tools need is kept in the directory of their cloud, where another cloud has its own', async () => {
+  const cloud = await startTestCloud();
+  const walkback = new Walkback({ dataDir: cloud.dataDir });
+  try {
+    const served = await serveTools([bookRoom(openHotel())], { walkback });
+    try {
+      expect(await readdir(`${cloud.dataDir}/tools/book_room`)).toEqual(['port', 'tombstones']);
+    } finally {
+      await served.close();
+    }
+  } finally {
+    await walkback.close();
+    await cloud.close();
   }
 });

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { openNamed } from '../../client/connect.ts';
+import { errors } from '../../client/errors.ts';
 import { createCall } from '../../client/invoke.ts';
 import type { ClientFunction } from '../../client/timeouts.ts';
+import { pause } from '../../client/waiting.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 
 /** Functions that always answer this; the pauses that a caller with this chance made, and how often it asked. */
@@ -72,4 +74,35 @@ test('what will not mend by itself is asked once', async () => {
   const { calls, error } = await askOf({ status: 403, name: 'AccessDeniedException' }, 1, ROLLBACK);
   expect(error).toMatchObject({ retryable: false });
   expect(calls).toBe(1);
+});
+
+test.each([
+  ['while it waits to ask again', 'pause'],
+  ['while the embedded cloud starts', 'start'],
+])('an abort %s is thrown as its reason', async (_name, when) => {
+  const ending = new AbortController();
+  const reason = new Error('enough');
+  const begun = Promise.withResolvers<void>();
+  const call = createCall({
+    connection: async () => {
+      if (when === 'start') {
+        begun.resolve();
+        return new Promise<never>(() => undefined);
+      }
+      throw new errors.CloudUnavailable('not there yet');
+    },
+    reconnect: async () => undefined,
+    namePrefix: 'walkback',
+    signal: undefined,
+    sleep: (_ms, signal) => {
+      begun.resolve();
+      return pause(1_000_000, signal);
+    },
+    random: () => 1,
+  });
+  const [name, request] = ROLLBACK;
+  const asked = call(name, request, { signal: ending.signal });
+  await begun.promise;
+  ending.abort(reason);
+  await expect(asked).rejects.toBe(reason);
 });
