@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { isJson, type Json, jsonProblem } from '../contract/json.ts';
 import { CliError } from './failure.ts';
+import { readNamedFile } from './named-files.ts';
 
 /** JSON on the command line, or `@file`. */
 export const readJson = async (text: string, what: string): Promise<Json> => {
-  const content = text.startsWith('@') ? await readFile(text.slice(1), 'utf8') : text;
+  const content = text.startsWith('@') ? await readNamedFile(text.slice(1)) : text;
   try {
     const value: unknown = JSON.parse(content);
     if (isJson(value)) return value;

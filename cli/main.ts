@@ -13,14 +13,26 @@ import { printable, wrap } from './terminal/text.ts';
 /** Ctrl-C reaches us twice, from the terminal and from the launcher; a later one means "now". */
 const IMPATIENT_AFTER_MS = 1000;
 
+/** Where the shell stands; undefined when somebody deleted that directory. */
+const cwd = ((): string | undefined => {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+})();
+
 const terminal: Terminal = {
   env: process.env,
-  cwd: process.cwd(),
+  cwd: cwd ?? '/',
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   now: () => new Date(),
 };
+
+/** Nobody takes what the command says: a reader that closed early (`walkback log | head`), or a disk that is full. */
+let lost: NodeJS.ErrnoException | undefined;
 
 interface Signals {
   interrupted: AbortSignal;
@@ -41,6 +53,13 @@ const watchSignals = (): Signals => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   // A mistake in a server of the embedded cloud ends the command, and everything is put away first.
   process.on('uncaughtException', (error) => interrupted.abort(error));
+  // What is under way is put away before the end, as after Ctrl-C.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    lost ??= error;
+    interrupted.abort(new CliError('Interrupted', 'Nobody reads what the command says.'));
+  });
+  // What is said there is for people; work does not end because nobody reads it.
+  process.stderr.on('error', () => undefined);
   return {
     interrupted: interrupted.signal,
     leaveTo: async (work) => {
@@ -53,6 +72,8 @@ const watchSignals = (): Signals => {
     },
   };
 };
+
+const isJson = process.argv.includes('--json');
 
 const showFailure = (failure: Failure, json: boolean): void => {
   if (json) {
@@ -67,6 +88,15 @@ const showFailure = (failure: Failure, json: boolean): void => {
   process.stderr.write(`${paint.red(failure.name)}${text.slice(failure.name.length)}${hint}\n`);
 };
 
+/** A reader that closes early is not an error; an answer that could not be written is. */
+const lostCode = (): number => {
+  if (lost === undefined || lost.code === 'EPIPE') return EXIT_CODES.ok.code;
+  const message = `The answer could not be written: ${lost.message}. What was asked for may be done.`;
+  const hint = 'walkback log and walkback saga list show what was done';
+  showFailure({ name: 'InternalError', message, hint, exitCode: EXIT_CODES.failed.code }, isJson);
+  return EXIT_CODES.failed.code;
+};
+
 const run = async (argv: readonly string[]): Promise<number> => {
   const { interrupted: signal, leaveTo } = watchSignals();
   const connect: App['connect'] = async (flags, options) => {
@@ -76,18 +106,23 @@ const run = async (argv: readonly string[]): Promise<number> => {
   };
   const app: App = { terminal, signal, connect, page: (text) => leaveTo(() => page(terminal, text)) };
   try {
+    if (cwd === undefined) {
+      const hint = 'go to one that is: cd ~';
+      throw new CliError('ProjectsRootNotFound', 'The current directory is not there any more.', { hint });
+    }
     await createProgram(app).parseAsync(argv, { from: 'user' });
     return EXIT_CODES.ok.code;
   } catch (error) {
+    if (lost !== undefined) return lostCode();
     const failure = describeFailure(error);
-    if (failure.message !== '') showFailure(failure, argv.includes('--json'));
+    if (failure.message !== '') showFailure(failure, isJson);
     return failure.exitCode;
   }
 };
 
-// A reader that closes early (`walkback log | head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-
 const exitCode = await run(process.argv.slice(2));
 // Work that an interrupt left behind must not keep the process alive.
-process.stdout.write('', () => process.exit(exitCode));
+process.stdout.write('', (error) => {
+  lost ??= error ?? undefined;
+  process.exit(exitCode === EXIT_CODES.ok.code ? lostCode() : exitCode);
+});

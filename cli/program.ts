@@ -3,7 +3,8 @@ import { EXIT_CODES } from '../contract/exit-codes.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
 import { addCommands } from './commands.ts';
-import { paintFor } from './terminal/terminal.ts';
+import { parseDirectory } from './options.ts';
+import { paintFor, widthOf } from './terminal/terminal.ts';
 
 const exitCodeHelp = (): string =>
   Object.values(EXIT_CODES)
@@ -42,14 +43,14 @@ export const createProgram = (app: App): Command => {
     .option('--json', 'machine-readable answer on stdout, errors as JSON on stderr')
     .addOption(new Option('--local', 'use the embedded cloud').conflicts('aws'))
     .option('--aws', 'use the deployed functions')
-    .option('--data <dir>', "the embedded cloud's data directory (WALKBACK_DATA)")
+    .option('--data <dir>', "the embedded cloud's data directory (WALKBACK_DATA)", parseDirectory)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void app.terminal.stdout.write(text),
       writeErr: (text) => void app.terminal.stderr.write(text),
       // The message comes once, from main.ts.
       outputError: () => undefined,
-      getOutHelpWidth: () => Math.min(app.terminal.stdout.columns ?? 80, 110),
+      getOutHelpWidth: () => Math.min(widthOf(app.terminal), 110),
       getOutHasColors: () => paint.enabled,
     })
     .configureHelp({

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
+import { readNamedFile } from '../named-files.ts';
 
 const content = z.strictObject({
   tools: z.array(z.unknown()).default([]),
@@ -11,8 +11,9 @@ const content = z.strictObject({
 });
 
 const read = async (file: string) => {
+  const text = await readNamedFile(file);
   try {
-    return content.parse(JSON.parse(await readFile(file, 'utf8')));
+    return content.parse(JSON.parse(text));
   } catch (cause) {
     throw new CliError('InvalidInput', `${file} is not a catalog file.`, {
       cause,

@@ -5,6 +5,7 @@ import { MIB } from '../../contract/sizes.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, describeFailure } from '../failure.ts';
+import { writingNamedFile } from '../named-files.ts';
 import { parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { formatBytes, listSome, plural } from '../terminal/text.ts';
@@ -64,17 +65,17 @@ export const defineExport = (command: Command, app: App): void => {
         const sessionId = await resolveSession(run, session);
         const file = options.output ?? `${sessionId}.html`;
         const { exportSession } = await import('../../console/export/session-file.ts');
+        const fill = (write: (piece: string) => Promise<void>) =>
+          exportSession({
+            ask: (name, input) => run.invoke(`walkback-${name}`, input),
+            isNotFound: (error) => errorRow(describeFailure(error).name)?.exitCode === 'notFound',
+            sessionId,
+            maxBytes: options.maxMegabytes * MIB,
+            now: () => run.terminal.now(),
+            write,
+          });
         const told = await run.progress(`Writing ${file}`, () =>
-          written(file, (write) =>
-            exportSession({
-              ask: (name, input) => run.invoke(`walkback-${name}`, input),
-              isNotFound: (error) => errorRow(describeFailure(error).name)?.exitCode === 'notFound',
-              sessionId,
-              maxBytes: options.maxMegabytes * MIB,
-              now: () => run.terminal.now(),
-              write,
-            }),
-          ),
+          writingNamedFile(file, () => written(file, fill)),
         );
         return {
           value: { file, ...told },

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { AnchorsAnswer, StoredAnchor } from '../../contract/saga-answers.ts';
 import { type CheckedDay, checkDigests, type DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import type { Run } from '../app.ts';
-import { CliError } from '../failure.ts';
+import { readNamedFile } from '../named-files.ts';
 import { wrongRelease } from './ledger-evidence.ts';
 
 /** Digests of days, each read and checked once. */
@@ -29,14 +28,6 @@ const readAnchors = async (run: Run, day: string): Promise<AnchorsAnswer> => {
   return { ...last, anchors };
 };
 
-const readKey = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new CliError('InvalidInput', `${file} cannot be read: ${String(cause)}`, { cause });
-  }
-};
-
 const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
   digest: day,
   message: `its digests end at ${digests.at(-1)?.digest.until ?? 'its beginning'}; later ones are missing`,
@@ -44,7 +35,7 @@ const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
 
 /** `keyFiles`: PEM files of the keys that may have signed, and no other; without any, the one that signs now. */
 export const openDigests = async (run: Run, keyFiles: readonly string[]): Promise<Digests> => {
-  const pinned = await Promise.all(keyFiles.map(readKey));
+  const pinned = await Promise.all(keyFiles.map(readNamedFile));
   const checked = new Map<string, CheckedDay>();
   let isAsked = false;
   const check = async (day: string): Promise<CheckedDay> => {

@@ -5,6 +5,7 @@ import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { writingNamedFile } from '../named-files.ts';
 import { parseDay, parseId, parseWholeNumber } from '../options.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
 import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
@@ -106,7 +107,7 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       const { csv, count, value } = await run.progress('Reading the ledger', () => read(run, options));
       // Finance data: for the owner of the file only.
       const mark = options.bom === true ? BYTE_ORDER_MARK : '';
-      await writeFile(file, `${mark}${csv()}`, { mode: 0o600 });
+      await writingNamedFile(file, () => writeFile(file, `${mark}${csv()}`, { mode: 0o600 }));
       const counts = Object.entries(value).map(([name, rows]) => [
         name,
         Array.isArray(rows) ? rows.length : true,

@@ -6,7 +6,14 @@ import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
-import { collectMetadata, parseBytes, parseId, parseWholeNumber, sessionIdFor } from '../options.ts';
+import {
+  collectMetadata,
+  parseBytes,
+  parseDirectory,
+  parseId,
+  parseWholeNumber,
+  sessionIdFor,
+} from '../options.ts';
 import { startedSession } from '../view/session-views.ts';
 
 interface Options {
@@ -87,7 +94,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
         'this machine that holds git repositories (or is one); nothing in them is changed, and an invisible ' +
         '.agent-shadow directory keeps the captures. On AWS, name the E2B sandbox with --sandbox.',
     )
-    .requiredOption('--root <dir>', 'directory that holds the repositories')
+    .requiredOption('--root <dir>', 'directory that holds the repositories', parseDirectory)
     .option('--id <id>', 'session id (default: made from the directory name)', parseId)
     .option('--sandbox <id>', 'E2B sandbox that holds --root', parseId)
     .option('--template <name>', 'sandbox template to rehydrate with')

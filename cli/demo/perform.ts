@@ -8,11 +8,11 @@ import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
 import { ACTS, type ActName, PLAYED } from './acts.ts';
 import { isEqual } from './fingerprint.ts';
+import { commandsToLook } from './kept.ts';
 import { PLAY, type Told } from './play-act.ts';
 import { proofTable } from './proof-view.ts';
 import { openProviders, type Providers } from './providers.ts';
 import { createScreen, formatSeconds, type Screen, timed } from './screen.ts';
-import { SESSION } from './story.ts';
 
 interface Played extends Told {
   name: ActName;
@@ -133,7 +133,9 @@ export const performDemo = async (
   } finally {
     if (options.keep) {
       screen.line();
-      screen.line(`kept: walkback log --session ${SESSION} --data ${shellWord(directory)}`);
+      screen.line(`kept in ${directory}`);
+      for (const command of commandsToLook(options.acts))
+        screen.line(`  ${command} --data ${shellWord(directory)}`);
     } else await rm(directory, { recursive: true, force: true });
   }
 };

@@ -1,17 +1,17 @@
 import type { ListedSession, StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, plural, printableLine, truncate, truncateStart, widest } from '../terminal/text.ts';
+import { formatTime, plural, printableLine, truncateStart, widest } from '../terminal/text.ts';
 
 /** Everything but id and root, with the gaps. */
 const FIXED_COLUMNS = 37;
 
-/** Rows of `walkback session list`: plain text, one array per session. */
+/** Rows of `walkback session list`: plain text, one array per session. Ids are whole, because that is what other commands take. */
 export const sessionRows = (sessions: readonly ListedSession[], width: number, now: Date): string[][] => {
-  const idWidth = Math.min(32, widest(sessions.map((session) => session.sessionId)));
+  const idWidth = widest(sessions.map((session) => session.sessionId));
   const rootWidth = Math.max(12, width - FIXED_COLUMNS - idWidth);
   return sessions.map((session) => [
-    truncate(session.sessionId, idWidth),
+    session.sessionId,
     session.status,
     `cp-${session.seq}`,
     formatTime(session.updatedAt, now),

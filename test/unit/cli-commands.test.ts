@@ -367,3 +367,31 @@ describe('the default session', () => {
     expect(onAws.failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
   });
 });
+
+describe('files that are named on the command line', () => {
+  test.each([
+    ['saga', 'start', 'refund', '--by', 'me', '--input', '@/nonexistent/input.json'],
+    ['saga', 'submit', 's-1', 'call-1', '--tool', 'pay', '--arguments', '@/nonexistent/input.json'],
+    ['tool', 'call', 'pay', '--request', 'r-1', '--arguments', '@/nonexistent/input.json'],
+    ['catalog', 'put', '/nonexistent/catalog.json'],
+    ['verify-commitments', '/nonexistent/commitments.json', '--session', 's'],
+    ['ledger', 'verify', 's-1', '--public-key', '/nonexistent/key.pem'],
+  ])('%s %s: one that cannot be read is named, and nothing is asked', async (...words) => {
+    const { calls, failure } = await runCommand(words);
+    expect(failure).toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringMatching(/^\/nonexistent\/\S+ cannot be read: ENOENT/),
+      exitCode: 2,
+    });
+    expect(calls).toEqual([]);
+  });
+
+  test('one that cannot be written is named', async () => {
+    const words = ['ledger', 'export', '/nonexistent/ledger.csv', '--day', '2026-01-31'];
+    const { failure } = await runCommand(words, { answers: { 'walkback-query-ledger': { entries: [] } } });
+    expect(failure).toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringMatching(/^\/nonexistent\/ledger\.csv cannot be written: ENOENT/),
+    });
+  });
+});

@@ -1,4 +1,6 @@
 /** What the command says about itself, although a command's module is loaded only when it runs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMAND_GROUPS } from '../../cli/commands.ts';
 import { runCommand } from '../support/recording-app.ts';
@@ -40,4 +42,46 @@ test('help reaches the commands of a command', async () => {
     name: 'InvalidInput',
     message: "unknown command 'bogus'",
   });
+});
+
+/** What the page about the command has between back ticks, without the name of the program. */
+const page = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+const code = [...page.matchAll(/`(?:npx )?(?:walkback )?([^`\n]+)`/g)].map(([, span = '']) => `${span} `);
+
+const completed = async (...words: string[]): Promise<string[]> => {
+  const { stdout } = await runCommand(['completion', '--words', words.map((word) => `:${word}\n`).join('')]);
+  return stdout.split('\n').filter((word) => word !== '');
+};
+
+/** Every command that does something, and not only holds others. */
+const findCommands = async (): Promise<string[]> => {
+  const found = rows.map(async ({ name }) => {
+    const below = (await completed(name, '')).filter((word) => word !== 'help');
+    return below.length === 0 ? [name] : below.map((word) => `${name} ${word}`);
+  });
+  return (await Promise.all(found)).flat();
+};
+
+test('the page about the command has a place for every command, and no option that is not there', async () => {
+  const paths = await findCommands();
+  expect(paths.length).toBeGreaterThan(60);
+  const missing = paths.filter((path) => !code.some((span) => span.startsWith(`${path} `)));
+  expect(missing).toEqual([]);
+  const unknown: string[] = [];
+  let looked = 0;
+  for (const path of paths) {
+    const flags = await completed(...path.split(' '), '--');
+    for (const span of code.filter((one) => one.startsWith(`${path} `))) {
+      // What follows a lone -- is another program's.
+      for (const [flag] of span
+        .split(' -- ', 1)
+        .join('')
+        .matchAll(/--[a-z][a-z-]*/g)) {
+        looked += 1;
+        if (!flags.includes(flag)) unknown.push(`${path} ${flag}`);
+      }
+    }
+  }
+  expect(unknown).toEqual([]);
+  expect(looked).toBeGreaterThan(80);
 });

@@ -61,10 +61,15 @@ describe('the list of sessions', () => {
   });
 
   test('keeps the end of a long root, and fits 80 columns', () => {
-    const long = session({ sessionId: 's'.repeat(64), projectsRoot: `/${'deep/'.repeat(30)}work` });
+    const long = session({ sessionId: 's'.repeat(31), projectsRoot: `/${'deep/'.repeat(30)}work` });
     const lines = sessionTable([long], paint, 80, NOW).split('\n');
     expect(lines[1]).toMatch(/…[a-z/]*\/work$/);
     for (const line of lines) expect(visibleLength(line)).toBeLessThanOrEqual(80);
+  });
+
+  test('never cuts an id, which is what other commands take', () => {
+    const sessionId = `claude-${'0123456789ab'.repeat(3)}`;
+    expect(sessionTable([session({ sessionId })], paint, 40, NOW)).toContain(`${sessionId} `);
   });
 
   test('says how to begin when it is empty', () => {

@@ -1,0 +1,52 @@
+/** The command where what it says goes nowhere, and where the shell stands in a directory that is gone. */
+import { spawn } from 'node:child_process';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+
+const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
+
+/** Runs it in bash, where `$walkback` is the command. */
+const shell = async (script: string): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+  await using home = await mkdtempDisposable(join(tmpdir(), 'walkback-streams-'));
+  const child = spawn('bash', ['-c', script], {
+    cwd: home.path,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home.path,
+      WALKBACK_DATA: join(home.path, 'data'),
+      walkback: `${process.execPath} ${LAUNCHER}`,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ]);
+  return { code, stdout, stderr };
+};
+
+test('an answer that could not be written is an error', async () => {
+  const { code, stderr } = await shell('$walkback doctor >/dev/full');
+  expect(code).toBe(1);
+  expect(stderr).toContain('The answer could not be written: ENOSPC');
+});
+
+test('a reader that closes early is none, and what nobody reads on stderr ends no work', async () => {
+  expect(await shell('set -o pipefail; $walkback --help | head -1')).toMatchObject({ code: 0, stderr: '' });
+  // It says there which cloud it uses, and asks that one several times.
+  const ask =
+    'AWS_ENDPOINT_URL_LAMBDA=http://127.0.0.1:1 AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=y $walkback session list';
+  const closed = await shell(`exec 2> >(:); wait $!; ${ask}; echo "ended with $?"`);
+  expect(closed.stdout).toContain('ended with 5');
+});
+
+test('a directory that is not there any more is told by its name', async () => {
+  const { code, stderr } = await shell('mkdir gone && cd gone && rmdir ../gone && $walkback session list');
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^ProjectsRootNotFound: The current directory is not there any more/m);
+  expect(stderr).not.toContain('    at ');
+});
