@@ -5,7 +5,6 @@
  */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod';
 import { isRefusal } from '../contract/errors.ts';
@@ -14,8 +13,11 @@ import type { Invocation } from '../core/shared/deadline.ts';
 import { isWalkbackError } from '../core/shared/errors.ts';
 import { parseInput } from '../core/shared/parse-input.ts';
 import { createRuntime, metricsNamespace, processEnvironment, type Runtime } from './runtime.ts';
+import { loadTracing } from './tracing.ts';
 
 const SERVICE = 'walkback';
+
+const tracing = await loadTracing(processEnvironment(), SERVICE);
 
 /** The error that the caller sees. Lambda uses `name` as `errorType`. The stack would be in its answer. */
 class FunctionError extends Error {
@@ -38,17 +40,6 @@ const publicError = (error: unknown, requestId: string): FunctionError =>
 
 export type UseCase<Input, Output> = (input: Input, invocation: Invocation) => Promise<Output>;
 
-/** `work` in a span of its own. Powertools has this as a decorator, which Node does not run: it is applied by hand. */
-const traced = <Given extends unknown[], Answer>(
-  tracer: Tracer,
-  name: string,
-  work: (...given: Given) => Promise<Answer>,
-): ((...given: Given) => Promise<Answer>) => {
-  const method = { value: work };
-  tracer.captureMethod({ subSegmentName: `## ${name}`, captureResponse: false })({}, name, method);
-  return method.value;
-};
-
 /** A handler without input schema, for events that come from AWS itself. */
 export const createEventHandler = <Input, Output>(
   name: string,
@@ -60,7 +51,6 @@ export const createEventHandler = <Input, Output>(
     serviceName: SERVICE,
     defaultDimensions: { function: name },
   });
-  const tracer = new Tracer({ serviceName: SERVICE });
   let wired: Promise<UseCase<Input, Output>> | undefined;
 
   const useCase = () => {
@@ -78,18 +68,16 @@ export const createEventHandler = <Input, Output>(
               metric.endsWith('Seconds') ? MetricUnit.Seconds : MetricUnit.Count,
               value,
             ),
-          annotate: (key, value) => tracer.putAnnotation(key, value),
+          annotate: tracing.annotate,
         },
       ),
     );
     return wired;
   };
 
-  const run = traced(tracer, name, async (event: Input, invocation: Invocation) => {
-    tracer.annotateColdStart();
-    tracer.addServiceNameAnnotation();
-    return (await useCase())(event, invocation);
-  });
+  const run = tracing.spanned(name, async (event: Input, invocation: Invocation) =>
+    (await useCase())(event, invocation),
+  );
 
   return async (event: Input, context: Context): Promise<Output> => {
     const startedMs = Date.now();

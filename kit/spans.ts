@@ -6,6 +6,7 @@ import type { Tracer } from '@aws-lambda-powertools/tracer';
 import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
+import { mayBeTraced } from '../core/shared/traced.ts';
 
 /** Wraps a call, and answers its answer. */
 export type Trace = (request: ToolRequest, call: () => Promise<Outcome>) => Promise<Outcome>;
@@ -46,8 +47,7 @@ const loadTracer = async (): Promise<Tracer | undefined> => {
  * no tracer is even made: it would change how an author's own X-Ray SDK behaves. Requests to providers are the author's to trace.
  */
 export const createSpans = (env: Readonly<Record<string, string | undefined>>): Trace => {
-  if (env['AWS_LAMBDA_FUNCTION_NAME'] === undefined) return untraced;
-  if (env['POWERTOOLS_TRACE_ENABLED'] === 'false') return untraced;
+  if (!mayBeTraced(env)) return untraced;
   let loading: Promise<Tracer | undefined> | undefined;
   return async (request, call) => {
     const tracer = await (loading ??= loadTracer());

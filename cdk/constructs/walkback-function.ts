@@ -158,7 +158,12 @@ export class WalkbackFunction extends Construct {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      environment: { POWERTOOLS_SERVICE_NAME: 'walkback', POWERTOOLS_METRICS_NAMESPACE: props.namePrefix },
+      environment: {
+        POWERTOOLS_SERVICE_NAME: 'walkback',
+        POWERTOOLS_METRICS_NAMESPACE: props.namePrefix,
+        // What would trace is then not even loaded.
+        ...(props.tracing ? {} : { POWERTOOLS_TRACE_ENABLED: 'false' }),
+      },
       environmentEncryption: props.encryptionKey,
       reservedConcurrentExecutions: props.reservedConcurrency,
       vpc: props.vpc,

@@ -24,10 +24,12 @@ const followedIn = async (before: string): Promise<string[]> => {
   return JSON.parse(stdout) as string[];
 };
 
-test('in the embedded cloud, where nothing is traced, no promise is followed', async () => {
+test('where nothing is traced, no promise is followed', async () => {
   const cloud = JSON.stringify(join(PROJECT, 'local/lambda/environment.ts'));
-  expect(await followedIn('')).toEqual(['AWSXRay']);
-  expect(await followedIn(`(await import(${cloud})).installEnvironment({});`)).toEqual([]);
+  const lambda = "process.env['AWS_LAMBDA_FUNCTION_NAME'] = 'f';";
+  expect(await followedIn(lambda)).toEqual(['AWSXRay']);
+  expect(await followedIn('')).toEqual([]);
+  expect(await followedIn(`${lambda} (await import(${cloud})).installEnvironment({});`)).toEqual([]);
 });
 
 const TRACE = '1-5759e988-bd862e3fe1be46a994272793';
