@@ -57,6 +57,17 @@ describe('an amount in the ledger', () => {
     ]);
   });
 
+  test('is taken back too when the compensator answers that it found nothing', async () => {
+    const { entries, state } = await run(payTool({ minorUnits: true }), (request) =>
+      isUndo(request) ? { Payload: { outcome: 'absent' } } : committed(PAID),
+    );
+    expect(state.status).toBe('COMPENSATED');
+    expect(outcomesOf(entries)).toEqual([
+      { direction: 'forward', money: '19.99 USD' },
+      { direction: 'undo', money: '19.99 USD' },
+    ]);
+  });
+
   test('of an undo is its own: a part may be taken back, in another currency', async () => {
     const partly = payTool({
       compensation: {

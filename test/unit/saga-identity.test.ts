@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Actor, Person } from '../../contract/identity.ts';
 import { toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
+import type { ChildrenPlanStep } from '../../core/saga/plan/plan-children.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 const PERSON: Person = { iss: 'https://id.example', sub: 'u-1', email: 'rita@example.com' };
@@ -84,6 +85,36 @@ const signedIn = (nowMs: number, secondsAgo: number): Actor =>
   person({ authTime: new Date(nowMs - secondsAgo * 1000).toISOString() });
 const approve = { sagaId: SAGA, stepId: 'pay', decision: 'approve' as const };
 
+const MAIL = { id: 'mail', tool: 'mail', arguments: {} };
+const PAY = { id: 'pay', tool: 'pay', arguments: {} };
+
+/** The names of the errors that somebody meets who signed in long ago, and then again just now, and approves this step. */
+const freshlyAsked = async (step: ChildrenPlanStep): Promise<(string | undefined)[]> => {
+  const names: (string | undefined)[] = [];
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable'), scriptedTool('mail', 'irreversible')],
+    steps: [step],
+    answer: () => committed(),
+    onAwait: async ({ sagaId, step: stepId }) => {
+      if (sagaId !== SAGA) return false;
+      for (const secondsAgo of [FRESH_SECONDS + 1, 0]) {
+        const by = signedIn(saga.clock.nowMs(), secondsAgo);
+        const asked = saga.machine.answer({ sagaId, stepId, decision: 'approve', by });
+        names.push(
+          await asked.then(
+            () => undefined,
+            (error: unknown) => (error instanceof Error ? error.name : String(error)),
+          ),
+        );
+      }
+      return true;
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  return names;
+};
+
 describe('an approval', () => {
   test('keeps the person in the entry, under its hash, and tells who it was', async () => {
     const answers: unknown[] = [];
@@ -141,6 +172,35 @@ describe('an approval', () => {
       await machine.answer({ ...approve, by: signedIn(nowMs, FRESH_SECONDS) });
     });
     expect(state.status).toBe('COMPLETED');
+  });
+
+  test.each<[string, ChildrenPlanStep]>([
+    ['a child', { id: 'pay', saga: { plan: { steps: [MAIL] } } }],
+    [
+      'a child of a child',
+      { id: 'pay', saga: { plan: { steps: [{ id: 'in', saga: { plan: { steps: [MAIL] } } }] } } },
+    ],
+    [
+      'one of the branches',
+      {
+        id: 'pay',
+        branches: [
+          { id: 'a', plan: { steps: [PAY] } },
+          { id: 'b', plan: { steps: [MAIL] } },
+        ],
+      },
+    ],
+    ['each', { id: 'pay', each: '{% [1, 2] %}', plan: { steps: [MAIL] } }],
+    ['an agent', { id: 'pay', interactive: { onIdle: 'unwind', allowIrreversible: ['mail'] } }],
+  ])('of a step that lets %s do it needs that too', async (_, step) => {
+    const names = await freshlyAsked({ ...step, approval: { timeoutSeconds: 3600 } });
+    expect(names).toEqual(['ProofTooOld', undefined]);
+  });
+
+  test('of a step whose sagas can be taken back, or ask themselves, does not need it', async () => {
+    const asks = { ...MAIL, approval: { timeoutSeconds: 3600 } };
+    const step = { id: 'pay', saga: { plan: { steps: [PAY, asks] } }, approval: { timeoutSeconds: 3600 } };
+    expect(await freshlyAsked(step)).toEqual([undefined, undefined]);
   });
 
   test('of other arguments than were shown is AnswerConflict', async () => {

@@ -280,6 +280,41 @@ describe('turning back', () => {
     await expectSound(saga);
   });
 
+  test('so many of the last steps are those that stand, also after an earlier rewind', async () => {
+    const saga = await opened({ answer: ({ step }) => (step === 'no' ? rejected() : committed()) });
+    for (const step of ['one', 'two', 'three', 'no']) await saga.submit(step, 'pay');
+    const back = async (requestId: string, steps: number) => {
+      await saga.machine.rewind({ sagaId: SAGA, requestId, to: { steps }, by: 'ada' });
+      await saga.machine.settle();
+      return executed(saga).at(-1);
+    };
+    expect(await back('first', 1)).toBe('compensate three');
+    expect(await back('second', 1)).toBe('compensate two');
+    await saga.submit('four', 'look');
+    await expect(back('third', 3)).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringContaining('2 steps that stand'),
+    });
+    expect(await back('fourth', 2)).toBe('compensate one');
+    expect((await saga.submit('five', 'pay')).step.status).toBe('committed');
+    await expectSound(saga);
+  });
+
+  test('a rewind brings no plan to a saga that has none', async () => {
+    const saga = await opened({ answer: ({ step }) => (step === 'no' ? rejected() : committed()) });
+    for (const step of ['one', 'no', 'two']) await saga.submit(step, 'pay');
+    const plan = { steps: [{ id: 'other', tool: 'pay', arguments: {} }] };
+    for (const to of [{ steps: 1 }, { steps: 2 }, { stepId: 'one' }]) {
+      await expect(
+        saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to, plan, by: 'ada' }),
+      ).rejects.toMatchObject({
+        name: 'PlanRefused',
+        message: expect.stringContaining('its steps are submitted'),
+      });
+    }
+    expect((await saga.seen()).state.epoch).toBe(0);
+  });
+
   test('a closed saga is undone by an operator', async () => {
     const saga = await opened();
     for (const step of ['one', 'two']) await saga.submit(step, 'pay');

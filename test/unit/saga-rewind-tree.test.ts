@@ -1,5 +1,6 @@
 /** A root whose children did something that nothing takes back is not undone or rewound over it unasked (L6). */
 import { describe, expect, test } from 'vitest';
+import type { RewindAnswer } from '../../contract/rewind.ts';
 import { expectSoundTree, put, ROOT, treeSaga } from '../support/tree-saga.ts';
 
 const mail = { id: 'mail', tool: 'mail', arguments: {} };
@@ -72,4 +73,29 @@ test('a root is rewound over children that can be undone: they are unwound, and 
   expect(standing.toSorted()).toEqual(['a', 'b', 'first']);
   expect(saga.provider.doubled).toEqual([]);
   expect(saga.provider.log.filter(({ what }) => what === 'undo')).toHaveLength(2);
+});
+
+test('the step whose children still run is the last one: one step back takes back nothing before it', async () => {
+  let planned: RewindAnswer | undefined;
+  const saga = await treeSaga({
+    plan: {
+      steps: [put('first'), put('second'), { id: 'below', saga: { plan: { steps: [put('inner')] } } }],
+    },
+    onInvoke: async ({ step, operation }) => {
+      if (step !== 'inner' || operation !== 'execute' || planned !== undefined) return;
+      planned = await saga.machine.rewind({ sagaId: ROOT, to: { steps: 1 }, requestId: 'rw', by: 'rita' });
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  expect(planned?.saga).toMatchObject({ after: 'second', plan: { undo: [{ step: 'below' }] } });
+  expect(saga.headOf(ROOT).state).toMatchObject({ status: 'COMPLETED', epoch: 1 });
+  expectSoundTree(saga);
+  expect(saga.provider.log.map(({ what, resource }) => `${what} ${resource}`)).toEqual([
+    'put first',
+    'put second',
+    'put inner',
+    'undo inner',
+    'put inner',
+  ]);
 });

@@ -153,7 +153,7 @@ const undoFacts = (
         },
       ];
     case 'absent':
-      return [{ direction: 'undo', status: 'committed', ...attempt }];
+      return [{ direction: 'undo', status: 'committed', ...attempt, ...price }];
     case 'unknown':
       return [{ direction: 'undo', status: 'unknown', ...attempt, error: outcome.error }];
     case 'rejected': {

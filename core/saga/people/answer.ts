@@ -14,6 +14,7 @@ import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
 import { requireFresh, requireOther } from './identify.ts';
+import { opensIrreversible } from './opens-irreversible.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -84,7 +85,10 @@ export const createAnswer =
     }
     if (request.decision === 'approve') {
       requireOther(request.by, head.requestedBy);
-      if (waited.kind !== 'children' && waited.effect === 'irreversible') requireFresh(request.by, clock);
+      // A claim has no time, so nothing has to be looked up for it.
+      if (typeof request.by !== 'string' && (await opensIrreversible(store, head, waited))) {
+        requireFresh(request.by, clock);
+      }
     }
     const note = request.note === undefined ? {} : { note: request.note };
     const event = (now: SagaHead) => {

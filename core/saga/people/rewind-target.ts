@@ -2,7 +2,7 @@
 import type { StepTarget } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
-import type { SagaState } from '../model/state.ts';
+import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { Story } from './stories.ts';
 
 export interface RewindTarget {
@@ -15,18 +15,36 @@ export interface RewindTarget {
 }
 
 /** Steps that were started on the present way, the one in flight included. */
-const startedCount = ({ operation, effects, cursor }: SagaState): number => {
-  const inFlight = operation === null ? undefined : effects[operation.effect];
+const startedCount = ({ operation, wait, effects, cursor }: SagaState): number => {
+  const at = wait?.kind === 'children' ? wait.effect : operation?.effect;
+  const inFlight = at === undefined ? undefined : effects[at];
   return inFlight === undefined ? cursor : Math.max(cursor, inFlight.step + 1);
 };
 
-const cursorOf = ({ sagaId, state }: SagaHead, stories: readonly Story[], to: StepTarget): number => {
-  const started = startedCount(state);
+/** Took effect, may have, or answered: a step that was refused or taken back is none to go back over. */
+const isStep = ({ status, kind }: EffectRecord): boolean =>
+  status === 'committed' || status === 'started' || (status === 'unknown' && kind !== 'read');
+
+/**
+ * The places of the steps that may be taken back. Those of a plan are numbered again from where it was rewound to;
+ * those that were submitted keep their places, so what does not stand is left out.
+ */
+const placesOf = ({ state }: SagaHead): number[] =>
+  state.interactive === undefined
+    ? Array.from({ length: startedCount(state) }, (_, index) => index)
+    : state.effects.filter(isStep).map(({ step }) => step);
+
+const cursorOf = (head: SagaHead, stories: readonly Story[], to: StepTarget): number => {
+  const { sagaId } = head;
   if ('steps' in to) {
-    if (to.steps <= started) return started - to.steps;
+    const places = placesOf(head);
+    const cursor = places.at(-to.steps);
+    if (to.steps <= places.length && cursor !== undefined) return cursor;
+    const has = head.state.interactive === undefined ? 'has started' : 'has';
+    const which = head.state.interactive === undefined ? 'steps' : 'steps that stand';
     throw new WalkbackError(
       'InvalidInput',
-      `to.steps: saga ${sagaId} has started ${started} steps, so it cannot go back ${to.steps}.`,
+      `to.steps: saga ${sagaId} ${has} ${places.length} ${which}, so it cannot go back ${to.steps}.`,
     );
   }
   const last = stories.findLast(({ step, effect }) => step === to.stepId && effect.status === 'committed');

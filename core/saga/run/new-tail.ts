@@ -36,6 +36,11 @@ export const newTail = async (
   given: Json,
 ) => {
   const { sagaId, state, inputHash } = head;
+  if (state.interactive !== undefined) {
+    return refuse(
+      `plan: saga ${sagaId} has none, because its steps are submitted; rewind it without a plan, then submit other steps`,
+    );
+  }
   const reading = readingOf(store, head);
   const kept: PinnedStep[] = [];
   for (let index = 0; index < cursor; index += 1) kept.push(await reading.step(index, state));

@@ -84,7 +84,7 @@ const undoPrice = async (
   reading: Reading,
   effect: EffectRecord,
   { compensation, minorUnits }: PinnedToolStep,
-  outcome: Committed,
+  undone: Json,
   evaluate: Evaluate,
 ): Promise<PricedFact> => {
   const committed = await entryAt(reading, effect.endSeq);
@@ -104,24 +104,44 @@ const undoPrice = async (
     arguments: await argumentsOf(reading, effect),
     result: committed.result,
     externalRef: ('externalRef' in committed ? committed.externalRef : undefined) ?? null,
-    undone: outcome.result,
+    undone,
   };
   return pricedFact(await moneyOf(expressions, scope, evaluate));
+};
+
+/** What a compensator answered when nothing is left; undefined when something may be. */
+const undoneResult = (outcome: OutcomeEvent['outcome']): Json | undefined => {
+  switch (outcome.outcome) {
+    case 'committed':
+      return outcome.result;
+    // It found nothing, which counts as undone (decide-outcome.ts).
+    case 'absent':
+      return null;
+    case 'rejected':
+    case 'unknown':
+      return undefined;
+  }
 };
 
 export const createPrice =
   (evaluate: Evaluate): Price =>
   async (reading, state, step, event) => {
-    const { outcome } = event;
-    const effect = state.effects[event.operation.effect];
-    if (step.kind === 'children' || outcome.outcome !== 'committed' || effect === undefined) return event;
+    const { outcome, operation } = event;
+    const effect = state.effects[operation.effect];
+    if (step.kind === 'children' || effect === undefined) return event;
     const { amount, currency, minorUnits } = step;
     if (amount === undefined || currency === undefined) return event;
-    const price =
-      event.operation.direction === 'undo'
-        ? await undoPrice(reading, effect, step, outcome, evaluate)
-        : await forwardPrice(reading, effect, { amount, currency, minorUnits }, outcome, evaluate);
-    return { ...event, price };
+    if (operation.direction === 'undo') {
+      const undone = undoneResult(outcome);
+      return undone === undefined
+        ? event
+        : { ...event, price: await undoPrice(reading, effect, step, undone, evaluate) };
+    }
+    if (outcome.outcome !== 'committed') return event;
+    return {
+      ...event,
+      price: await forwardPrice(reading, effect, { amount, currency, minorUnits }, outcome, evaluate),
+    };
   };
 
 /** What a step would move, when its arguments alone say it: for the person who approves it. */
