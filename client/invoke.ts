@@ -4,10 +4,10 @@
  */
 
 import type { Connection } from './connect.ts';
-import { isWalkbackError } from './errors.ts';
+import { errors, isWalkbackError } from './errors.ts';
 import { callLambda } from './lambda-call.ts';
 import type { Answer, Request } from './requests.ts';
-import { type ClientFunction, patienceMs } from './timeouts.ts';
+import { type ClientFunction, isClientFunction, patienceMs } from './timeouts.ts';
 import { unlessAborted } from './waiting.ts';
 
 export interface CallOptions {
@@ -72,6 +72,9 @@ export const createCall =
   (deps: InvokeDeps): Call =>
   async <T>(name: ClientFunction, request: object, { signal: own }: CallOptions = {}): Promise<T> => {
     const signal = joined(deps.signal, own);
+    // A program without types may have written another name.
+    if (!isClientFunction(name))
+      throw new errors.InvalidInput(`There is no function ${String(name)} for callers.`);
     const payload = JSON.stringify(request);
     const timeoutMs = (deps.patienceMs ?? patienceMs)(name);
     const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;

@@ -90,9 +90,11 @@ export const appliedRollback = (
   { to, undo, paint, width }: { to: string; undo: string | undefined; paint: Paint; width: number },
 ): string => {
   const count = plural(result.repositories.length, 'repository', 'repositories');
+  // Of a rollback to a checkpoint the name is the id.
+  const id = to === result.checkpointId ? '' : ` ${paint.dim(result.checkpointId)}`;
   const undoLines = undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`];
   return `${[
-    `${paint.green('✔')} Back at ${paint.yellow(to)} ${paint.dim(result.checkpointId)} in ${count}, epoch ${result.epoch}.`,
+    `${paint.green('✔')} Back at ${paint.yellow(to)}${id} in ${count}, epoch ${result.epoch}.`,
     ...repositoryLines(result.repositories, paint, width),
     ...messageLines(result, 'left behind'),
     ...effectLines(result, paint, width),

@@ -106,3 +106,20 @@ test.each([
   ending.abort(reason);
   await expect(asked).rejects.toBe(reason);
 });
+
+test('a function that is not there is told by its name', async () => {
+  const call = createCall({
+    connection: () => Promise.reject(new Error('not asked')),
+    reconnect: async () => undefined,
+    namePrefix: 'walkback',
+    signal: undefined,
+    sleep: async () => undefined,
+    random: () => 1,
+  });
+  const name: string = 'no-such';
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may write
+  await expect(call(name as ClientFunction, {})).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringContaining('no-such'),
+  });
+});
