@@ -6,6 +6,9 @@
 import * as z from 'zod';
 import { parseInput } from '../core/shared/parse-input.ts';
 
+/** A `Request` cannot be made of these. */
+const isMethod = (method: string): boolean => !/^(?:connect|trace|track)$/i.test(method);
+
 const eventSchema = z.object({
   version: z.literal('2.0'),
   rawPath: z.string().startsWith('/'),
@@ -14,7 +17,7 @@ const eventSchema = z.object({
   cookies: z.array(z.string()).default([]),
   requestContext: z.object({
     domainName: z.string().min(1),
-    http: z.object({ method: z.string().min(1) }),
+    http: z.object({ method: z.string().min(1).refine(isMethod, 'no method of a request') }),
   }),
   body: z.string().optional(),
   isBase64Encoded: z.boolean().default(false),

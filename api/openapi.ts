@@ -41,17 +41,46 @@ const ref = (name: string): Schema => ({ $ref: `#/components/responses/${name}` 
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is wrong.',
-  401: 'Nobody is signed in: no token, or one that is not accepted (then perhaps with the body of the gateway).',
-  403: 'The person may not do this.',
+  401: 'Nobody is signed in: no token, or one that is not accepted.',
+  403: 'The person may not do this, or the token lacks the scope.',
   404: 'There is no such thing.',
   409: 'Refused as things stand.',
   413: 'The request or the answer is too large.',
   429: 'Too many requests.',
+  431: 'The headers are larger than 10,240 bytes.',
+  500: 'The function of the API did not answer as one.',
   502: 'Something failed that should not have.',
   503: 'A service did not answer; the same request may work later.',
 };
 
 const STATUSES = Object.keys(MEANINGS);
+
+/** The gateway answers these by itself too, before a function is asked or when it has not answered. */
+const OF_GATEWAY = ['400', '401', '403', '413', '429', '503'];
+const OF_GATEWAY_ALONE = ['431', '500'];
+
+const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const bodyOf = (status: string): Schema => {
+  if (OF_GATEWAY_ALONE.includes(status)) return schemaRef('GatewayError');
+  return OF_GATEWAY.includes(status)
+    ? { anyOf: [schemaRef('Error'), schemaRef('GatewayError')] }
+    : schemaRef('Error');
+};
+
+const RETRY_AFTER: Schema = {
+  'Retry-After': {
+    schema: { type: 'integer' },
+    description: 'seconds; of the body `error`, when it is retryable',
+  },
+};
+
+/** What comes beside the body. */
+const HEADERS: Readonly<Record<string, Schema>> = {
+  401: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
 
 /** By status, so that the document says which errors have which. */
 const errorsOf = (status: string): string =>
@@ -72,6 +101,12 @@ const ERROR_BODY: Schema = {
       },
     },
   },
+};
+
+const GATEWAY_BODY: Schema = {
+  type: 'object',
+  required: ['message'],
+  properties: { message: { type: 'string', description: 'of API Gateway itself' } },
 };
 
 const operation = ({ name, description, callers, timeoutSeconds, input, answer }: NamedRow): Schema => {
@@ -103,7 +138,7 @@ export const openApiDocument = (): Schema =>
       title: 'Walkback',
       version: manifest.version,
       summary: 'What people may do with sessions, sagas and the ledger.',
-      description: `Every route is one function of docs/functions.md, and takes what it takes. A request that is not answered within ${API_PATIENCE_SECONDS} seconds is answered 202, and goes on: send the same request again, with the same request id. The routes of API Gateway itself answer {"message"}.`,
+      description: `Every route is one function of docs/functions.md, and takes what it takes. A request that is not answered within ${API_PATIENCE_SECONDS} seconds is answered 202, and goes on: send the same request again, with the same request id. What API Gateway answers by itself is {"message"}, without a name.`,
       license: { name: 'Unlicensed', identifier: 'LicenseRef-Unlicensed' },
     },
     servers: [{ url: '/', description: 'The output ApiUrl of the stack, or what walkback up prints' }],
@@ -132,20 +167,19 @@ export const openApiDocument = (): Schema =>
           description: 'An access token of the issuer of the stack, for its audience and scope',
         },
       },
-      schemas: { Error: ERROR_BODY },
+      schemas: { Error: ERROR_BODY, GatewayError: GATEWAY_BODY },
       responses: {
         StillRunning: {
-          ...json('The function goes on. Send the same request again.', {
-            $ref: '#/components/schemas/Error',
-          }),
-          headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'seconds' } },
+          ...json('The function goes on. Send the same request again.', schemaRef('Error')),
+          headers: RETRY_AFTER,
         },
         ...Object.fromEntries(
           STATUSES.map((status) => [
             `Status${status}`,
-            json(`${MEANINGS[Number(status)] ?? ''} ${errorsOf(status)}`.trim(), {
-              $ref: '#/components/schemas/Error',
-            }),
+            {
+              ...json(`${MEANINGS[Number(status)] ?? ''} ${errorsOf(status)}`.trim(), bodyOf(status)),
+              ...(HEADERS[Number(status)] !== undefined && { headers: HEADERS[Number(status)] }),
+            },
           ]),
         ),
       },

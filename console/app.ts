@@ -1,5 +1,5 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
@@ -38,6 +38,8 @@ interface PagesOptions {
   failureOf: (error: unknown) => Failure;
   now?: () => Date;
   patienceMs?: number;
+  /** Of every answer, that of an address without a page too. */
+  around?: MiddlewareHandler;
 }
 
 export interface ConsoleOptions extends Omit<PagesOptions, 'gate'> {
@@ -82,6 +84,9 @@ const ACTS: Readonly<Record<string, readonly [Act, string]>> = {
 /** Whoever asks waits so long for an end, and then looks at a page that says what is under way. */
 const PATIENCE_MS = 800;
 
+/** A page that was left while it was made, and is asked for again later, is made anew. Tabs in the background look once a minute. */
+const LOOK_MS = 2 * 60_000;
+
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
 
 const wantsJson = (c: Context<ConsoleEnv>): boolean =>
@@ -101,7 +106,7 @@ const failurePage = ({ name, message }: Failure, again?: string): Page => ({
   title: 'That did not work',
   body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
     again === undefined
-      ? html`<p class="hint">${errorRow(name)?.advice ?? ''}</p>`
+      ? html`${errorRow(name) === undefined ? html`` : html`<p class="hint">What to do: ${errorRow(name)?.advice}</p>`}`
       : html`<p>${link(again, 'Sign in again')}</p>`
   }</section>`,
   data: { error: { name, message } },
@@ -112,7 +117,7 @@ const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page =
   const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
   return {
     title: `${doing} …`,
-    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself; it goes on if you leave it.</p>`,
+    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself. The work goes on if you leave the page.</p>`,
     data: { isDone: false, doing, since: since.toISOString() },
     refreshSeconds: 1,
   };
@@ -129,12 +134,19 @@ const stillPage = (action: string, doing: string, fields: Readonly<Record<string
   data: { isDone: false, doing },
 });
 
+/** What people see is kept by no browser and no proxy, refusals and the way to the sign-in included. */
+const notKept: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+};
+
 /** The pages, behind a gate. */
 export const createPages = ({
   gate,
   failureOf,
   now = () => new Date(),
   patienceMs = PATIENCE_MS,
+  around,
 }: PagesOptions): Hono<ConsoleEnv> => {
   const app = new Hono<ConsoleEnv>();
   const work = createWork({ patienceMs, now });
@@ -169,7 +181,8 @@ export const createPages = ({
     return isElsewhere(result) ? c.redirect(result.location, 303) : send(c, result);
   };
 
-  app.use(gate.headers, gate.sameOrigin);
+  if (around !== undefined) app.use(around);
+  app.use(notKept, gate.headers, gate.sameOrigin);
   app.get('/console.js', (c) => c.body(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   app.get('/style.css', (c) => c.body(STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }));
   gate.addRoutes(app);
@@ -186,7 +199,7 @@ export const createPages = ({
       if (wantsJson(c)) return send(c, await show(visit));
       const { pathname, search } = new URL(c.req.url);
       const what = ['GET', pathname, search];
-      const outcome = await work.begin(visit.formToken, what, () => show(visit));
+      const outcome = await work.begin(visit.formToken, what, () => show(visit), LOOK_MS);
       // The next look is a fresh one.
       if (outcome.isDone) work.forget(visit.formToken, what);
       return present(c, outcome, doing);
@@ -244,7 +257,8 @@ export const createPages = ({
     const failure = failureOf(error);
     const status = pageStatusOf(failure.name);
     const { pathname, search } = new URL(c.req.url);
-    const back = c.req.method === 'GET' ? pathname + search : '/';
+    // A form is of the page above it.
+    const back = c.req.method === 'GET' ? pathname + search : pathname.replace(/\/[^/]*$/, '') || '/';
     const again = status === 401 ? gate.signInAgain?.(back) : undefined;
     return send(c, failurePage(failure, again), status);
   });

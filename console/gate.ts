@@ -7,7 +7,8 @@ import { sameSecret } from '../local/e2b/guard.ts';
 import type { Ask } from './context.ts';
 import type { Viewer } from './parts/page.ts';
 
-const COOKIE = 'walkback_console';
+/** Browsers keep one jar for all ports of a host, and two consoles must not put each other out. */
+const cookieAt = (origin: string): string => `walkback_console_${new URL(origin).port}`;
 
 /** Who looks at a page, and how the page asks functions for them. */
 export interface Visitor {
@@ -81,7 +82,7 @@ export const createGate = (
       return next();
     },
     signedIn: async (c, next) => {
-      if (sameSecret(getCookie(c, COOKIE), session)) {
+      if (sameSecret(getCookie(c, cookieAt(origin())), session)) {
         c.set('visitor', { ...visitor, formToken });
         return next();
       }
@@ -96,7 +97,7 @@ export const createGate = (
           return c.text('This link does not work, or was used. Start walkback console again.', 401);
         }
         isOpen = false;
-        setCookie(c, COOKIE, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
+        setCookie(c, cookieAt(origin()), session, { httpOnly: true, sameSite: 'Strict', path: '/' });
         return c.redirect('/');
       });
     },

@@ -20,8 +20,16 @@ interface Task {
 }
 
 export interface Work {
-  /** Begins it, or joins the same of the same person. Answers after `patienceMs` at the latest. */
-  begin(owner: string, what: readonly string[], task: () => Promise<Result>): Promise<Outcome>;
+  /**
+   * Begins it, or joins the same of the same person. Answers after `patienceMs` at the latest. What ended longer than `keptMs`
+   * ago is begun anew.
+   */
+  begin(
+    owner: string,
+    what: readonly string[],
+    task: () => Promise<Result>,
+    keptMs?: number,
+  ): Promise<Outcome>;
   /** Undefined: nothing of that person is known by it. */
   look(owner: string, id: string): Promise<Outcome | undefined>;
   /** It was shown, and the next one asks afresh. */
@@ -56,12 +64,13 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     sha256Hex(JSON.stringify([owner, ...what]));
 
   return {
-    begin: (owner, what, run) => {
+    begin: (owner, what, run, keptMs = KEPT_MS) => {
       tidy();
       const id = idOf(owner, what);
       let task = tasks.get(id);
+      const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
       // What failed may be tried again.
-      if (task === undefined || task.hasFailed === true) {
+      if (task === undefined || task.hasFailed === true || isOld) {
         const begun: Task = { owner, since: now(), ended: run() };
         const end = (): void => {
           begun.endedAt = now().getTime();

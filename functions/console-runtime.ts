@@ -1,11 +1,12 @@
 /** The part of the composition root that signs people in and serves them pages. */
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createSignOuts } from '../adapters/aws/sign-outs.ts';
 import { createSignIn } from '../adapters/oidc/sign-in.ts';
 import { createPages } from '../console/app.ts';
+import type { ConsoleEnv } from '../console/gate.ts';
 import { createSignInGate } from '../console/sign-in/gate.ts';
 import { createSeal } from '../console/sign-in/seal.ts';
 import { errorRow } from '../contract/errors.ts';
@@ -41,7 +42,7 @@ const signInOf = ({ env }: Runtime): SignIn => {
   };
 };
 
-export const createConsoleApp = (runtime: Runtime): Hono => {
+export const createConsoleApp = (runtime: Runtime): Hono<ConsoleEnv> => {
   const failureOf = (error: unknown) => {
     if (!isWalkbackError(error) || errorRow(error.name)?.kind === 'fault') {
       runtime.log.warn('a page failed', { error });
@@ -56,10 +57,7 @@ export const createConsoleApp = (runtime: Runtime): Hono => {
     signOuts: createSignOuts({ tableName: required(runtime.env, 'WALKBACK_SESSIONS_TABLE') }),
     seal: createSeal({ secret: createSecret(required(runtime.env, 'WALKBACK_CONSOLE_SECRET_ARN')) }),
   });
-  const app = new Hono();
-  app.use(compress());
   // What goes on after the answer may stop with this instance, and another one knows nothing of it: so it is waited for.
   const patienceMs = (API_PATIENCE_SECONDS + 1) * 1000;
-  app.route('/', createPages({ gate, failureOf, patienceMs }));
-  return app;
+  return createPages({ gate, failureOf, patienceMs, around: compress() });
 };

@@ -1,13 +1,20 @@
 import { characters, visibleLength } from './columns.ts';
 
 /**
- * Text that came from a repository or a model, made safe to print: control characters become visible, so a
- * file name can neither move the cursor nor recolour the screen.
+ * What works without being seen, or is seen as nothing: control characters, marks of direction, blanks without a width, tags,
+ * separators of lines. Two joiners stay, which scripts and emoji are written with, and so do the signs of a script that are seen.
+ */
+const UNSEEN =
+  /(?![\u200c\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu;
+
+/**
+ * Text that came from a repository or a model, made safe to print: what works without being seen becomes visible, so a
+ * file name can neither move the cursor nor recolour the screen, and an address holds nothing that its reader does not see.
  */
 export const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+  text.replaceAll(UNSEEN, (character) => {
     if (character === '\n' || character === '\t') return character;
-    const code = character.charCodeAt(0);
+    const code = character.codePointAt(0) ?? 0;
     return code < 32 ? `^${String.fromCharCode(code + 64)}` : `<${code.toString(16)}>`;
   });
 

@@ -27,7 +27,7 @@ const fileLine = (file: FileChange, width: number, paint: Paint): string => {
   const name = printableLine(file.path);
   const from = file.from === undefined ? '' : paint.dim(` (was ${printableLine(file.from)})`);
   const mode = file.mode === undefined ? '' : paint.dim(` mode ${file.mode.from} to ${file.mode.to}`);
-  const numbers = file.binary ? paint.dim('binary') : numbersText(file, paint);
+  const numbers = file.binary ? paint.dim('not text, or over 4 MiB') : numbersText(file, paint);
   return `    ${LETTERS[file.change]} ${padEnd(name, width)}  ${numbers}${mode}${from}`;
 };
 

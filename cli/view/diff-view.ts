@@ -58,7 +58,7 @@ export const diffText = ({ repositories, warnings }: DiffAnswer, paint: Paint, s
   if (changed.length === 0) return `${[...warned, 'No file differs in any repository.'].join('\n')}\n`;
   const summary = [
     ...warned,
-    `${changed.length} of ${plural(repositories.length, 'repository', 'repositories')} differ`,
+    `${changed.length} of ${plural(repositories.length, 'repository', 'repositories')} ${changed.length === 1 ? 'differs' : 'differ'}`,
     ...statLines(changed, paint),
   ];
   if (statOnly) return `${summary.join('\n')}\n`;

@@ -22,6 +22,13 @@ const sagaLines = (sagas: readonly RewoundSaga[], paint: Paint): string[] =>
     `  saga ${printableLine(sagaId)}  ${statusWord(status, paint)}${
       after === null ? '' : paint.dim(`  stays up to step ${printableLine(after)}`)
     }`,
+    ...(status === 'COMPENSATION_FAILED'
+      ? [
+          paint.red(
+            `    an effect could not be undone: the rewind stops here until walkback saga show ${sagaId} has nothing left`,
+          ),
+        ]
+      : []),
     ...undoPlanLines(plan, paint).map((line) => `  ${line}`),
   ]);
 

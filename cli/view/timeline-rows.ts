@@ -45,7 +45,7 @@ export const whyTaken = (
     case 'baseline':
       return 'session start';
     case 'rollback':
-      return 'undo point of a rollback';
+      return 'undo point';
     case 'manual':
       return 'by hand';
     case 'before-tool':

@@ -137,16 +137,20 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   const name = file.path.startsWith(prefix) ? file.path.slice(prefix.length) : file.path;
   const count = (kind: string): number =>
     file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.kind === kind).length, 0);
-  return html`<details class="file" open><summary><code>${shown(name)}</code> <span class="counts"><ins>+${count('added')}</ins> <del>−${count('removed')}</del></span></summary>${
+  return html`<details class="file" open><summary><code>${shown(name)}</code> ${all === 0 ? NOTHING : html`<span class="counts"><ins>+${count('added')}</ins> <del>−${count('removed')}</del>${file.isCut === true ? ' or more' : ''}</span>`}</summary>${
     file.notes.length === 0
       ? NOTHING
-      : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(note)}<br />`)}</p>`
+      : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(noteText(note))}<br />`)}</p>`
   }${
     hunks.length === 0
       ? NOTHING
       : html`<div class="diff" role="group" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
   }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details>`;
 };
+
+/** git takes large files for binary ones, too. */
+const noteText = (note: string): string =>
+  note.startsWith('Binary files ') ? 'Not shown by lines: not text, or too large.' : note;
 
 /** The part of a long diff that is read ends with a whole line. */
 const readPart = (diff: string): string =>

@@ -23,6 +23,8 @@ export interface FileDiff {
   /** What git says of it beside lines: mode, rename, binary. */
   notes: string[];
   hunks: Hunk[];
+  /** The diff ends before it does. */
+  isCut?: true;
 }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
@@ -119,5 +121,6 @@ export const parseDiff = (diff: string): FileDiff[] => {
     else if (NOTE.test(line)) fileNow().notes.push(line);
     else if (line !== '' && !line.startsWith('index ')) fileNow().notes.push(line);
   }
+  if (file !== undefined && (leftBefore > 0 || leftAfter > 0)) file.isCut = true;
   return files;
 };

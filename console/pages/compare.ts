@@ -1,6 +1,6 @@
 /** Any two points of a session, across all repositories. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
+import { plural, printableLine } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { diffAnywhere } from '../../client/diff-copy.ts';
 import type { DiffAnswer } from '../../contract/change-answers.ts';
@@ -17,7 +17,7 @@ const pointsOf = ({ messages, checkpoints }: TimelineAnswer): Markup =>
     .slice(-POINTS)
     .toReversed()
     .map(
-      ({ messageId, title }) => html`<option value="${messageId}">${title ?? ''}</option>`,
+      ({ messageId, title }) => html`<option value="${messageId}">${printableLine(title ?? '')}</option>`,
     )}${checkpoints.map(
     ({ checkpointId, seq }) => html`<option value="${checkpointId}">cp-${seq}</option>`,
   )}</datalist>`;
@@ -67,7 +67,7 @@ export const showComparison: Show = async (visit) => {
   return {
     title,
     body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
-      <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} differ.</p>
+      <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} ${differ.length === 1 ? 'differs' : 'differ'}.</p>
       ${differ.map((one) => repositoryPart(one, room, alone(one.path)))}${back}`,
     data: answer,
     isWide: true,

@@ -23,7 +23,7 @@ export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' 
       ${facts([
         ['Sandbox', shown(copy.sandboxId)],
         ['Checkpoint', shown(copy.checkpointId)],
-        ['Repositories below', shown(copy.projectsRoot)],
+        ['Directory', shown(copy.projectsRoot)],
       ])}
       ${warningsPart(copy.warnings)}
       ${table(

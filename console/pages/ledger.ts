@@ -1,6 +1,6 @@
 /** The ledger: entries, effects with their undo, and totals; each number leads to its rows. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
+import { listSome, plural } from '../../cli/terminal/text.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
@@ -8,6 +8,7 @@ import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import type { Ask, Show, Visit } from '../context.ts';
+import { choice } from '../parts/choice.ts';
 import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';
 import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 
@@ -37,7 +38,7 @@ export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const VIEWS = { entries: 'entries', effects: 'effects, each with its undo', totals: 'totals' } as const;
 type View = keyof typeof VIEWS;
 const viewOf = (view: string | undefined): View =>
-  view === 'effects' || view === 'totals' ? view : 'entries';
+  view ? choice('view', view, ['entries', 'effects', 'totals']) : 'entries';
 
 const ENTRY_STATUSES = [
   'committed',
@@ -106,6 +107,19 @@ const readTotals = async (ask: Ask, request: QueryLedgerInput): Promise<LedgerTo
   return totals.end();
 };
 
+/** What was asked for, and is not looked at: whoever filters must not believe that it was. */
+const unusedPart = ({ saga, ref, status, from, to }: Visit['query'], view: View): Markup => {
+  const isWhole = Boolean(saga) || (view === 'entries' && Boolean(ref));
+  const unused = [
+    ...(isWhole && (from || to) ? ['days'] : []),
+    ...(isWhole && view === 'entries' && status ? ['status'] : []),
+    ...(saga && view === 'entries' && ref ? ['reference'] : []),
+  ];
+  return unused.length === 0
+    ? NOTHING
+    : html`<p class="hint">All of this ${saga ? 'saga' : 'reference'} is shown, whatever its ${listSome(unused, 3)}.</p>`;
+};
+
 const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
   html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" size="14" value="${value ?? ''}" /></div>`;
 
@@ -115,7 +129,7 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
       ([name, text]) => html`<option value="${name}"${name === view ? html` selected` : ''}>${text}</option>`,
     )}</select></div>
     ${field('from', 'From day (UTC)', request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('saga', 'Saga', asked['saga'])}
-    ${view === 'entries' ? field('ref', 'Reference of the provider', asked['ref']) : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Customer or reference', asked['reference'])}`}
+    ${view === 'entries' ? field('ref', 'Reference of the provider', asked['ref']) : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}`}
     <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${(
       view === 'entries' ? ENTRY_STATUSES : EFFECT_STATUSES
     ).map(
@@ -156,7 +170,8 @@ export const showLedger: Show = async (visit) => {
   }
   const body = html`${filterForm(asked, view, request)}
     ${saga ? await verdict(visit, saga) : NOTHING}
+    ${unusedPart(asked, view)}
     ${rows}
-    <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
-  return { title: 'Ledger', body, data: answer };
+    <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga && visit.params['id'] !== saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
+  return { title: 'Ledger', body, data: answer, place: '/ledger', isWide: true };
 };

@@ -4,6 +4,7 @@ import { plural } from '../../cli/terminal/text.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
 import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
 
@@ -23,6 +24,9 @@ const span = (ms: number): string => {
 const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>
   html`${time(updatedAt)}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
 
+/** Releases before asked without them. Nobody must believe that there are none. */
+const NOT_KEPT = 'The arguments were not kept when it was asked. Do not approve it unless you know them.';
+
 const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, now }: Visit): Markup => {
   const { sagaId } = seen;
   const hidden = {
@@ -41,7 +45,7 @@ const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, no
       ['Until', html`${time(asked.until)}, ${span(left)} left`],
     ])}
     ${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
-    <h3>It will be called with</h3>${json(asked.arguments ?? {})}
+    <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : json(asked.arguments)}
     <div class="acts">${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
     ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Why not" placeholder="Why not" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>
   </section>`;
@@ -59,7 +63,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
         <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
         <div class="acts">${form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where it can be seen" maxlength="2000" size="34" /> <button type="submit">Undone by hand</button></div>`)}
+        ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where to see it" maxlength="2000" size="36" /> <button type="submit">Undone by hand</button></div>`)}
         ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`;
     })}
   </section>`;
@@ -81,7 +85,7 @@ export const showQueue: Show = async (visit) => {
     (waiting.cursor ?? failed.cursor) === undefined
       ? NOTHING
       : html`<p class="hint">There is more: work these first.</p>`;
-  const body = html`<p class="hint">${plural(approvals.length, 'approval')} and ${plural(left.length, 'failed compensation')} wait.</p>
+  const body = html`<p class="hint">${plural(approvals.length, 'approval')} and ${plural(left.length, 'failed compensation')} ${approvals.length + left.length === 1 ? 'waits' : 'wait'}.</p>
     ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
     ${left.map((seen) => leftPart(seen, visit))}
     ${approvals.length + left.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : NOTHING}${more}`;
@@ -90,13 +94,15 @@ export const showQueue: Show = async (visit) => {
 
 const text = (value: string | undefined): string | undefined => (value?.trim() === '' ? undefined : value);
 
+const DECISIONS = ['approve', 'reject'] as const;
+
 export const answer: Act = async ({ ask, by, fields }) => {
   const { saga = '', step = '', decision, hash, epoch } = fields;
   const note = text(fields['note']);
   const answered = await ask('answer', {
     sagaId: saga,
     stepId: step,
-    decision: decision === 'approve' ? 'approve' : 'reject',
+    decision: choice('decision', decision, DECISIONS),
     by,
     ...(hash === undefined ? {} : { argumentsHash: hash }),
     ...(epoch === undefined ? {} : { epoch: Number(epoch) }),
@@ -115,7 +121,7 @@ const ACTIONS = ['retry', 'resolve', 'skip'] as const;
 
 export const operate: Act = async ({ ask, by, fields }) => {
   const { saga = '', step = '' } = fields;
-  const action = ACTIONS.find((one) => one === fields['action']) ?? 'retry';
+  const action = choice('action', fields['action'], ACTIONS);
   const evidence = text(fields['evidence']);
   await ask('operate-saga', {
     sagaId: saga,

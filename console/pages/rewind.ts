@@ -4,6 +4,7 @@ import { plural } from '../../cli/terminal/text.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
 import { badge, form, link, type Markup, NOTHING, path, shown, table } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
@@ -36,7 +37,13 @@ const inputOf = (
   return {
     sessionId: params['id'] ?? '',
     to: checkpoint ? { checkpointId: checkpoint } : { messageId: message },
-    scope: SCOPES.find(([name]) => name === scope)?.[0] ?? 'all',
+    scope: scope
+      ? choice(
+          'scope',
+          scope,
+          SCOPES.map(([name]) => name),
+        )
+      : 'all',
     requestId: request ?? `console-${crypto.randomUUID()}`,
     by,
     ...(told ? { guidance: told } : {}),
@@ -56,8 +63,11 @@ const digest = ({ sagas, files }: RewindSessionAnswer): string =>
 const standingIn = (sagas: readonly RewoundSaga[]): number =>
   sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
 
+/** Its plan does not name what is left of it: nobody can take that back but people. */
+const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPENSATION_FAILED';
+
 const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
-  html`<section class="card${plan.stands.length > 0 ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
+  html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
     ${table(
       `What ${sagaId} did`,
       [
@@ -73,8 +83,8 @@ const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
         })),
         ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${shown(one.reason)}` })),
       ],
-      'Nothing is left to take back.',
-    )}</section>`;
+      isStopped(status) ? '' : 'Nothing is left to take back.',
+    )}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
 
 const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
   html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { Show, Visit } from '../context.ts';
+import { choice } from '../parts/choice.ts';
 import { entryRows, money, reference } from '../parts/ledger-tables.ts';
 import {
   badge,
@@ -24,7 +25,7 @@ import { showLedger, verdict } from './ledger.ts';
 const ROWS = 200;
 
 export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
-  const known = SAGA_STATUSES.find((one) => one === status);
+  const known = status ? choice('status', status, SAGA_STATUSES) : undefined;
   const answer = await ask('list-sagas', {
     ...(known === undefined ? {} : { status: known }),
     ...(cursor === undefined ? {} : { cursor }),
@@ -105,8 +106,8 @@ const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
       { title: 'Tool', cell: ({ tool }) => shown(tool) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       { title: 'Reference', cell: ({ externalRef }) => reference(externalRef) },
-      { title: 'Forward', isNumber: true, cell: ({ step }) => attempts(entries, step, 'forward') || '' },
-      { title: 'Back', isNumber: true, cell: ({ step }) => attempts(entries, step, 'undo') || '' },
+      { title: 'Tries', isNumber: true, cell: ({ step }) => attempts(entries, step, 'forward') || '' },
+      { title: 'Tries to undo', isNumber: true, cell: ({ step }) => attempts(entries, step, 'undo') || '' },
       { title: 'Now', cell: ({ what }) => what },
     ],
     stepLines(seen),
@@ -138,7 +139,7 @@ const locksPart = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<M
       [
         { title: 'Resource', cell: ({ resourceKey }) => shown(resourceKey) },
         { title: 'Since', cell: ({ since }) => time(since) },
-        { title: 'Fence', isNumber: true, cell: ({ fencingToken }) => fencingToken },
+        { title: 'Fencing token', isNumber: true, cell: ({ fencingToken }) => fencingToken },
         {
           title: 'Waiting',
           cell: ({ waiting }) => html`${waiting.map((one) => html`${link(path('sagas', one), one)} `)}`,
@@ -155,7 +156,7 @@ const locksPart = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<M
 
 const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${shown(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)} ${money(seen.awaiting.amount, seen.awaiting.currency)}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}</p>`)}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
   ${waitPart(seen)}
@@ -177,6 +178,7 @@ const brokenPage = async (visit: Visit, sagaId: string, message: string): Promis
       <h2>Ledger, as it is stored now</h2>${entryRows(entries)}
       ${stored?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(`/ledger${query({ saga: sagaId })}`, 'all entries')}.</p>`}`,
     data: { broken: message, entries },
+    isWide: true,
   };
 };
 
@@ -222,6 +224,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
     title: `Saga ${sagaId}`,
     body,
     data: { saga: seen, entries },
+    isWide: true,
     ...(seen.doing === undefined || seen.doing.what === 'waiting' ? {} : { refreshSeconds: 5 }),
   };
 };

@@ -25,9 +25,12 @@ import {
   shown,
   time,
 } from '../parts/markup.ts';
-import { counts, groupsOf, linesOf, timelinePart } from '../parts/timeline.ts';
+import { counts, groupsOf, isWork, linesOf, timelinePart } from '../parts/timeline.ts';
 
 const PAGE = 100;
+
+/** Reverts and merges are made as rollbacks are. */
+const AT_WORK = { rollback: 'A rollback, revert or merge', resume: 'A resume' } as const;
 
 const omissions = (changes: ChangesAnswer | undefined): Markup => {
   const lines = (changes?.checkpoints ?? []).flatMap(({ failures = [], skipped = [] }) => [
@@ -57,9 +60,9 @@ const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: Time
 
 const sessionFacts = ({ session }: TimelineAnswer): Markup =>
   facts([
-    ['Status', session.busy === null ? badge(session.status) : badge(session.busy.kind, 'ask')],
+    ['Status', session.busy === null ? badge(session.status) : badge('at work', 'ask')],
     ...(session.metadata['agent'] ? [['Agent', shown(session.metadata['agent'])] as const] : []),
-    ['Below', shown(session.projectsRoot)],
+    ['Directory', shown(session.projectsRoot)],
     ...(session.repositories === undefined ? [] : [['Repositories', String(session.repositories)] as const]),
     ...(session.lines === undefined || session.lines.added + session.lines.deleted === 0
       ? []
@@ -146,17 +149,17 @@ export const showSession: Show = async (visit) => {
       }),
       sagasOf(visit, sessionId, messageId),
     ]);
-    const of = checkpoints.filter((one) => one.messageId === messageId && one.reason !== 'rollback');
+    const of = checkpoints.filter((one) => one.messageId === messageId && isWork(one));
     chosen = { message: meant, checkpoints: of, changes, sagas };
   }
   const here = path('sessions', sessionId);
   const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
   const body = html`${sessionFacts(timeline)}
-  ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">A ${timeline.session.busy.kind} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString())} at the latest.</p>`}
+  ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString())} at the latest.</p>`}
   <div class="split">
     <aside aria-label="Messages">${timelinePart(timeline, chosen?.message.messageId, to)}
     <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>
-    <section aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">No message yet.</p>` : chosenPart(visit, sessionId, chosen)}</section>
+    <section aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">${message ? html`There is no message ${shown(message)} in this session.` : 'No message yet.'}</p>` : chosenPart(visit, sessionId, chosen)}</section>
   </div>`;
   return {
     title: `Session ${sessionId}`,

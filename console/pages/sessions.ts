@@ -81,7 +81,8 @@ const sessionsPage: Show = async (visit) => {
   const found = sessions
     .filter((one) => fits(one, q.trim().toLowerCase()))
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
-  const at = Math.max(1, Math.trunc(Number(page)) || 1);
+  const last = Math.max(1, Math.ceil(found.length / PAGE));
+  const at = Math.min(last, Math.max(1, Math.trunc(Number(page)) || 1));
   const rows = found.slice((at - 1) * PAGE, at * PAGE);
   const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="28" value="${q}" placeholder="session, agent, directory" /></div><button type="submit">Find</button></form>
     ${table(
@@ -90,10 +91,10 @@ const sessionsPage: Show = async (visit) => {
         { title: 'Session', cell: ({ sessionId }) => link(path('sessions', sessionId), sessionId) },
         {
           title: 'Status',
-          cell: ({ status, busy }) => (busy === null ? badge(status) : badge(busy.kind, 'ask')),
+          cell: ({ status, busy }) => (busy === null ? badge(status) : badge('at work', 'ask')),
         },
         { title: 'Agent', cell: (one) => shown(agentOf(one)) },
-        { title: 'Below', cell: ({ projectsRoot }) => shown(projectsRoot) },
+        { title: 'Directory', cell: ({ projectsRoot }) => shown(projectsRoot) },
         { title: 'Repositories', isNumber: true, cell: ({ repositories }) => repositories ?? '' },
         { title: 'Lines', isNumber: true, cell: linesCell },
         { title: 'Checkpoints', isNumber: true, cell: ({ seq }) => seq },

@@ -11,7 +11,7 @@ type Repository = CheckpointChanges['repositories'][number];
 
 const numbers = ({ added, deleted, binary }: FileChange): Markup | string =>
   binary
-    ? 'binary'
+    ? 'not text, or over 4 MiB'
     : added === null || deleted === null
       ? 'not counted'
       : html`<span class="counts"><ins>+${added}</ins> <del>−${deleted}</del></span>`;

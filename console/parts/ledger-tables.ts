@@ -1,6 +1,5 @@
 /** Ledger entries, effects and totals as tables. */
 import { html } from 'hono/html';
-import { formatDuration } from '../../cli/terminal/text.ts';
 import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
@@ -32,6 +31,24 @@ export const reference = (ref: string | null | undefined): Markup =>
     ? html`<a href="${ref}" rel="noreferrer noopener">${shown(ref)}</a>`
     : shown(ref);
 
+const UNITS = [
+  ['days', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** `2 days 3 h`, `27 min 3 s`: the two largest units. */
+export const took = (seconds: number): string => {
+  let rest = seconds;
+  const parts = UNITS.flatMap(([unit, length]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count === 0 ? [] : [`${count} ${count === 1 && unit === 'days' ? 'day' : unit}`];
+  });
+  return parts.slice(0, 2).join(' ') || '0 s';
+};
+
 const sagaCell = (sagaId: string): Markup => link(path('sagas', sagaId), sagaId);
 
 export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Markup =>
@@ -46,7 +63,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Mark
       {
         title: 'What',
         cell: ({ direction, status, attempt }: LedgerRow) =>
-          html`<span class="whole">${direction} ${status.replaceAll('_', ' ')}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
+          html`<span class="whole">${shown(`${direction} ${status.replaceAll('_', ' ')}`)}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
       },
       { title: 'Amount', isNumber: true as const, cell: (one: LedgerRow) => money(one.amount, one.currency) },
       { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref) },
@@ -78,7 +95,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Saga', cell: (one) => sagaCell(one.saga_id) },
       { title: 'Tool', cell: (one) => shown(one.tool) },
       { title: 'Agent', cell: (one) => shown(one.agent) },
-      { title: 'Customer', cell: (one) => shown(one.resource_key) },
+      { title: 'Resource', cell: (one) => shown(one.resource_key) },
       { title: 'Reference', cell: (one) => reference(one.external_ref) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       { title: 'Now', cell: (one) => badge(one.status, TONES[one.status]) },
@@ -100,7 +117,10 @@ const totalRows = (
   html`<h2>${caption}</h2>${table(
     caption,
     [
-      { title: key, cell: (one) => html`<a href="${to(one)}">${shown(one.key ?? 'all')}</a>` },
+      {
+        title: key,
+        cell: (one) => html`<a href="${to(one)}">${shown(one.key ?? one.currency ?? 'none')}</a>`,
+      },
       { title: 'Effects', isNumber: true, cell: ({ effects }) => effects },
       {
         title: 'Amount',
@@ -131,14 +151,14 @@ export const totalsPart = (
   totals: LedgerTotals,
   here: (more: Readonly<Record<string, string | undefined>>) => string,
 ): Markup =>
-  html`${totalRows('All', 'All', totals.all, () => here({ view: 'effects' }))}
+  html`${totalRows('In all', 'Currency', totals.all, () => here({ view: 'effects' }))}
   ${totalRows('By tool', 'Tool', totals.byTool, ({ key }) => here({ view: 'effects', tool: key ?? '' }))}
   ${totalRows('By agent', 'Agent', totals.byAgent, ({ key }) => here({ view: 'effects', agent: key ?? '' }))}
   ${totalRows('By day', 'Day (UTC)', totals.byDay, ({ key }) => here({ view: 'effects', from: key ?? '', to: key ?? '' }))}
   <h2>Time to reconcile</h2>${
     totals.secondsToReconcile === null
       ? NOTHING
-      : html`<p>${formatDuration(totals.secondsToReconcile * 1000)} on average, of those that are reconciled.</p>`
+      : html`<p>${took(totals.secondsToReconcile)} on average, of those that are reconciled.</p>`
   }${table(
     'Failed compensations and when they were reconciled',
     [
@@ -151,7 +171,7 @@ export const totalsPart = (
       {
         title: 'Took',
         isNumber: true,
-        cell: ({ seconds }) => (seconds === null ? '' : formatDuration(seconds * 1000)),
+        cell: ({ seconds }) => (seconds === null ? '' : took(seconds)),
       },
     ],
     totals.reconciliations,

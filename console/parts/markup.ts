@@ -6,9 +6,17 @@ export type Markup = ReturnType<typeof html>;
 
 export const NOTHING: Markup = html``;
 
+/** Fits a phone. */
+const LONGEST_WHOLE = 28;
+
 /** One line of text from a sandbox, a model or a tool: no control character works, and no direction leaks out of it. */
-export const shown = (text: string | null | undefined): Markup =>
-  html`<bdi>${printableLine(text ?? '')}</bdi>`;
+export const shown = (text: string | null | undefined): Markup => {
+  const line = printableLine(text ?? '');
+  // An id is not broken at its hyphens.
+  return line.length <= LONGEST_WHOLE && !/\s/.test(line)
+    ? html`<bdi class="whole">${line}</bdi>`
+    : html`<bdi>${line}</bdi>`;
+};
 
 /** Several lines. */
 export const block = (text: string): Markup => html`<pre dir="ltr">${printable(text)}</pre>`;
@@ -51,8 +59,8 @@ export const table = <Row>(
 ): Markup =>
   rows.length === 0
     ? html`<p class="empty">${empty}</p>`
-    : html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
-        <caption class="unseen">${caption}</caption>
+    : html`<div class="scroll" role="group" aria-label="${printableLine(caption)}" tabindex="0"><table>
+        <caption class="unseen">${printableLine(caption)}</caption>
         <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${title}</th>`)}</tr></thead>
         <tbody>${rows.map(
           (row) =>
@@ -72,7 +80,7 @@ const TONES: Readonly<Record<string, string>> = {
 
 /** A status in words; the colour says nothing that the word does not. */
 export const badge = (status: string, tone = TONES[status] ?? 'plain'): Markup =>
-  html`<span class="badge ${tone}">${status.toLowerCase().replaceAll('_', ' ')}</span>`;
+  html`<span class="badge ${tone}">${printableLine(status.toLowerCase().replaceAll('_', ' '))}</span>`;
 
 export const facts = (entries: readonly (readonly [string, Markup | string])[]): Markup =>
   html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

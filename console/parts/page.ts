@@ -12,6 +12,8 @@ export interface Page {
   refreshSeconds?: number;
   /** For what stands side by side. */
   isWide?: true;
+  /** The place that it is of, when the address is that of another one. */
+  place?: string;
 }
 
 export interface Viewer {
@@ -32,7 +34,11 @@ const PLACES = [
 const isHere = (place: string, at: string): boolean =>
   place === '/' ? at === '/' || at.startsWith('/sessions') : at.startsWith(place);
 
-export const frame = ({ title, body, refreshSeconds, isWide }: Page, at: string, viewer: Viewer): Markup =>
+export const frame = (
+  { title, body, refreshSeconds, isWide, place: own }: Page,
+  at: string,
+  viewer: Viewer,
+): Markup =>
   html`<!doctype html>
 <html lang="en"${refreshSeconds === undefined ? NOTHING : html` data-refresh="${refreshSeconds}"`}>
 <head>
@@ -48,7 +54,7 @@ ${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refr
 <a class="skip" href="#main">Skip to the content</a>
 <header><nav aria-label="Main"><a class="brand" href="/">Walkback</a>${PLACES.map(
     ([place, name]) =>
-      html`<a href="${place}"${isHere(place, at) ? html` aria-current="page"` : ''}>${name}</a>`,
+      html`<a href="${place}"${isHere(place, own ?? at) ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p>${viewer.signOut === undefined ? NOTHING : form('/auth/sign-out', viewer.signOut, {}, html`<button type="submit">Sign out</button>`)}</header>
 <main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${title}</h1>
 ${body}

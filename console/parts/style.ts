@@ -43,7 +43,7 @@ nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; align-items: baseline; 
 nav a { color: var(--soft); text-decoration: none; padding: .2rem 0 .25rem; border-bottom: 2px solid transparent; }
 nav a:hover { color: var(--ink); } nav a[aria-current] { color: var(--ink); border-bottom-color: var(--link); }
 nav .brand { color: var(--ink); font-weight: 650; }
-.viewer { margin: 0; color: var(--soft); font-size: .86rem; }
+.viewer { margin: 0 0 0 auto; color: var(--soft); font-size: .86rem; }
 main { max-width: 80rem; margin: 0 auto; padding: 1.25rem; } main.wide { max-width: 110rem; }
 main:focus { outline: none; }
 footer { max-width: 80rem; margin: 0 auto; padding: 0 1.25rem 1.5rem; color: var(--soft); font-size: .86rem; }
@@ -72,14 +72,14 @@ ul { padding-left: 1.2rem; margin: .4rem 0; }
 summary { cursor: pointer; padding: .15rem 0; } details > summary:hover { color: var(--link); }`;
 
 const FORMS = `
-form { margin: 0; } form + form { margin-top: .5rem; } .acts { display: flex; flex-wrap: wrap; gap: .45rem; align-items: end; margin: .6rem 0; }
+form { margin: 0; } form + form { margin-top: .5rem; } .acts { display: flex; flex-wrap: wrap; gap: .45rem; align-items: center; margin: .6rem 0; } .acts .acts { margin: 0; } textarea + .card { margin-top: .9rem; }
 form.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0 0 1rem; }
 label { display: block; color: var(--soft); margin: 0 0 .15rem; }
 .tick { display: flex; gap: .45rem; align-items: baseline; color: var(--ink); font-size: 1rem; margin: .5rem 0; }
-input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; min-height: 2.1rem; }
+input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; min-height: 2.1rem; } .filters input, .filters select { height: 2.2rem; }
 input[type=checkbox] { min-height: 0; }
 input[type=checkbox] { width: auto; } textarea { width: 100%; min-height: 4.5rem; display: block; }
-button, .button { cursor: pointer; text-decoration: none; display: inline-block; font-weight: 500; }
+button, .button { cursor: pointer; text-decoration: none; display: inline-flex; align-items: center; justify-content: center; font-weight: 500; }
 button:hover, .button:hover { background: var(--sunk); }
 button.main { background: var(--link); border-color: var(--link); color: var(--panel); } button.main:hover { filter: brightness(.94); }
 button.danger { color: var(--bad); border-color: currentcolor; }`;
@@ -91,7 +91,7 @@ const SESSION = `
 .split > aside { position: sticky; top: .75rem; }
 .acts form + form { margin: 0; }
 .beside { margin-top: 1.1rem; }
-.effects { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .6rem; } .effects .card { margin: 0; }
+.effects { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: .6rem; } .effects .card { margin: 0; }
 .checkpoint + .checkpoint { border-top: 1px solid var(--line); margin-top: 1.25rem; padding-top: 1rem; }
 .checkpoint > h2 { margin-top: 0; }
 .split h2:first-child, .beside h2:first-child, .beside h3:first-child { margin-top: 0; }
@@ -135,8 +135,9 @@ const SMALL = `
 @media (max-width: 50rem) {
   main { padding: .9rem; } .acts > *, .filters > * { min-width: 0; } .facts > div { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
-  .acts, form.filters { flex-direction: column; align-items: stretch; } .acts > *, form.filters > *, .acts form > * { width: 100%; }
-  input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; text-align: center; } input, textarea { text-align: left; }
+  .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }
+  form.filters { display: grid; grid-template-columns: 1fr 1fr; } form.filters > button, form.filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
+  input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; } input:not([type=checkbox]), select, textarea { text-align: left; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print { header, .acts, .skip, aside { display: none; } }`;

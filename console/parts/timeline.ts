@@ -42,14 +42,17 @@ export interface Group {
   checkpoints: TimelineCheckpoint[];
 }
 
+/** An undo point, and what a merge or a revert made, have the message that the session stands at, and are none of its work. */
+const NO_WORK = ['baseline', 'rollback', 'merge', 'revert', 'partial-rollback', 'late-writes'];
+
+export const isWork = ({ reason }: Pick<TimelineCheckpoint, 'reason'>): boolean => !NO_WORK.includes(reason);
+
 export const groupsOf = (checkpoints: readonly TimelineCheckpoint[]): Group[] => {
   const groups: Group[] = [];
   for (const checkpoint of checkpoints) {
     const { messageId } = checkpoint;
     const last = groups.at(-1);
-    // A rollback's undo point has the message of the work that it keeps, and is none of it.
-    const isEvent =
-      checkpoint.reason === 'rollback' || checkpoint.reason === 'baseline' || checkpoint.detached;
+    const isEvent = checkpoint.detached || !isWork(checkpoint);
     const id = isEvent ? null : messageId;
     if (last !== undefined && id !== null && last.messageId === id) last.checkpoints.push(checkpoint);
     else groups.push({ messageId: id, checkpoints: [checkpoint] });
@@ -85,12 +88,19 @@ const strip = (
   return html`<svg class="strip" aria-hidden="true" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${raw(bars.join(''))}</svg>`;
 };
 
+const MADE: Readonly<Record<string, string>> = {
+  merge: 'merged the work of a fork',
+  revert: 'took back one message',
+  'partial-rollback': 'rolled back some paths',
+  'late-writes': 'what another process wrote meanwhile',
+};
+
 const eventText = (one: TimelineCheckpoint): string =>
   one.reason === 'rollback'
-    ? `${one.by === undefined ? 'rollback' : `rollback by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}: what was there before it`
+    ? `undo point: what was there before a rollback${one.by === undefined ? ', revert or merge' : ` or revert by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}`
     : one.detached
       ? `in a review copy, ${whyTaken(one)}`
-      : whyTaken(one);
+      : (MADE[one.reason] ?? whyTaken(one));
 
 interface Look {
   headSeq: number;

@@ -50,9 +50,7 @@ const endOf = (token: string): number => {
 const originOf = (c: Context): string => new URL(c.req.url).origin;
 
 const wantsPage = (c: Context): boolean =>
-  c.req.method === 'GET' &&
-  c.req.query('format') === undefined &&
-  (c.req.header('accept') ?? '').includes('text/html');
+  c.req.query('format') === undefined && (c.req.header('accept') ?? '').includes('text/html');
 
 /** The answer is of the origin that the request was for, which the gateway knows. */
 const sameOrigin: MiddlewareHandler = async (c, next) => {
@@ -96,7 +94,10 @@ export const createSignInGate = ({
     const found = await kept(c, BEGUN, begunSchema);
     deleteCookie(c, BEGUN, COOKIE);
     if (found === undefined) {
-      throw new WalkbackError('ProofInvalid', 'This browser began no sign-in, or ten minutes ago.');
+      throw new WalkbackError(
+        'ProofInvalid',
+        'This browser began no sign-in, or began it more than ten minutes ago.',
+      );
     }
     const { to, ...begun }: Begun & { to: string } = found;
     const token = await signIn.finish(new URL(c.req.url), begun);
@@ -140,6 +141,9 @@ export const createSignInGate = ({
         const { pathname, search } = new URL(c.req.url);
         if (!wantsPage(c))
           return c.json({ error: { name: 'ProofRequired', message: 'Sign in first.' } }, 401);
+        // A form is not sent again behind somebody's back.
+        if (c.req.method !== 'GET')
+          throw new WalkbackError('ProofRequired', 'You are not signed in any more. Nothing was done.');
         return c.redirect(`/auth/sign-in?${new URLSearchParams({ to: pathname + search }).toString()}`, 302);
       }
       const { id, token, name } = session;

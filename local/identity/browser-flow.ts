@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import * as z from 'zod';
 import { sameSecret } from '../e2b/guard.ts';
 import { createCodes } from './codes.ts';
@@ -35,16 +35,25 @@ const redeemSchema = z.object({
   code_verifier: z.string(),
 });
 
+const STYLE = `:root { color-scheme: light dark; --line: #8a929a; --link: light-dark(#2159b8, #8ab6f5); }
+body { font: 14px/1.45 system-ui, sans-serif; max-width: 26rem; margin: 3rem auto; padding: 0 1rem; background: light-dark(#fafafa, #121416); color: light-dark(#1c2024, #e3e6e9); }
+h1 { font-size: 1.5rem; font-weight: 600; } label { display: block; margin: .75rem 0 0; }
+input, button { font: inherit; display: block; width: 100%; box-sizing: border-box; min-height: 2.75rem; margin: .2rem 0 0; padding: .3rem .6rem; border: 1px solid var(--line); border-radius: 5px; background: light-dark(#fff, #181b1e); color: inherit; }
+button { margin-top: 1.25rem; background: var(--link); border-color: var(--link); color: light-dark(#fff, #181b1e); font-weight: 500; }
+[role=alert] { border-left: 3px solid light-dark(#a3262a, #f2a5a2); padding-left: .75rem; }`;
+/** Nothing but this very style is taken. */
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
 const page = (request: Request, wrong: boolean) => html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8" /><title>Sign in · embedded cloud</title></head><body>
+<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>Sign in · embedded cloud</title><style>${raw(STYLE)}</style></head><body>
 <h1>Sign in to the embedded cloud</h1>
 <p>It believes who you say to be. Its secret is WALKBACK_LOGIN_SECRET of <code>walkback env</code>.</p>
 ${wrong ? html`<p role="alert">That is not the secret of this cloud, or no name.</p>` : ''}
 <form method="post" action="/authorize">
 ${Object.entries(request).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value ?? ''}" />`)}
-<p><label>Name or address <input name="login_hint" autocomplete="username" required /></label></p>
-<p><label>Roles <input name="roles" value="reviewer operator" /></label></p>
-<p><label>Secret <input name="secret" type="password" autocomplete="current-password" required /></label></p>
+<label>Name or address <input name="login_hint" autocomplete="username" required /></label>
+<label>Roles (reviewer, operator, finance) <input name="roles" value="reviewer operator" /></label>
+<label>Secret <input name="secret" type="password" autocomplete="current-password" required /></label>
 <button type="submit">Sign in</button></form></body></html>`;
 
 interface Deps {
@@ -58,7 +67,7 @@ export const addBrowserFlow = (app: Hono, { secret, now, mint }: Deps) => {
   const codes = createCodes<{ request: Request; grant: Grant }>({ seconds: CODE_SECONDS, now });
   const show = (c: Context, request: Request, status: 200 | 401) =>
     c.html(page(request, status === 401), status, {
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
       'cache-control': 'no-store',
     });
 

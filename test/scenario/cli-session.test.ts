@@ -60,7 +60,7 @@ describe('walkback beside walkback up', () => {
     await json([...undo, '--yes']);
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
     expect(await readFile(join(work, 'web/new.txt'), 'utf8')).toBe('new\n');
-    expect(await text(['log'])).toContain('undo point of a rollback');
+    expect(await text(['log'])).toContain('undo point');
     const nothingToUndo = await scene.run(['undo', '--yes']);
     expect(nothingToUndo).toMatchObject({ code: 3, stdout: '' });
     await json(['redo', '--yes']);

@@ -55,6 +55,8 @@ describe('signing in', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('rita@example.com');
     expect(page.text).not.toContain('(a claim)');
+    const nowhere = await person.get(`${at}/nowhere`);
+    expect([nowhere.status, nowhere.text]).toEqual([404, expect.stringContaining('There is no such page.')]);
   });
 
   test('gives a cookie that no script, no other site and no other host has, and no page has a token', async () => {
@@ -140,7 +142,11 @@ describe('who is not signed in', () => {
 
   test('no form does anything', async () => {
     for (const path of ['/queue/answer', '/queue/operate', '/sessions/s/rollback']) {
-      expect((await createBrowserPerson().post(at + path, { saga: 's' })).status).toBe(401);
+      const sent = await createBrowserPerson().post(at + path, { saga: 's' });
+      // A person reads it, and comes back to the page of the form.
+      const back = encodeURIComponent(path.replace(/\/[^/]+$/, ''));
+      expect([sent.status, sent.text]).toEqual([401, expect.stringContaining('Nothing was done')]);
+      expect(sent.text).toContain(`href="/auth/sign-in?again=yes&amp;to=${back}"`);
     }
   });
 
@@ -254,8 +260,8 @@ describe('attacks', () => {
       expect(policy).not.toContain('unsafe');
       expect(headers.get('x-frame-options')).toBe('DENY');
       expect(headers.get('strict-transport-security')).toMatch(/max-age=\d{7,}/);
+      expect(headers.get('cache-control')).toBe('no-store');
     }
-    expect((await person.get(`${at}/`)).headers.get('cache-control')).toBe('no-store');
   });
 
   test('who says no at the issuer, or forges its answer, is told, and is not signed in', async () => {

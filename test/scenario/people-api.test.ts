@@ -1,4 +1,5 @@
 /** The HTTP API as people call it: the gateway, the authorizer, the functions and the store of the embedded cloud. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signIn } from '../../cli/identity/device-flow.ts';
@@ -271,9 +272,29 @@ describe('what is asked wrongly', () => {
   });
 });
 
-test('the document names every function that people may call, and is there without a token', async () => {
-  const response = await fetch(`${sagas.cloud.endpoints.api}/openapi.json`);
-  expect(response.status).toBe(200);
-  const { paths } = (await response.json()) as { paths: object };
-  expect(Object.keys(paths)).toEqual([...PEOPLE_ROWS.map(({ name }) => `/v1/${name}`), '/openapi.json']);
+test('the document is there without a token, names every function that people may call, and describes what is refused as it is', async () => {
+  const document = (await (await fetch(`${sagas.cloud.endpoints.api}/openapi.json`)).json()) as {
+    paths: Record<string, { post: { responses: Record<string, { $ref: string }> } }>;
+  };
+  const routes = PEOPLE_ROWS.map(({ name }) => `/v1/${name}`);
+  expect(Object.keys(document.paths)).toEqual([...routes, '/openapi.json']);
+  const ajv = new Ajv2020({ strict: false, formats: { uri: true } }).addSchema(document, 'document');
+  const token = await tokenOf('rita', ['reviewer']);
+  const all = await Promise.all([
+    post('/v1/list-sagas', {}),
+    post('/v1/list-sagas', { token, body: '{' }),
+    post('/v1/list-sagas', { token, headers: { 'x-long': 'x'.repeat(10_000) } }),
+    post('/v1/list-sagas', { token, body: 'x'.repeat(7 * 1024 * 1024) }),
+    post('/v1/list-sagas', { token, body: { metadata: 'x'.repeat(4.5 * 1024 * 1024) } }),
+    post('/v1/put-catalog', { token, body: { tools: [], definitions: [] } }),
+    post('/v1/describe-saga', { token, body: { sagaId: 'nowhere' } }),
+  ]);
+  expect(all.map(({ status }) => status)).toEqual([401, 400, 431, 413, 413, 403, 404]);
+  for (const response of all) {
+    const { pathname } = new URL(response.url);
+    const described = document.paths[pathname]?.post.responses[response.status];
+    expect(described, `${pathname} ${response.status}`).toBeDefined();
+    const schema = `document${described?.$ref}/content/application~1json/schema`;
+    expect(ajv.validate({ $ref: schema }, await response.json()), ajv.errorsText()).toBe(true);
+  }
 });

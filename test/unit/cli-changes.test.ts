@@ -82,7 +82,7 @@ test('walkback changes asks for a checkpoint, follows pages, and shows what it w
     'api  3 files +4 -1',
     'HEAD: main (aaaaaaaaa) to main (bbbbbbbbb); 2 commits come with it',
     'M a.ts   +4 -1',
-    'A b.png  binary',
+    'A b.png  not text, or over 4 MiB',
     'R run    +0 -0 mode 100644 to 100755 (was walk)',
     '+new ',
     'web removed',

@@ -88,7 +88,7 @@ describe('the rows of walkback log', () => {
   test('say why a checkpoint was taken', () => {
     expect(whyTaken({ reason: 'baseline', toolExecutionId: 'x' })).toBe('session start');
     expect(whyTaken({ reason: 'before-tool', toolExecutionId: 'call-7' })).toBe('before call-7');
-    expect(whyTaken({ reason: 'rollback', toolExecutionId: 'x' })).toBe('undo point of a rollback');
+    expect(whyTaken({ reason: 'rollback', toolExecutionId: 'x' })).toBe('undo point');
     expect(whyTaken({ reason: 'nightly', toolExecutionId: 'x' })).toBe('nightly');
   });
 

@@ -130,7 +130,7 @@ describe('a diff', () => {
   test('sums up every repository that differs, and says where it was cut', () => {
     const changed = { ...repository, files: 2, added: 3, deleted: 1, diff: 'diff --git a/api/x b/api/x\n' };
     const answer = { repositories: [changed, { ...repository, path: 'web' }], warnings: [] };
-    expect(diffText(answer, paint, true)).toBe('1 of 2 repositories differ\n  api  2 files +3 -1\n');
+    expect(diffText(answer, paint, true)).toBe('1 of 2 repositories differs\n  api  2 files +3 -1\n');
     const other = { ...changed, path: 'a\tb' };
     expect(diffText({ repositories: [{ ...changed, path: '日本' }, other], warnings: [] }, paint, true)).toBe(
       '2 of 2 repositories differ\n  日本  2 files +3 -1\n  a\\tb  2 files +3 -1\n',

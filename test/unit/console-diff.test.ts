@@ -36,6 +36,18 @@ describe('the lines of a diff', () => {
     ]);
   });
 
+  test('of a file whose diff ends too early are counted as the first ones, and a file without lines has no count', async () => {
+    const whole = diff(['+one', '+two', '+three']);
+    expect(words(await shown(whole))).toContain('+3 −0');
+    expect(words(await shown(whole))).not.toContain('or more');
+    expect(words(await shown(whole.slice(0, whole.indexOf('+three'))))).toContain('+2 −0 or more');
+    const large = words(
+      await shown('diff --git a/api/l.txt b/api/l.txt\nBinary files a/api/l.txt and b/api/l.txt differ\n'),
+    );
+    expect(large).toContain('Not shown by lines: not text, or too large.');
+    expect(large).not.toContain('+0');
+  });
+
   test('of several files, renames, modes, binaries and quoted names', () => {
     const files = parseDiff(
       [

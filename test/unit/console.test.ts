@@ -1,34 +1,8 @@
 /** The console in process: who gets in, what text becomes, and that a page does what it showed. */
 import { describe, expect, test } from 'vitest';
-import { describeFailure } from '../../cli/failure.ts';
-import { createConsole } from '../../console/app.ts';
-import type { Ask } from '../../console/context.ts';
+import { took } from '../../console/parts/ledger-tables.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-
-const ORIGIN = 'http://127.0.0.1:4500';
-const NASTY = '<img src=x onerror=alert(1)>"\'\u202egnp.exe\u0007';
-
-const session = (sessionId: string) => ({
-  sessionId,
-  status: 'active' as const,
-  epoch: 1,
-  headSeq: 1,
-  headCheckpointId: 'cp-00000001-0123abcd',
-  seq: 1,
-  sandboxId: 'sb',
-  projectsRoot: `/root/${NASTY}`,
-  template: null,
-  include: [],
-  exclude: [],
-  maxFileBytes: 1,
-  retentionDays: 30,
-  metadata: { agent: NASTY },
-  tenant: null,
-  busy: null,
-  createdAt: '2026-01-02T10:00:00.000Z',
-  updatedAt: '2026-01-02T10:00:00.000Z',
-  expiresAt: 1_800_000_000,
-});
+import { made, NASTY, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-process.ts';
 
 const rollback = (more: object = {}) => ({
   status: 'PLANNED' as const,
@@ -59,51 +33,6 @@ const formOf = (plan: string) => ({
   request: 'r-1',
 });
 
-const NO_SAGA = { 'list-sagas': () => ({ sagas: [] }) };
-
-interface Call {
-  name: string;
-  input: unknown;
-}
-
-/** Answers by name; what is not there is a fault. */
-const made = (
-  answers: Readonly<Record<string, (input: never) => unknown>>,
-  more: { patienceMs?: number } = {},
-) => {
-  const calls: Call[] = [];
-  const ask = (async (name: string, input: never) => {
-    calls.push({ name, input });
-    const answer = answers[name];
-    if (answer === undefined) throw new WalkbackError('InternalError', `nobody answers ${name}`);
-    return answer(input);
-  }) as Ask;
-  const app = createConsole({
-    ask,
-    failureOf: describeFailure,
-    viewer: { name: NASTY, isVerified: false },
-    by: 'rita',
-    token: 'the-link',
-    origin: () => ORIGIN,
-    ...more,
-  });
-  const fetchPage = (
-    path: string,
-    init: { headers?: Record<string, string>; form?: Record<string, string> } = {},
-  ) =>
-    app.request(`${ORIGIN}${path}`, {
-      headers: { host: '127.0.0.1:4500', ...init.headers },
-      ...(init.form === undefined ? {} : { method: 'POST', body: new URLSearchParams(init.form) }),
-    });
-  const enter = async () => {
-    const entered = await fetchPage('/enter?token=the-link');
-    const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
-    return { cookie };
-  };
-  return { calls, fetchPage, enter };
-};
-
-const tokenIn = (text: string): string => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const checkpointIn = (text: string): string => /name="checkpoint" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const digestIn = (text: string): string => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
@@ -127,7 +56,9 @@ describe('who gets in', () => {
     async (path) => {
       const { fetchPage, calls } = made({});
       expect((await fetchPage(path)).status).toBe(401);
-      expect((await fetchPage(path, { headers: { cookie: 'walkback_console=guess' } })).status).toBe(401);
+      expect((await fetchPage(path, { headers: { cookie: 'walkback_console_4500=guess' } })).status).toBe(
+        401,
+      );
       expect(calls).toEqual([]);
     },
   );
@@ -169,6 +100,12 @@ describe('who gets in', () => {
     // With `no-referrer` a browser sends our own forms with the origin `null`.
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
+    const sent: Record<string, string>[] = [{}, { cookie }, { cookie, origin: 'https://evil.example' }];
+    for (const one of sent) {
+      for (const path of ['/catalog', '/nowhere', '/enter?token=guess', '/work/guess']) {
+        expect((await fetchPage(path, { headers: one })).headers.get('cache-control'), path).toBe('no-store');
+      }
+    }
   });
 });
 
@@ -389,10 +326,25 @@ test('whoever may read only the ledger gets it as the first page, and as the pag
   for (const path of ['/', '/sagas/refund-7']) {
     const page = await fetchPage(path, { headers: { cookie } });
     expect(page.status, path).toBe(200);
-    expect(await page.text(), path).toContain('<h1>Ledger</h1>');
+    const text = await page.text();
+    expect(text, path).toContain('<h1>Ledger</h1>');
+    expect(text, path).toContain('<a href="/ledger" aria-current="page">');
+    // That would lead to this page again.
+    expect(text, path).not.toContain('href="/sagas/refund-7"');
   }
   expect(calls).toContainEqual({ name: 'query-ledger', input: { sagaId: 'refund-7', limit: 100 } });
   expect((await fetchPage('/sagas', { headers: { cookie } })).status).toBe(403);
+});
+
+test.each([
+  [0, '0 s'],
+  [59, '59 s'],
+  [61, '1 min 1 s'],
+  [3600, '1 h'],
+  [98_765, '1 day 3 h'],
+  [200_000, '2 days 7 h'],
+])('%i seconds are told in units that people use', (seconds, text) => {
+  expect(took(seconds)).toBe(text);
 });
 
 describe('what takes long', () => {
@@ -447,6 +399,25 @@ describe('what takes long', () => {
     ]);
     await send();
     expect(seen.applied).toBe(2);
+  });
+
+  test('is no page of before: a plan that was left, and is asked for again later, is made anew', async () => {
+    let at = 0;
+    const plans: ((plan: object) => void)[] = [];
+    const { fetchPage, enter } = made(
+      { rollback: () => new Promise((resolve) => plans.push(resolve)) },
+      { patienceMs: 1, now: () => new Date(at) },
+    );
+    const { cookie } = await enter();
+    const look = async () => (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    expect(await look()).toContain('Planning the rollback …');
+    plans[0]?.(rollback({ warnings: ['of before'] }));
+    await new Promise((done) => setImmediate(done));
+    at = 5 * 60_000;
+    expect(await look()).toContain('Planning the rollback …');
+    plans[1]?.(rollback({ warnings: ['of now'] }));
+    const text = await look();
+    expect([text.includes('of now'), text.includes('of before')]).toEqual([true, false]);
   });
 
   test('is shown to nobody else', async () => {

@@ -174,6 +174,9 @@ describe('effects', () => {
       [{ view: 'effects', sagaId: 'refund-1', cursor: 'x' }, 'cursor: take it from the answer before'],
       [{ view: 'totals', evidence: true, sagaId: 'refund-1' }, 'view: anchorsOf and evidence'],
       [{}, 'Give one of'],
+      // Else the days would not be looked at.
+      [{ status: 'COMPLETED', day: '2026-03-01' }, 'without days'],
+      [{ status: 'COMPENSATION_FAILED', from: '2026-03-01', to: '2026-03-02' }, 'without days'],
     ];
     for (const [asked, message] of refused)
       await expect(ledger.query(asked), message).rejects.toThrow(message);

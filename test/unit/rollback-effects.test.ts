@@ -1,6 +1,7 @@
 /** A rollback names the effects of sagas that it leaves standing (L7). */
 import { describe, expect, test } from 'vitest';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { standingWarning } from '../../core/checkpoint/rollback/tell-effects.ts';
 import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
@@ -17,6 +18,11 @@ const node = (seq: number, parentSeq: number | null, messageId: string | null) =
   reason: 'manual',
   detached: false,
   createdAt: '2026-01-01T12:00:00.000Z',
+});
+
+test('one effect stands, and more of them stand', () => {
+  expect(standingWarning(1)).toMatch(/^1 effect of a saga after the target stands:/);
+  expect(standingWarning(2)).toMatch(/^2 effects of sagas after the target stand:/);
 });
 
 describe('which sagas came after a checkpoint', () => {

@@ -11,6 +11,11 @@ import type { RollbackRequest } from './rollback-preview.ts';
 
 const MAX_EFFECTS = 100;
 
+export const standingWarning = (count: number): string =>
+  count === 1
+    ? '1 effect of a saga after the target stands: a rollback takes back files only'
+    : `${count} effects of sagas after the target stand: a rollback takes back files only`;
+
 type Rollback = (input: RollbackRequest, invocation: Invocation) => Promise<RollbackAnswer>;
 
 /**
@@ -33,12 +38,10 @@ export const tellingEffects =
       ]);
       const standing = await effects(sessionId, isAfterTarget(tree, target));
       if (standing.length === 0) return answer;
-      const count = standing.length === 1 ? '1 effect' : `${standing.length} effects`;
-      const warning = `${count} of sagas after the target stand: a rollback takes back files only`;
       return {
         ...answer,
         effects: standing.slice(0, MAX_EFFECTS),
-        warnings: [...answer.warnings, warning],
+        warnings: [...answer.warnings, standingWarning(standing.length)],
       };
     } catch (error) {
       if (!isWalkbackError(error)) throw error;

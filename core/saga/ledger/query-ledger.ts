@@ -142,6 +142,9 @@ const checkQuery = (query: QueryLedgerInput): void => {
   if (isEntries && (tool ?? agent ?? reference) !== undefined) {
     refuse('view: tool, agent and reference go with the views effects and totals.');
   }
+  if (isEntries && isDays && SAGA_STATUSES.some((known) => known === status)) {
+    refuse('status: sagas in a status are asked for without days; of days, an entry has one, as committed.');
+  }
   if (isEntries) return;
   if (anchorsOf !== undefined || query.evidence === true)
     refuse('view: anchorsOf and evidence go with entries.');

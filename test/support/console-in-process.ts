@@ -1,0 +1,76 @@
+/** The console in process: over answers by name, with a cookie for whoever came in. */
+import { describeFailure } from '../../cli/failure.ts';
+import { createConsole } from '../../console/app.ts';
+import type { Ask } from '../../console/context.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+
+export const ORIGIN = 'http://127.0.0.1:4500';
+export const NASTY = '<img src=x onerror=alert(1)>"\'\u202egnp.exe\u0007';
+
+export const session = (sessionId: string) => ({
+  sessionId,
+  status: 'active' as const,
+  epoch: 1,
+  headSeq: 1,
+  headCheckpointId: 'cp-00000001-0123abcd',
+  seq: 1,
+  sandboxId: 'sb',
+  projectsRoot: `/root/${NASTY}`,
+  template: null,
+  include: [],
+  exclude: [],
+  maxFileBytes: 1,
+  retentionDays: 30,
+  metadata: { agent: NASTY },
+  tenant: null,
+  busy: null,
+  createdAt: '2026-01-02T10:00:00.000Z',
+  updatedAt: '2026-01-02T10:00:00.000Z',
+  expiresAt: 1_800_000_000,
+});
+
+export const NO_SAGA = { 'list-sagas': () => ({ sagas: [] }) };
+
+interface Call {
+  name: string;
+  input: unknown;
+}
+
+/** Answers by name; what is not there is a fault. */
+export const made = (
+  answers: Readonly<Record<string, (input: never) => unknown>>,
+  { origin = ORIGIN, ...more }: { patienceMs?: number; origin?: string; now?: () => Date } = {},
+) => {
+  const calls: Call[] = [];
+  const ask = (async (name: string, input: never) => {
+    calls.push({ name, input });
+    const answer = answers[name];
+    if (answer === undefined) throw new WalkbackError('InternalError', `nobody answers ${name}`);
+    return answer(input);
+  }) as Ask;
+  const app = createConsole({
+    ask,
+    failureOf: describeFailure,
+    viewer: { name: NASTY, isVerified: false },
+    by: 'rita',
+    token: 'the-link',
+    origin: () => origin,
+    ...more,
+  });
+  const fetchPage = (
+    path: string,
+    init: { headers?: Record<string, string>; form?: Record<string, string> } = {},
+  ) =>
+    app.request(`${origin}${path}`, {
+      headers: { host: new URL(origin).host, ...init.headers },
+      ...(init.form === undefined ? {} : { method: 'POST', body: new URLSearchParams(init.form) }),
+    });
+  const enter = async () => {
+    const entered = await fetchPage('/enter?token=the-link');
+    const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
+    return { cookie };
+  };
+  return { calls, fetchPage, enter };
+};
+
+export const tokenIn = (text: string): string => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';

@@ -1,0 +1,259 @@
+/** What pages make of answers that a sandbox, a model or a tool wrote, and of forms and addresses that no page of ours has. */
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { FUNCTION_ROWS } from '../../contract/functions.ts';
+import { made, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-process.ts';
+
+const TEXT = `<img src=x onerror="alert(1)">' \u202egnp.exe\u0007 ada@\u200bexa\u2060mple.com \u200f\u{e0041}`;
+/** None of it may reach a page as it is. */
+const RAW = /<img|[\u202e\u0007\u200b\u2060\u200f\u{e0041}]/u;
+
+type Schema = Record<string, unknown>;
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
+const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
+
+/** An answer of that shape with everything in it that there can be, and every text hostile. */
+const hostile = (schema: Schema, name = ''): unknown => {
+  const [first] = schemas(schema['anyOf'] ?? schema['oneOf']).filter(({ type }) => type !== 'null');
+  if (first !== undefined) return hostile(first, name);
+  if (schema['const'] !== undefined) return schema['const'];
+  if (Array.isArray(schema['enum'])) return schema['enum'][0];
+  const { type, items, properties, additionalProperties } = schema;
+  if (type === 'array') return [hostile(isSchema(items) ? items : {}, name)];
+  if (isSchema(properties)) {
+    return Object.fromEntries(
+      Object.entries(properties)
+        // A page would go on to the next one for ever.
+        .filter(([key]) => key !== 'cursor')
+        .map(([key, value]) => [key, hostile(isSchema(value) ? value : {}, key)]),
+    );
+  }
+  if (type === 'object')
+    return { [TEXT]: isSchema(additionalProperties) ? hostile(additionalProperties) : TEXT };
+  if (type === 'boolean') return true;
+  if (type === 'integer' || type === 'number') return 1;
+  // These are read as numbers and as JSON.
+  if (/^(?:amount|undone|net)$/.test(name)) return '1.00';
+  if (name === 'detail') return JSON.stringify({ person: TEXT });
+  return /(?:At|since|until|_at)$/.test(name) || name === 'at' ? '2026-01-02T10:00:00.000Z' : TEXT;
+};
+
+const answers = Object.fromEntries(
+  FUNCTION_ROWS.flatMap(({ name, answer }) =>
+    answer === undefined
+      ? []
+      : [[name, () => hostile(z.toJSONSchema(answer(), { io: 'output', unrepresentable: 'any' }))]],
+  ),
+);
+
+const PAGES = [
+  '/',
+  '/sessions/s',
+  `/sessions/s?message=${encodeURIComponent(TEXT)}`,
+  '/sessions/s/plan?message=m',
+  '/sessions/s/revert?message=m',
+  '/sessions/s/rewind?message=m',
+  '/sessions/s/compare',
+  '/sessions/s/compare?from=a&to=b',
+  '/queue',
+  '/sagas',
+  '/sagas/s',
+  '/ledger',
+  '/ledger?view=effects',
+  '/ledger?view=totals',
+  '/ledger?saga=s',
+  '/catalog',
+];
+
+const ACTS: Readonly<Record<string, Record<string, string>>> = {
+  '/sessions/s/rollback': { checkpoint: 'c', request: 'r' },
+  '/sessions/s/revert': { message: 'm', request: 'r' },
+  '/sessions/s/rewind': { message: 'm', request: 'r' },
+  '/sessions/s/copy': { message: 'm', request: 'r' },
+  '/queue/answer': { saga: 's', step: 't', decision: 'approve' },
+};
+
+/** What a reader sees; the values of fields go back as they came. */
+const rawIn = (seen: string): string | undefined => {
+  const { index } = RAW.exec(seen) ?? {};
+  return index === undefined ? undefined : seen.slice(Math.max(0, index - 150), index + 20);
+};
+
+const seenOf = (page: string): string => page.replaceAll(/ value="[^"]*"/g, '');
+
+describe('an answer in which every text is hostile', () => {
+  const open = async () => {
+    const { fetchPage, enter } = made(answers, { patienceMs: 60_000 });
+    const { cookie } = await enter();
+    return { fetchPage, cookie };
+  };
+
+  test.each(PAGES)('is text on %s, and what works without being seen is seen', async (path) => {
+    const { fetchPage, cookie } = await open();
+    const page = await fetchPage(path, { headers: { cookie } });
+    const text = await page.text();
+    expect(page.status, text).toBe(200);
+    expect(text).toContain('&lt;img');
+    expect(rawIn(seenOf(text))).toBeUndefined();
+  });
+
+  test.each(Object.entries(ACTS))('is text in the answer of %s', async (path, fields) => {
+    const { fetchPage, cookie } = await open();
+    const form_token = tokenIn(await (await fetchPage('/queue', { headers: { cookie } })).text());
+    const page = await fetchPage(path, {
+      headers: { cookie, origin: ORIGIN },
+      form: { form_token, ...fields },
+    });
+    const text = await page.text();
+    expect(page.status, text).toBe(200);
+    expect(rawIn(seenOf(text))).toBeUndefined();
+  });
+});
+
+describe('a form or an address that no page of ours has', () => {
+  const NOTHING = { 'list-sagas': () => ({ sagas: [] }), 'query-ledger': () => ({ entries: [] }) };
+
+  test.each<[string, Record<string, string>, string]>([
+    ['/queue/answer', { saga: 's', step: 't' }, 'decision: give one of approve, reject'],
+    ['/queue/answer', { saga: 's', step: 't', decision: 'aprove' }, 'decision: give one of approve, reject'],
+    [
+      '/queue/operate',
+      { saga: 's', step: 't', action: 'cancel' },
+      'action: give one of retry, resolve, skip',
+    ],
+    ['/sessions/s/rewind', { message: 'm', request: 'r', scope: 'file' }, 'scope: give one of all, effects'],
+  ])('%s with %j is refused, and nothing is done', async (path, fields, message) => {
+    const { fetchPage, enter, calls } = made(answers);
+    const { cookie } = await enter();
+    const form_token = tokenIn(await (await fetchPage('/queue', { headers: { cookie } })).text());
+    expect(form_token).not.toBe('');
+    const asked = calls.length;
+    const answer = await fetchPage(path, {
+      headers: { cookie, origin: ORIGIN },
+      form: { form_token, ...fields },
+    });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(message)]);
+    expect(calls).toHaveLength(asked);
+  });
+
+  test.each([
+    ['/sagas?status=running', 'status: give one of'],
+    ['/ledger?view=total', 'view: give one of entries, effects, totals'],
+    ['/ledger.csv?view=total', 'view: give one of entries, effects, totals'],
+    ['/sessions/s/rewind?message=m&scope=file', 'scope: give one of all, effects, files, conversation'],
+  ])('%s is refused, and shows nothing that was not meant', async (path, message) => {
+    const { fetchPage, enter, calls } = made(NOTHING);
+    const { cookie } = await enter();
+    const answer = await fetchPage(path, { headers: { cookie } });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(message)]);
+    expect(calls).toEqual([]);
+  });
+
+  test.each([
+    [
+      '/ledger?saga=s&status=committed&from=2026-01-01&to=2026-01-02',
+      'All of this saga is shown, whatever its days, status',
+    ],
+    ['/ledger?ref=re_1&status=committed', 'All of this reference is shown, whatever its status'],
+    ['/ledger?saga=s&ref=re_1', 'All of this saga is shown, whatever its reference'],
+  ])('%s: a filter that is not looked at is said', async (path, hint) => {
+    const { fetchPage, enter } = made({
+      'query-ledger': () => ({ entries: [], evidence: { head: null, findings: [] } }),
+    });
+    const { cookie } = await enter();
+    expect(await (await fetchPage(path, { headers: { cookie } })).text()).toContain(hint);
+  });
+});
+
+test('a timeline says what made a checkpoint, and takes no merge and no undo point for work of a message', async () => {
+  const at = (seq: number, reason: string, more: object = {}) => ({
+    checkpointId: `cp-0000000${seq}-0123abcd`,
+    seq,
+    epoch: 1,
+    complete: true,
+    parentSeq: seq - 1,
+    messageId: 'msg-1',
+    toolExecutionId: `t-${seq}`,
+    reason,
+    detached: false,
+    onHeadPath: true,
+    createdAt: '2026-01-02T10:00:00.000Z',
+    repositories: [],
+    failures: [],
+    skipped: [],
+    lines: { added: 1, deleted: 0 },
+    ...more,
+  });
+  const { fetchPage, enter } = made({
+    timeline: () => ({
+      session: session('s'),
+      messages: [{ messageId: 'msg-1', order: 1, checkpointId: 'cp-00000002-0123abcd', discarded: false }],
+      checkpoints: [
+        at(6, 'rollback', { by: { name: 'rita' } }),
+        at(5, 'revert'),
+        at(4, 'merge'),
+        at(3, 'rollback'),
+        at(2, 'before-tool'),
+      ],
+    }),
+    changes: () => ({ checkpoints: [] }),
+    ...NO_SAGA,
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sessions/s', { headers: { cookie } })).text();
+  for (const told of [
+    'undo point: what was there before a rollback or revert by rita (claimed)',
+    'took back one message',
+    'merged the work of a fork',
+    'undo point: what was there before a rollback, revert or merge',
+  ])
+    expect(text).toContain(told);
+  expect(text.match(/aria-current="true"/g)).toHaveLength(1);
+  const other = await (await fetchPage('/sessions/s?message=msg-9', { headers: { cookie } })).text();
+  expect(other).toContain('There is no message');
+});
+
+test('the plan of a rewind says where it would stop, and not that nothing is left there', async () => {
+  const saga = { sagaId: 's', epoch: 0, after: null, plan: { undo: [], stands: [] } };
+  const { fetchPage, enter } = made({
+    'rewind-session': () => ({
+      requestId: 'r',
+      status: 'PLANNED',
+      sagas: [
+        { ...saga, status: 'COMPENSATION_FAILED' },
+        { ...saga, sagaId: 't', status: 'COMPENSATED' },
+      ],
+    }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+  expect(text.match(/The rewind stops here/g)).toHaveLength(1);
+  expect(text.match(/Nothing is left to take back/g)).toHaveLength(1);
+});
+
+test('an approval whose arguments were not kept shows none, and does not say that there are none', async () => {
+  const awaiting = {
+    kind: 'approval',
+    step: 't',
+    tool: 'pay',
+    version: '1',
+    until: '2026-01-02T10:00:00.000Z',
+  };
+  const saga = { sagaId: 's', status: 'AWAITING', updatedAt: '2026-01-02T10:00:00.000Z', notCompensated: [] };
+  const { fetchPage, enter } = made({
+    'list-sagas': ({ status }: { status: string }) => ({ sagas: status === 'AWAITING' ? [saga] : [] }),
+    'describe-saga': () => ({ ...saga, awaiting }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
+  expect(text).toContain('The arguments were not kept when it was asked.');
+  expect(text).not.toContain('{}');
+});
+
+test('two consoles of one machine, whose ports share the cookies of a browser, do not put each other out', async () => {
+  const cookies = await Promise.all(
+    [4500, 4501].map((port) => made(NO_SAGA, { origin: `http://127.0.0.1:${port}` }).enter()),
+  );
+  const [one = '', two = ''] = cookies.map(({ cookie }) => cookie.split('=')[0]);
+  expect(one).not.toBe(two);
+});
