@@ -67,6 +67,10 @@ export const composeScript = (
       C_NEW: repositories.map((one) => (one.isNew === true ? '1' : '')),
       C_BUNDLES: repositories.map((one) => bundleNames(one.bundles)),
       C_PATHS: repositories.flatMap((one, index) => (one.paths ?? []).map((path) => `${index}:${path}`)),
+      C_AROUND: repositories.map((one) => aroundOf(repositories, one)),
+      C_INSIDE: repositories.flatMap((one, index) =>
+        (one.inside ?? []).map(({ path, side }) => `${index}:${side}:${path}`),
+      ),
       S_REPO: steps.map((one) => String(one.index)),
       S_BASE_TREE: steps.map((one) => one.base.tree),
       S_BASE_META: steps.map((one) => one.base.meta),
@@ -79,6 +83,20 @@ export const composeScript = (
       spill: spillFor(request.projectsRoot, request.sessionId, call),
     },
   );
+};
+
+/** The number of the innermost repository around one that comes; `-`: what is in its place is not looked at. */
+const aroundOf = (
+  all: IncomingCompose['repositories'],
+  one: IncomingCompose['repositories'][number],
+): string => {
+  if (one.isNew !== true || one.isEntered === true) return '-';
+  const { path } = one.known;
+  const around = all
+    .map(({ known, isNew }, index) => ({ path: known.path, index, isNew }))
+    .filter((other) => other.isNew !== true && (other.path === '.' || path.startsWith(`${other.path}/`)))
+    .toSorted((a, b) => Number(a.path === '.') - Number(b.path === '.') || b.path.length - a.path.length)[0];
+  return around === undefined ? '' : String(around.index);
 };
 
 const below = (repository: string, path: string): string =>

@@ -71,10 +71,10 @@ merge_host() {
   emit host-kept 1
 }
 
-# merge_meta BASE OURS THEIRS OURS_TREE: RESULT_META is the capture of everything but the files.
+# merge_meta BASE OURS THEIRS OURS_TREE BASE_TREE: RESULT_META is the capture of everything but the files.
 merge_meta() {
   local tree text
-  merge_host "$1" "$2" "$3" && merge_lists "$1" "$2" "$3" "$4" || return
+  merge_host "$1" "$2" "$3" && merge_lists "$1" "$2" "$3" "$4" "$5" || return
   RESULT_META=$HOST
   part_id "$2" left-out || return
   text=$ID
@@ -100,7 +100,7 @@ one_step() {
   local base=${S_BASE_TREE[$1]} theirs=${S_THEIRS_TREE[$1]} base_meta=${S_BASE_META[$1]} theirs_meta=${S_THEIRS_META[$1]}
   all_here "$TREE" "$base" "$theirs" -- "$META" "$base_meta" "$theirs_meta" || return
   if [ ${#ONLY[@]} -gt 0 ]; then only_paths "$base" "$theirs" 2>>"$OUT.err" && theirs=$RESULT || return; fi
-  merge_trees "$base" "$TREE" "$theirs" && merge_meta "$base_meta" "$META" "$theirs_meta" "$TREE" 2>>"$OUT.err" || return
+  merge_trees "$base" "$TREE" "$theirs" && merge_meta "$base_meta" "$META" "$theirs_meta" "$TREE" "$base" 2>>"$OUT.err" || return
   [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ] || return 0
   TREE=$RESULT META=$RESULT_META
 }
@@ -125,7 +125,7 @@ look_for_paths() {
 }
 
 compose_one() {
-  local i=$1 s steps=() ONLY=()
+  local i=$1 s now=${KNOWN_TREE[$1]} last='' steps=() ONLY=() INSIDE=() RESULT=''
   INDEX=$i OUT=$RUN/$i REPOSITORY=${KNOWN_PATH[i]} CHAIN='' MISSING='' UNSUPPORTED='' CONFLICTS=0
   FORMAT=${C_FORMAT[i]} PARTIAL_FLAG=${C_PARTIAL[i]:+1} COMMIT=${KNOWN_COMMIT[i]} TREE=${KNOWN_TREE[i]} META=${KNOWN_META[i]}
   BASE='' HEAD_COMMIT='' PARTS=()
@@ -133,16 +133,18 @@ compose_one() {
   : >"$OUT.err"
   for s in "${!S_REPO[@]}"; do [ "${S_REPO[s]}" != "$i" ] || steps+=("$s"); done
   for s in "${C_PATHS[@]}"; do [ "${s%%:*}" != "$i" ] || ONLY+=("${s#*:}"); done
+  for s in "${C_INSIDE[@]}"; do [ "${s%%:*}" != "$i" ] || INSIDE+=("${s#*:}"); done
   scratch "$REPOSITORY" bare && cd -- "$RUN" || return
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf merge\n' >"$GIT_DIR/info/attributes" || return
   bring "$i" || return
   # A repository that is not here yet comes whole, on the base that it stands on.
   if [ "${C_NEW[i]}" = 1 ]; then
-    BASE=${KNOWN_BASE[i]} HEAD_COMMIT=${KNOWN_BASE_COMMIT[i]}
+    BASE=${KNOWN_BASE[i]} HEAD_COMMIT=${KNOWN_BASE_COMMIT[i]} now=''
     all_here "$TREE" -- "$META" || return
+    [ "${C_AROUND[i]}" = - ] || occupied "$i" || return
   fi
-  for s in "${steps[@]}"; do one_step "$s" 2>>"$OUT.err" || return; done
-  [ -z "$MISSING$UNSUPPORTED" ] && look_for_paths "${steps[@]}" 2>>"$OUT.err" || return
+  for s in "${steps[@]}"; do one_step "$s" 2>>"$OUT.err" && last=${S_THEIRS_TREE[s]} || return; done
+  [ -z "$MISSING$UNSUPPORTED" ] && look_for_paths "${steps[@]}" 2>>"$OUT.err" && in_two "${RESULT:-$TREE}" "$now" "$last" || return
   if [ "$EXPORT" = 1 ] && { [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ]; }; then
     if [ "${C_NEW[i]}" = 1 ]; then
       link_chain rebase '' '' && { [ -z "$HEAD_COMMIT" ] || base_bundle; } || return

@@ -47,17 +47,17 @@ merge_map() {
 }
 
 # entries_of TREE ARRAY PATH...: what a tree has at these paths: mode and type, nothing where it has
-# none.
+# none. Without -t, git leaves a directory out when something in it is asked for as well.
 entries_of() {
   local line tree=$1
   local -n of_entries=$2
   shift 2
   [ $# -gt 0 ] || return 0
-  printf '%s\0' "$@" | xargs -0 git --literal-pathspecs ls-tree -z "$tree" -- >"$OUT.entries" 2>>"$OUT.err" || return
+  printf '%s\0' "$@" | xargs -0 git --literal-pathspecs ls-tree -t -z "$tree" -- >"$OUT.entries" 2>>"$OUT.err" || return
   while IFS= read -r -d '' line; do of_entries[./${line#*$'\t'}]=${line%% *}; done <"$OUT.entries"
 }
 
-# merge_lists BASE_META OURS_META THEIRS_META OURS_TREE: MODES_ID and EMPTY_ID are the blobs of the
+# merge_lists BASE_META OURS_META THEIRS_META OURS_TREE BASE_TREE: MODES_ID and EMPTY_ID are the blobs of the
 # merged lists, for files in the tree RESULT.
 merge_lists() {
   local name same=1 one
@@ -75,14 +75,14 @@ merge_lists() {
   modes_in "$1" "$OUT.list" base_modes && modes_in "$2" "$OUT.list" ours_modes && modes_in "$3" "$OUT.list" theirs_modes || return
   empties_in "$1" "$OUT.list" base_empty && empties_in "$2" "$OUT.list" ours_empty && empties_in "$3" "$OUT.list" theirs_empty || return
   merge_map base_modes ours_modes theirs_modes modes && merge_map base_empty ours_empty theirs_empty empty || return
-  fit_lists "$4" && write_lists
+  fit_lists "$4" "$5" && write_lists
 }
 
-# fit_lists OURS_TREE: takes out what the merged files leave no room for.
+# fit_lists OURS_TREE BASE_TREE: takes out what the merged files leave no room for.
 fit_lists() {
   local path parent
   local -a paths=()
-  local -A wanted=() here=() before=()
+  local -A wanted=() here=() before=() base_here=()
   for path in "${!modes[@]}" "${!empty[@]}"; do
     parent=${path#./}
     while [ -n "$parent" ] && [ -z "${wanted[$parent]-}" ]; do
@@ -92,7 +92,7 @@ fit_lists() {
     done
   done
   paths=("${!wanted[@]}")
-  entries_of "$RESULT" here "${paths[@]}" && entries_of "$1" before "${paths[@]}" || return
+  entries_of "$RESULT" here "${paths[@]}" && entries_of "$1" before "${paths[@]}" && entries_of "$2" base_here "${paths[@]}" || return
   for path in "${!empty[@]}"; do
     [ -n "${empty[$path]}" ] || continue
     if [ -n "${here[$path]-}" ]; then empty[$path]='' && continue; fi
@@ -110,14 +110,20 @@ fit_lists() {
   done
 }
 
-# fit_mode PATH: the same for one line of the modes.
+# fit_mode PATH: the same for one line of the modes. Where a side changed the mode of a file that the
+# other one deleted or renamed, git would not carry the mode along, so it is a conflict.
 fit_mode() {
   local other mode=${modes[$1]} entry=${here[$1]-}
   if [[ $mode == F* ]]; then
     case $entry in
       100755) [ $((8#${mode#F} & 0100)) != 0 ] || clash "$1" ;;
       100644) [ $((8#${mode#F} & 0100)) = 0 ] || clash "$1" ;;
-      *) modes[$1]='' ;;
+      *)
+        if [ "$mode" != "${base_modes[$1]-}" ] && [ -n "${base_here[$1]-}" ]; then
+          conflict "${1#./}" mode "one side changed its mode to ${mode#F}, on the other it is gone or renamed" || return
+        fi
+        modes[$1]=''
+        ;;
     esac
     return
   fi

@@ -69,6 +69,8 @@ move_refs() {
   local -A have=() want=()
   refs_in have "$N_BRANCHES"
   refs_in want "$T_BRANCHES"
+  left_to_others "$INDEX" || return
+  for ref in "${!LEFT[@]}"; do want[$ref]=${have[$ref]-}; done
   # A symbolic ref goes first and comes last. Git is asked never to write through it.
   for ref in "${!have[@]}"; do
     [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue

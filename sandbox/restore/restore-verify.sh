@@ -74,8 +74,10 @@ verify() {
   [ "$FILES_ONLY" = 0 ] || return 0
   load_state "$meta" || return
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
+  left_to_others "$i" || return
   for name in host index stage1 stage2 stage3 index-flags state; do
     same_part "$META" "$meta" $name || return
+    [ -n "$SAME" ] || [ $name != host ] || as_decided "$META" "$meta" || return
     [ -n "$SAME" ] || {
       printf 'verification failed: the host state (%s) differs\n' "$name" >>"$OUT.err"
       return 1

@@ -9,6 +9,7 @@ const test = sampledTest('merging captures', 2);
 
 const BEGIN = `
 git init -q -b main r; cd r
+seq 70 90 > key; echo left > left
 seq 1 20 > text; printf 'a\\0b' > data.bin; printf 'one\\r\\n' > crlf; ln -s text link; mkdir -p d; echo x > d/f; seq 30 60 > moved
 printf '* merge=union\\n' > .gitattributes; printf '*.ignored\\n' > .gitignore
 git add -A; git commit -qm first
@@ -57,16 +58,16 @@ test('both sides are there after a merge, byte for byte, with modes and empty di
   await using at = await sides(
     BEGIN,
     `sed -i 1s/.*/ours/ text; echo mine > own; chmod 640 own; mkdir -p empty/ours`,
-    `sed -i 20s/.*/theirs/ text; printf 'x\\r\\n' > crlf; rm -r d; echo new > 'odd "name'; chmod 755 crlf; chmod 400 private; mkdir -p left/empty; printf 'c\\0d' > data.bin`,
+    `sed -i 20s/.*/theirs/ text; printf 'x\\r\\n' > crlf; rm -r d; echo new > 'odd "name'; chmod 755 crlf; chmod 400 private; mkdir -p hollow/empty; printf 'c\\0d' > data.bin`,
   );
   await merged(at);
   const { harness } = at;
   expect(
     harness.sh(
-      'cd r; sed -n "1p;20p" text; cat own "odd \\"name"; stat -c "%a" own crlf private; od -c data.bin | head -1; ls -d d empty/* left/* 2>&1 || true',
+      'cd r; sed -n "1p;20p" text; cat own "odd \\"name"; stat -c "%a" own crlf private; od -c data.bin | head -1; ls -d d empty/* hollow/* 2>&1 || true',
     ),
   ).toBe(
-    `ours\ntheirs\nmine\nnew\n640\n755\n400\n0000000   c  \\0   d\nls: cannot access 'd': No such file or directory\nempty/inside\nempty/ours\nleft/empty\n`,
+    `ours\ntheirs\nmine\nnew\n640\n755\n400\n0000000   c  \\0   d\nls: cannot access 'd': No such file or directory\nempty/inside\nempty/ours\nhollow/empty\n`,
   );
 });
 
@@ -127,6 +128,8 @@ const CONFLICTS: Record<string, { ours: string; theirs: string; path: string; ki
     path: 'crlf',
     kind: 'mode',
   },
+  'mode here, gone there': { ours: 'chmod 600 left', theirs: 'rm left', path: 'left', kind: 'mode' },
+  'renamed here, mode there': { ours: 'mv key kept', theirs: 'chmod 600 key', path: 'key', kind: 'mode' },
   symlink: { ours: 'ln -sfn d/f link', theirs: 'ln -sfn crlf link', path: 'link', kind: 'symlink' },
   'file and directory': {
     ours: 'mkdir place; echo o > place/x',
@@ -179,7 +182,7 @@ test('one change in the middle is taken out, and later ones stay', async () => {
   const { merged: goal } = await harness.compose([{ base: after, theirs: before }]);
   await harness.rollback(goal);
   expect(harness.sh('cd r; sed -n "1p;20p" text; ls; stat -c %a private')).toBe(
-    '1\ngood\ncrlf\nd\ndata.bin\nempty\ngood\nlink\nmoved\nprivate\ntext\n600\n',
+    '1\ngood\ncrlf\nd\ndata.bin\nempty\ngood\nkey\nleft\nlink\nmoved\nprivate\ntext\n600\n',
   );
 });
 
@@ -214,6 +217,23 @@ test('an empty directory comes back by its name, and one that is new goes', asyn
   expect(harness.sh('cd r; stat -c "%a %n" hollow a/b/c kept; ls -d new 2>/dev/null || true')).toBe(
     '700 hollow\n755 a/b/c\n755 kept\n',
   );
+});
+
+test('a directory and what is in it are both found, whichever of them a list names', async () => {
+  await using at = await sides(
+    `${BEGIN}\nmkdir p; echo k > p/k; chmod 600 p/k; chmod 700 p`,
+    'echo g > d/g; chmod 600 d/g',
+    'rm d/f; echo t > t',
+  );
+  await merged(at);
+  const { harness, base } = at;
+  expect(harness.sh('cd r; stat -c "%a %n" p p/k d/*')).toBe('700 p\n600 p/k\n600 d/g\n');
+  const paths = { r: ['d', 'd/f'] };
+  const now = await harness.capture();
+  const { report, merged: goal } = await harness.compose([{ base: now, theirs: base }], { paths });
+  expect(report.unknownPaths).toEqual([]);
+  await harness.rollback(goal);
+  expect(harness.sh('cd r; ls d t')).toBe('t\n\nd:\nf\n');
 });
 
 test('objects that the sandbox lost are asked for, and brought', async () => {

@@ -137,6 +137,50 @@ test('a repository that the fork deleted goes, one that a message made is taken 
   expect(shell(world.root, 'ls born')).toBe('b\nc\n');
 });
 
+test('a directory that the fork made a repository comes as one, and files that no checkpoint holds are never lost', async () => {
+  const world = await stage.open();
+  const fork = await stage.forkOf(world, 'f5');
+  shell(fork.root, 'cd api/src; git init -q -b main; echo y > y; git add -A; git commit -qm nested');
+  await fork.checkpoint('f');
+  shell(world.root, 'echo o > api/o; echo i > api/src/i.ignored');
+  const before = world.fingerprint();
+  await expect(stage.merge(fork, world, 'm')).rejects.toMatchObject({
+    errorType: 'ChangesetConflict',
+    message: expect.stringContaining('no checkpoint of this side holds: i.ignored'),
+  });
+  expect(world.fingerprint()).toEqual(before);
+  shell(world.root, 'rm api/src/i.ignored');
+  const plan = await stage.merge(fork, world, 'm2', { dryRun: true });
+  expect([plan.status, plan.conflicts ?? []]).toEqual(['PLANNED', []]);
+  const merged = await stage.merge(fork, world, 'm2');
+  expect(shell(world.root, 'cat api/o; cd api/src; cat y; git log --format=%s; ls deep')).toBe(
+    'o\ny\nnested\nwith space.txt\n',
+  );
+  await world.rollback('undo', String(merged.undoCheckpointId));
+  expect(world.fingerprint()).toEqual(before);
+});
+
+test('a directory comes back by its name as what it was, also where it is a repository now', async () => {
+  const world = await stage.open();
+  const first = await world.checkpoint('t1', 'msg-1');
+  shell(
+    world.root,
+    'cd api/src; git init -q -b main; echo y > y; git add -A; git commit -qm nested; rm -r deep',
+  );
+  const back = (requestId: string, paths: string[], more = {}) =>
+    cloud.invoke('rollback', {
+      sessionId: world.sessionId,
+      checkpointId: first.checkpointId,
+      requestId,
+      paths,
+      ...more,
+    });
+  await back('p1', ['api/src/'], { dryRun: true });
+  await back('p1', ['api/src/']);
+  expect(world.fingerprint()).toEqual(first.looks);
+  await back('p2', ['web/src', 'web/src/deep/with space.txt'], { dryRun: true });
+});
+
 test('with expectUnchanged, work comes into a target that nobody worked in since, and into no other', async () => {
   const world = await stage.open();
   const fork = await stage.forkOf(world, 'f4');

@@ -1,6 +1,7 @@
 /** What the function does around the compose command, for a git harness: decides about repositories, asks, brings what is missing. */
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { decideRepositories } from '../../core/checkpoint/merge/decide.ts';
+import { insideOthers } from '../../core/checkpoint/merge/inside.ts';
 import type { CapturedRepositoryState, RepositoryState } from '../../core/checkpoint/model.ts';
 import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport, Conflict } from '../../core/checkpoint/ports/compose.ts';
@@ -62,19 +63,18 @@ export const composeSnapshot = async (
       origin.set(state, { one, snapshot });
       return state;
     });
-  const decided = decideRepositories(
-    statesOf(now),
-    steps.map(({ base, theirs }) => ({
-      base: statesOf(base),
-      theirs: statesOf(theirs),
-      ...(flags.own === true && { tag: theirs.tag }),
-    })),
-    {
-      selected: flags.paths === undefined ? undefined : new Map(Object.entries(flags.paths)),
-      isOwn: () => flags.own === true,
-    },
-  );
+  const present = statesOf(now);
+  const changes = steps.map(({ base, theirs }) => ({
+    base: statesOf(base),
+    theirs: statesOf(theirs),
+    ...(flags.own === true && { tag: theirs.tag }),
+  }));
+  const decided = decideRepositories(present, changes, {
+    selected: flags.paths === undefined ? undefined : new Map(Object.entries(flags.paths)),
+    isOwn: () => flags.own === true,
+  });
   const { decisions } = decided;
+  const inside = flags.paths === undefined ? insideOthers(decisions, present, changes) : undefined;
   const bundlesOf = (path: string, states: readonly RepositoryState[]) => [
     ...new Map(
       states
@@ -85,9 +85,12 @@ export const composeSnapshot = async (
   const asked = (missing: (path: string) => boolean) =>
     decisions.flatMap((one) => {
       const isNew = one.action === 'take' && flags.own !== true;
-      if (one.action !== 'merge' && !isNew) return [];
-      const there: CapturedRepositoryState[] = one.action === 'merge' ? one.others : [one.state];
-      const from = isNew ? origin.get(one.state)?.one : found(now, one.path);
+      const inner = inside?.get(one.path);
+      const isAround = one.action === 'keep' && inner?.some(({ side }) => side === 'change') === true;
+      if (one.action !== 'merge' && !isNew && !isAround) return [];
+      const there: CapturedRepositoryState[] =
+        one.action === 'merge' ? one.others : one.action === 'take' ? [one.state] : [];
+      const from = one.action === 'take' ? origin.get(one.state)?.one : found(now, one.path);
       if (from?.state !== 'captured') return [];
       const { path, commit, tree, meta, base, baseCommit } = from;
       const next = isNew ? ('rebase' as const) : ('append' as const);
@@ -97,6 +100,7 @@ export const composeSnapshot = async (
           ...(isNew && { isNew }),
           objectFormat: from.info?.objectFormat ?? ('sha1' as const),
           partial: from.info?.partial,
+          ...(inner !== undefined && { inside: inner }),
           steps: one.action === 'merge' ? one.steps : [],
           ...(one.action === 'merge' && one.paths !== undefined && { paths: one.paths }),
           bundles: isNew || missing(path) ? bundlesOf(path, there) : [],

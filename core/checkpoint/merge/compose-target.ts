@@ -10,6 +10,7 @@ import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createRollbackJournal } from '../rollback/rollback-journal.ts';
 import type { Place } from '../session/place.ts';
+import { findTarget } from '../timeline/targets.ts';
 import { type Composed, createCompose } from './compose.ts';
 import { requireNoConflicts } from './conflicts.ts';
 
@@ -34,6 +35,9 @@ const isSame = (before: Checkpoint | undefined, states: readonly RepositoryState
       state,
     ),
   );
+
+const capturedIn = (checkpoint: Checkpoint | undefined): string[] =>
+  (checkpoint?.repositories ?? []).flatMap(({ path, state }) => (state === 'captured' ? [path] : []));
 
 /** Some paths of another session are not its work: the next merge looks at them again. */
 const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
@@ -62,6 +66,21 @@ export const createComposeTarget = (deps: CaptureDeps) => {
   const compose = createCompose(deps);
   const { noteTarget } = createRollbackJournal(deps);
 
+  /**
+   * Where a repository of the state composed before comes into a directory, the captures since look at that directory as a
+   * root. The first capture of the request tells that there was no repository.
+   */
+  const enteredIn = async (
+    before: Checkpoint | undefined,
+    { sessionId, undoSeq }: RollbackJournal,
+    now: Checkpoint,
+  ): Promise<string[]> => {
+    const coming = capturedIn(before).filter((path) => capturedIn(now).includes(path));
+    if (coming.length === 0 || undoSeq === now.seq) return [];
+    const first = await findTarget(deps.store, sessionId, {}, undoSeq);
+    return coming.filter((path) => !capturedIn(first).includes(path));
+  };
+
   return async (
     attempt: {
       place: Place;
@@ -86,6 +105,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
           sandbox,
           composition,
           now,
+          entered: await enteredIn(attempt.target, journal, now),
           toolExecutionId,
           messageId: now.messageId,
           isStored: true,

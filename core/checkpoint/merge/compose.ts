@@ -26,6 +26,8 @@ import { createComposeBundles } from './compose-bundles.ts';
 import { requireNoConflicts } from './conflicts.ts';
 import { type Decision, decideRepositories } from './decide.ts';
 import { requireUnchanged } from './expect-unchanged.ts';
+import { insideOthers } from './inside.ts';
+import type { SelectedPaths } from './select-paths.ts';
 import { createCompositionSteps } from './steps.ts';
 
 export interface ComposeInput {
@@ -34,6 +36,8 @@ export interface ComposeInput {
   composition: Composition;
   /** The capture of now: the states that it holds. */
   now: Pick<Checkpoint, 'repositories' | 'toolExecutionId'>;
+  /** Of these, `now` has only what a directory held: no repository is there yet, and a composition before brings one. */
+  entered?: readonly string[];
   toolExecutionId: string;
   messageId: string | null;
   /** False for a plan: nothing is stored. */
@@ -50,7 +54,12 @@ const LABELS = { ours: 'now', theirs: 'change' };
 
 const idle = (state: RepositoryState): RepositoryState => ({ ...state, changed: false, bundleBytes: 0 });
 
-const requireUsable = ({ unknownPaths, unsupported, failures }: ComposeReport): void => {
+/** `selected`: a repository that is asked for as a whole is known, also where the one around it has nothing there. */
+const requireUsable = (
+  { unknownPaths: unknown, unsupported, failures }: ComposeReport,
+  selected: SelectedPaths | undefined,
+): void => {
+  const unknownPaths = unknown.filter((path) => selected?.get(path) !== 'whole');
   if (unsupported.length > 0) {
     throw new WalkbackError(
       'SandboxUnsupported',
@@ -101,11 +110,16 @@ export const createCompose = (deps: CaptureDeps) => {
   const asked = (
     decisions: readonly Decision[],
     now: readonly RepositoryState[],
+    inside: ReturnType<typeof insideOthers>,
+    entered: readonly string[],
     isForeign: (state: RepositoryState) => boolean,
   ) =>
     decisions.flatMap((one): Omit<ComposeRepository, 'bundles'>[] => {
       const isNew = one.action === 'take' && isForeign(one.state);
-      if (one.action !== 'merge' && !isNew) return [];
+      const inner = inside.get(one.path);
+      // It stays as it is, but a repository comes into it.
+      const isAround = one.action === 'keep' && inner?.some(({ side }) => side === 'change') === true;
+      if (one.action !== 'merge' && !isNew && !isAround) return [];
       const state = isNew ? one.state : now.find(({ path }) => path === one.path);
       const known = state && knownFrom(state, deps.limits);
       if (known === undefined) return [];
@@ -113,8 +127,10 @@ export const createCompose = (deps: CaptureDeps) => {
         {
           known: isNew ? { ...known, next: 'rebase' } : known,
           ...(isNew && { isNew }),
+          ...(entered.includes(one.path) && { isEntered: true }),
           objectFormat: state?.objectFormat ?? 'sha1',
           ...(state?.partial === true && { partial: true }),
+          ...(inner !== undefined && { inside: inner }),
           steps: one.action === 'merge' ? one.steps : [],
           ...(one.action === 'merge' && one.paths !== undefined && { paths: one.paths }),
         },
@@ -122,7 +138,11 @@ export const createCompose = (deps: CaptureDeps) => {
     });
 
   return async (input: ComposeInput, invocation: Invocation): Promise<Composed> => {
-    const { session, sandbox, composition, now } = input;
+    const { session, sandbox, composition, entered = [] } = input;
+    const now = {
+      ...input.now,
+      repositories: input.now.repositories.filter(({ path }) => !entered.includes(path)),
+    };
     const { steps, selected, foreign } = await stepsOf(session, composition, now.repositories);
     if (composition.kind === 'merge' && composition.expectUnchanged === true) {
       requireUnchanged(session.sessionId, now.repositories, steps[0]?.base ?? []);
@@ -132,7 +152,10 @@ export const createCompose = (deps: CaptureDeps) => {
       isOwn: (state) => !foreign.has(state),
     });
     const markers = composition.kind === 'merge' && composition.markers;
-    const wanted = asked(decisions, now.repositories, (state) => foreign.has(state));
+    // What is asked for by its path comes as it was, whatever is there.
+    const inside =
+      composition.kind === 'paths' ? new Map() : insideOthers(decisions, now.repositories, steps);
+    const wanted = asked(decisions, now.repositories, inside, entered, (state) => foreign.has(state));
     const told = now.repositories.filter(({ path }) =>
       wanted.some(({ known, isNew }) => known.path === path && isNew !== true),
     );
@@ -201,13 +224,13 @@ export const createCompose = (deps: CaptureDeps) => {
         : await (input.isStored
             ? takeIn({ session, head: { repositories: told } }, async (upload) => {
                 const answer = await run(upload);
-                requireUsable(answer);
+                requireUsable(answer, selected);
                 // Nothing is stored of what conflicts.
                 requireNoConflicts({ conflicts: [...conflicts, ...answer.conflicts] }, composition);
                 return answer;
               })
             : plan());
-    if (report !== undefined) requireUsable(report);
+    if (report !== undefined) requireUsable(report, selected);
     const found: Conflict[] = [...conflicts, ...(report?.conflicts ?? [])];
     const isMade = found.length === 0 || markers;
     const made = new Map(captured.repositories.map((state) => [state.path, state]));

@@ -47,14 +47,14 @@ export const createCompositionSteps =
 
     const steps = await read();
     const { paths } = composition;
-    const all = [now, ...steps.flatMap(({ base, theirs }) => [base, theirs])].flat();
+    const captured = [now, ...steps.flatMap(({ base, theirs }) => [base, theirs])].map((states) =>
+      states.filter(({ state }) => state === 'captured').map(({ path }) => path),
+    );
+    const everywhere = captured.reduce((some, one) => some.filter((path) => one.includes(path)));
     return {
       steps,
       ...(paths !== undefined && {
-        selected: selectPaths(
-          paths,
-          all.filter(({ state }) => state === 'captured').map(({ path }) => path),
-        ),
+        selected: selectPaths(paths, captured.flat(), new Set(everywhere)),
       }),
       foreign,
     };

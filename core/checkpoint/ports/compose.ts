@@ -9,14 +9,24 @@ export interface ComposeStep {
   theirs: CapturedState;
 }
 
+/** A repository inside another one, by its path in it. `side`: which side has it, the state of now or what changes it. */
+export interface InsideRepository {
+  path: string;
+  side: 'now' | 'change';
+}
+
 export interface ComposeRepository {
   /** What the store has of the repository, and the state to begin with: that of now. */
   known: KnownRepository;
   /** It is not in the sandbox: `known` is the state of the other side, whole. */
   isNew?: boolean;
+  /** A new one in whose place now was captured as well: files of the repository around it go with it. */
+  isEntered?: boolean;
   objectFormat: 'sha1' | 'sha256';
   partial?: boolean;
-  /** One after the other. */
+  /** Repositories inside it that only one side has: its files there would be in two repositories. */
+  inside?: InsideRepository[];
+  /** One after the other. Without any, it stays as it is, and only `inside` is looked at. */
   steps: ComposeStep[];
   /** Only these files and directories in it. Without any: all of it, with HEAD, branches and index. */
   paths?: string[];

@@ -1,0 +1,61 @@
+# Linked worktrees share their branches. In a capture they agree about them. In a composed state they
+# may not: in a fork each of them is a repository of its own, and moves its own branches. Then one of
+# them decides: the worktree that stands on the branch, else the repository itself, else the first.
+# A branch that only some of them have stays.
+# shellcheck shell=bash
+
+# note_goal I META: notes for the others which branches this repository is to have.
+note_goal() {
+  local main=''
+  [ -n "$HG" ] || return 0
+  load_state "$2" || return
+  [[ $T_KIND != none && $T_KIND != unreadable ]] || return 0
+  [ "$HG" != "$HC" ] || main=1
+  printf '%s\0' "$HC" "$main" "$T_REF" "$T_BRANCHES" >"$RUN/$1.wanted-refs"
+}
+
+# left_to_others I: LEFT has the branches that another worktree of the same repository decides about.
+# On the way back none is left: captures of now agree.
+left_to_others() {
+  local file ref rank fields=()
+  local -A list=() value=() best=()
+  declare -gA LEFT=()
+  [ -z "$BACK" ] && [ -f "$RUN/$1.wanted-refs" ] || return 0
+  for file in "$RUN"/*.wanted-refs; do
+    mapfile -d '' -t fields <"$file" || return
+    [ "${fields[0]}" = "$HC" ] || continue
+    list=()
+    refs_in list "${fields[3]-}"
+    for ref in "${!list[@]}"; do
+      [[ $ref == refs/heads/* ]] || continue
+      rank=1
+      [ -z "${fields[1]}" ] || rank=2
+      [ "$ref" != "${fields[2]}" ] || rank=3
+      [ "$rank" -gt "${best[$ref]-0}" ] || continue
+      value[$ref]=${list[$ref]} best[$ref]=$rank
+    done
+  done
+  list=()
+  refs_in list "$T_BRANCHES"
+  for ref in "${!value[@]}"; do
+    [ "${list[$ref]-}" = "${value[$ref]}" ] || LEFT[$ref]=1
+  done
+}
+
+# as_decided META META: SAME tells whether two host states are equal but for the branches in LEFT.
+as_decided() {
+  local ref kind
+  local -A is=() was=()
+  SAME=''
+  [ ${#LEFT[@]} -gt 0 ] || return 0
+  load_state "$1" || return
+  kind="$T_KIND $T_REF $T_COMMIT"
+  refs_in is "$T_BRANCHES"
+  load_state "$2" || return
+  refs_in was "$T_BRANCHES"
+  [ "$kind" = "$T_KIND $T_REF $T_COMMIT" ] || return 0
+  for ref in "${!is[@]}" "${!was[@]}"; do
+    [ -n "${LEFT[$ref]-}" ] || [ "${is[$ref]-}" = "${was[$ref]-}" ] || return 0
+  done
+  SAME=1
+}
