@@ -79,13 +79,31 @@ const partitionInput = (TableName: string, pk: string, range: Range) => {
 const cursorOf = (key: Stored | undefined): { cursor?: string } =>
   key === undefined ? {} : { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') };
 
-const keyOf = (cursor: string): Stored => {
+const badCursor = (cause?: unknown): WalkbackError =>
+  new WalkbackError(
+    'InvalidInput',
+    'cursor: take it from the answer before, with the other fields as they were.',
+    { cause },
+  );
+
+const isStored = (value: unknown): value is Stored =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Of a page of this index: a cursor of another query begins elsewhere, or nowhere. */
+const keyOf = (cursor: string, { attribute, value }: Pick<IndexQuery, 'attribute' | 'value'>): Stored => {
+  let key: unknown;
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    key = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch (cause) {
-    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.', { cause });
+    throw badCursor(cause);
   }
+  if (isStored(key) && key[attribute] === value) return key;
+  throw badCursor();
 };
+
+/** DynamoDB looks at the other attributes of the key. */
+const isOfCursor = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ValidationException';
 
 export const tableReads = (client: DynamoDBDocumentClient, tableName: string) => {
   /** Page by page, as long as somebody asks for the next. */
@@ -167,9 +185,13 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
       ExpressionAttributeNames: { '#attribute': attribute, ...(since !== undefined && { '#at': 'at' }) },
       ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since }) },
       Limit: limit,
-      ...(cursor === undefined ? {} : { ExclusiveStartKey: keyOf(cursor) }),
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: keyOf(cursor, { attribute, value }) }),
     });
-    const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () => client.send(command));
+    const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () =>
+      client.send(command).catch((error: unknown) => {
+        throw cursor !== undefined && isOfCursor(error) ? badCursor(error) : error;
+      }),
+    );
     return { items: Items, ...cursorOf(LastEvaluatedKey) };
   };
 

@@ -331,4 +331,33 @@ describe('500 effects that nothing takes back, with the largest references, and 
     const csv = await cloud.invoke('query-ledger', { sagaId, format: 'csv', limit: 1000 });
     expect(csv['cursor']).toBeDefined();
   });
+
+  test('a cursor of another query, or of none, is refused by name', async () => {
+    const day = AT.slice(0, 10);
+    const first = await cloud.invoke('query-ledger', { day, limit: 1 });
+    const ofDay = String(first['cursor']).split('|')[1];
+    const key = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (const cursor of [
+      ofDay,
+      key(null),
+      key([]),
+      key({ a: 1 }),
+      key({ status: 'QUEUED' }),
+      key({ day }),
+    ]) {
+      for (const query of [
+        { name: 'list-sagas', event: { status: 'QUEUED', cursor } },
+        { name: 'query-ledger', event: { status: 'QUEUED', cursor } },
+        { name: 'query-ledger', event: { externalRef: 'r', cursor } },
+        { name: 'query-ledger', event: { view: 'effects', externalRef: 'r', cursor } },
+        { name: 'query-ledger', event: { day: '2020-01-01', cursor: `2020-01-01|${cursor}` } },
+      ]) {
+        const asked = cloud.invoke(query.name, query.event);
+        await expect(asked, JSON.stringify(query)).rejects.toMatchObject({
+          errorType: 'InvalidInput',
+          message: expect.stringContaining('cursor: '),
+        });
+      }
+    }
+  });
 });

@@ -171,7 +171,11 @@ describe('effects', () => {
       [{ view: 'effects', from: '2026-03-02', day: '2026-03-02' }, 'day: is one day'],
       [{ view: 'effects', from: '1990-01-01', to: '2026-03-01' }, 'at most 3660 at once'],
       [{ view: 'effects', cursor: 'x' }, 'cursor: take it from the answer before'],
-      [{ view: 'effects', sagaId: 'refund-1', cursor: 'x' }, 'cursor: take it from the answer before'],
+      ...['x', '-5', '1.5', ' 1'].flatMap((cursor): [QueryLedgerInput, string][] => [
+        [{ view: 'effects', sagaId: 'refund-1', cursor }, 'cursor: take it from the answer before'],
+        [{ sagaId: 'refund-1', cursor }, 'cursor: take it from the answer before'],
+        [{ status: 'COMPLETED', cursor: `|refund-1|${cursor}` }, 'cursor: take it from the answer before'],
+      ]),
       [{ view: 'totals', evidence: true, sagaId: 'refund-1' }, 'view: anchorsOf and evidence'],
       [{}, 'Give one of'],
       // Else the days would not be looked at.

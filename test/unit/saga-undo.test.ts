@@ -97,6 +97,24 @@ describe('undo of a completed saga', () => {
     });
   });
 
+  test.each(['undo', 'cancel', 'resume', 'break-lock'] as const)(
+    '%s of one step is refused: it is about the whole saga',
+    async (action) => {
+      const saga = await scriptedSaga({
+        tools: [scriptedTool('pay', 'compensatable')],
+        answer: () => committed(),
+      });
+      await saga.begin();
+      await saga.machine.settle();
+      const lock = action === 'break-lock' ? { resourceKey: 'r', evidence: 'e' } : {};
+      await expect(saga.machine.operate({ ...undo, ...lock, action, stepId: 'pay' })).rejects.toMatchObject({
+        name: 'InvalidInput',
+        message: expect.stringContaining('stepId: '),
+      });
+      expect((await saga.seen()).state.status).toBe('COMPLETED');
+    },
+  );
+
   test('a compensator that fails then is repaired by an operator, like any other', async () => {
     let broken = true;
     const saga = await finished(({ operation, step }) =>

@@ -33,7 +33,7 @@ const sagaIdOf = (requestId: string): string => `call-${sha256Hex(requestId).sli
 const conflict = (requestId: string): WalkbackError =>
   new WalkbackError(
     'RequestConflict',
-    `Request "${requestId}" called another tool, or with other arguments; repeat it unchanged, or choose another id.`,
+    `Request "${requestId}" was another call: of another tool or version, with other arguments, or for somebody else; repeat it unchanged, or choose another id.`,
   );
 
 /** A read changes nothing, so it is called again as often as its tool allows and the time holds. */

@@ -29,6 +29,15 @@ export const daysOf = ({ day, from, to }: AskedDays, today: string): string[] =>
   return Array.from({ length: count }, (_, at) => dayAt(Date.parse(first) + at * DAY_MS));
 };
 
+const badCursor = (): WalkbackError =>
+  new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
+
+/** Where in the ledger of one saga a page begins: the number of an entry. */
+export const entryFrom = (cursor: string): number => {
+  if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
+  throw badCursor();
+};
+
 /** The cursor is `<day>|<cursor inside the day>`. */
 export const dayCursor = (day: string, within: string | undefined): string => `${day}|${within ?? ''}`;
 
@@ -41,7 +50,7 @@ export const daysFrom = (
 ): { days: readonly string[]; within?: string } => {
   if (cursor === undefined) return { days };
   const [, day = '', within = ''] = CURSOR.exec(cursor) ?? [];
-  if (day === '') throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
+  if (day === '') throw badCursor();
   const left = days.filter((one) => one >= day);
   return { days: left, ...(within === '' || left[0] !== day ? {} : { within }) };
 };

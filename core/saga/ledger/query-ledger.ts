@@ -10,7 +10,7 @@ import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
-import { dayCursor, daysFrom, daysOf } from './day-range.ts';
+import { dayCursor, daysFrom, daysOf, entryFrom } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
 import { readEffects } from './read-effects.ts';
@@ -44,7 +44,7 @@ const addSaga = async (
 const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: string): Promise<Told> => {
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-  const next = await addSaga(store, rows, sagaId, Number(cursor ?? 0));
+  const next = await addSaga(store, rows, sagaId, cursor === undefined ? 0 : entryFrom(cursor));
   return {
     tip: { seq: head.seq, hash: head.tip },
     ...(next === undefined ? {} : { cursor: String(next) }),
@@ -58,11 +58,12 @@ const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: str
  */
 const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
   const [index = '', begunSaga = '', begunAt = '0'] = cursor?.split('|') ?? [];
+  const begun = entryFrom(begunAt);
   let position = index === '' ? undefined : index;
   do {
     const page = await store.listHeadsByStatus(status, 1, position);
     for (const { sagaId } of page.items) {
-      const from = sagaId === begunSaga ? Number(begunAt) : 0;
+      const from = sagaId === begunSaga ? begun : 0;
       const next = await addSaga(store, rows, sagaId, from);
       if (next !== undefined) return { cursor: `${position ?? ''}|${sagaId}|${next}` };
     }

@@ -9,7 +9,7 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, daysOf } from './day-range.ts';
+import { dayCursor, daysFrom, daysOf, entryFrom } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 
 /** Entries that one call reads, more or less: a saga that is begun is read to its end. */
@@ -113,10 +113,7 @@ const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedg
     throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
   }
   const { rows, reconciliations } = await reader.saga(sagaId);
-  const after = Number(cursor ?? -1);
-  if (!Number.isInteger(after)) {
-    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
-  }
+  const after = cursor === undefined ? -1 : entryFrom(cursor);
   for (const row of rows.filter(({ committed_seq: seq }) => seq > after)) {
     if (sink.isFull()) return { cursor: String(row.committed_seq - 1) };
     const found = { row, ofSaga: reconciliations };

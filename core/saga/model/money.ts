@@ -47,7 +47,7 @@ const isExact = (value: number): boolean =>
 
 const decimalText = (value: Json): string | SagaError => {
   if (typeof value === 'number' && !isExact(value)) {
-    const message = `the amount ${shown(value)} is a number with more than 15 digits, which is not exact; give it as text, or as a whole number with minorUnits`;
+    const message = `the amount ${shown(value)} is a number with more than 15 digits or an exponent, which is not exact; give it as text, or as a whole number with minorUnits`;
     return invalid('AmountInvalid', message);
   }
   const text = typeof value === 'number' ? String(value) : value;

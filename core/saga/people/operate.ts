@@ -165,8 +165,17 @@ const checkBreak = ({ action, resourceKey, evidence = '' }: Asked<OperateSagaInp
   }
 };
 
+/** Those that are about a step. The others are about the whole saga, whatever step is named. */
+const OF_A_STEP: readonly OperateSagaInput['action'][] = ['retry', 'resolve', 'skip'];
+
 const checkRequest = (request: Asked<OperateSagaInput>): void => {
   checkBreak(request);
+  if (request.stepId !== undefined && !OF_A_STEP.includes(request.action)) {
+    throw new WalkbackError(
+      'InvalidInput',
+      `stepId: ${request.action} is about the whole saga; leave it out. To take back the last steps alone, rewind the saga.`,
+    );
+  }
   if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
     throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
   }
