@@ -380,6 +380,7 @@ const sessionEffect = () =>
   z.object({
     ...standingEffect().shape,
     stands: z.boolean().describe('false: taken back, or it never happened'),
+    rejected: z.literal(true).optional().describe('it never happened: the provider refused it'),
   });
 export type SessionEffect = z.infer<ReturnType<typeof sessionEffect>>;
 

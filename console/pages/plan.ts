@@ -79,7 +79,7 @@ export const rollBack: Act = async (sent) => {
   return {
     title: 'Rolled back',
     body: html`<p class="card done" role="status">All repositories are as they were at ${shown(message || done.checkpointId)}.</p>
-      ${doneFiles(sessionId, done)}${standingPart(done.effects)}`,
+      ${standingPart(done.effects)}${doneFiles(sessionId, done)}`,
     data: done,
   };
 };

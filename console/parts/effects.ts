@@ -22,8 +22,14 @@ export const standingPart = (effects: readonly StandingEffect[] = []): Markup =>
       '',
     )}</section>`;
 
-const standing = ({ stands, reversible }: SessionEffect): Markup =>
-  !stands ? badge('undone', 'calm') : reversible ? badge('stands', 'good') : badge('cannot be undone', 'bad');
+const standing = ({ stands, reversible, rejected }: SessionEffect): Markup =>
+  rejected === true
+    ? badge('did not happen', 'plain')
+    : !stands
+      ? badge('undone', 'calm')
+      : reversible
+        ? badge('stands', 'good')
+        : badge('cannot be undone', 'bad');
 
 /** Beside the code changes of the same message. `to`: where a saga is shown. */
 export const outsidePart = (

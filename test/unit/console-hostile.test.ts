@@ -6,7 +6,7 @@ import { made, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-p
 
 const TEXT = `<img src=x onerror="alert(1)">' \u202egnp.exe\u0007 ada@\u200bexa\u2060mple.com \u200f\u{e0041}`;
 /** None of it may reach a page as it is. */
-const RAW = /<img|[\u202e\u0007\u200b\u2060\u200f\u{e0041}]/u;
+const RAW = /<img|[\p{Cf}--\u{200c}]|(?!\n)\p{Cc}/v;
 
 type Schema = Record<string, unknown>;
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null;

@@ -1,12 +1,13 @@
 /** A rollback names the effects of sagas that it leaves standing (L7). */
 import { describe, expect, test } from 'vitest';
+import { outsidePart } from '../../console/parts/effects.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { standingWarning } from '../../core/checkpoint/rollback/tell-effects.ts';
 import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import { runCommand } from '../support/recording-app.ts';
-import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 const node = (seq: number, parentSeq: number | null, messageId: string | null) => ({
   seq,
@@ -44,6 +45,33 @@ describe('which sagas came after a checkpoint', () => {
   ])('one of %s', (_, saga, expected) => {
     expect(isAfter(saga)).toBe(expected);
   });
+});
+
+test('what a provider refused never happened, and is told as that', async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable'), scriptedTool('mail', 'irreversible')],
+    answer: ({ tool }) => (tool === 'mail' ? rejected() : committed()),
+  });
+  const steps = ['pay', 'mail'].map((tool) => ({ id: tool, tool, arguments: {} }));
+  await saga.machine.start({
+    sagaId: 'one',
+    plan: { steps },
+    input: {},
+    sessionId: 'session',
+    messageId: 'm1',
+    requestedBy: 'me',
+  });
+  await saga.machine.settle();
+  const { effects = [] } = await createListSagas({ store: saga.store })({ sessionId: 'session' });
+  expect(effects.map(({ step, stands, rejected: refused }) => [step, stands, refused])).toEqual([
+    ['pay', false, undefined],
+    ['mail', false, true],
+  ]);
+  const page = String(await outsidePart(effects));
+  expect(page.match(/badge [a-z]+">[a-z ]+</g)).toEqual([
+    'badge calm">undone<',
+    'badge plain">did not happen<',
+  ]);
 });
 
 test('the effects of a session that stand: not what was read or undone, and of no other session', async () => {

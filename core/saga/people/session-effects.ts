@@ -45,6 +45,7 @@ const effectsOf = async (
       externalRef,
       reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
       stands: stands(effect),
+      ...(effect.status === 'rejected' ? { rejected: true as const } : {}),
     }));
 };
 
