@@ -36,7 +36,8 @@ test.each([
   const { run, calls } = record();
   const before = tool.execute;
   const wrapped = checkpointed({ edit: tool }, run);
-  expect(await wrapped.edit.execute(2)).toBe(2);
+  const answer: unknown = wrapped.edit.execute(2);
+  expect(await answer).toBe(2);
   expect(calls).toMatchObject([{ name: 'edit', input: 2, id: expect.stringMatching(/^call-/) }]);
   expect(wrapped.edit.description).toBe('counts');
   expect(Object.getPrototypeOf(wrapped.edit)).toBe(Object.getPrototypeOf(tool));
