@@ -129,10 +129,9 @@ const removeStale = async (path: string): Promise<boolean> => {
   }
 };
 
-const makeDataDir = async (dataDir: string): Promise<void> => {
+const inDataDir = async <T>(dataDir: string, work: () => Promise<T>): Promise<T> => {
   try {
-    await mkdir(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
-    await access(dataDir, constants.W_OK);
+    return await work();
   } catch (cause) {
     throw new WalkbackError(
       'ConfigurationError',
@@ -141,6 +140,12 @@ const makeDataDir = async (dataDir: string): Promise<void> => {
     );
   }
 };
+
+const makeDataDir = (dataDir: string): Promise<void> =>
+  inDataDir(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+    await access(dataDir, constants.W_OK);
+  });
 
 export interface DataDirLock {
   /** Whether the directory is still ours: somebody may have deleted it, and another cloud may have made it again. */
@@ -161,7 +166,7 @@ export const lockDataDir = async (dataDir: string, version?: string): Promise<Da
     ...(version === undefined ? {} : { version }),
   };
   const claim = `${path}.${randomUUID()}`;
-  await writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE });
+  await inDataDir(dataDir, () => writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE }));
   try {
     for (;;) {
       try {

@@ -114,6 +114,13 @@ const ofTimeout = (message: string): Meaning => {
   return unavailable('unknown', 'The sandbox did not answer in time');
 };
 
+const FULL = meaning(
+  'SandboxUnavailable',
+  false,
+  'unknown',
+  'The disk of the sandbox is full; free some space.',
+);
+
 const ofStatus = (status: number): Meaning => {
   if (status === 403)
     return meaning('ConfigurationError', false, 'nothing-happened', 'E2B refused the API key for this call.');
@@ -123,6 +130,7 @@ const ofStatus = (status: number): Meaning => {
   if (status === 429)
     return meaning('Throttled', true, 'nothing-happened', 'E2B limits the rate; try again later.');
   if (status === 503) return unavailable('nothing-happened', 'E2B is busy');
+  if (status === 507) return FULL;
   if (status >= 500) return unavailable('unknown', `E2B answered ${status}`);
   return meaning('InvalidInput', false, 'nothing-happened', 'E2B refused the request.');
 };
@@ -165,13 +173,7 @@ const meaningOf = (error: unknown): Meaning => {
       'A file or process is no longer in the sandbox.',
     );
   if (error instanceof InvalidArgumentError) return ofRefusal(error.message);
-  if (error instanceof NotEnoughSpaceError)
-    return meaning(
-      'SandboxUnavailable',
-      false,
-      'unknown',
-      'The disk of the sandbox is full; free some space.',
-    );
+  if (error instanceof NotEnoughSpaceError) return FULL;
   if (error instanceof TemplateError)
     return meaning('SandboxUnsupported', false, 'nothing-happened', 'The template is too old; rebuild it.');
   if (error instanceof TimeoutError) return ofTimeout(error.message);

@@ -32,6 +32,11 @@ export const apiError = (
   message: string,
 ) => context.json({ code, message }, code);
 
+export const isFull = (error: Error): boolean =>
+  'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+
+export const diskFull = (context: Context) => apiError(context, 507, 'There is not enough disk space');
+
 const notFound = (context: Context, id: string) => apiError(context, 404, `Sandbox ${id} was not found`);
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
@@ -145,6 +150,7 @@ export const createControlPlane = (registry: Registry): Hono => {
     if (error instanceof z.ZodError) return apiError(context, 400, describeInvalid(error));
     if (error instanceof SyntaxError) return apiError(context, 400, 'The body is not JSON');
     if (error instanceof MountError) return apiError(context, 400, error.message);
+    if (isFull(error)) return diskFull(context);
     console.error('local E2B:', error);
     return apiError(context, 500, 'The local E2B failed');
   });

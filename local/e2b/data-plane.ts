@@ -1,7 +1,7 @@
 /** E2B's daemon in a sandbox: its processes, files and health, for whoever holds the sandbox's access token. */
 import { type Context, Hono } from 'hono';
 import { ConnectFailure } from './connect-rpc.ts';
-import { apiError } from './control-plane.ts';
+import { apiError, diskFull, isFull } from './control-plane.ts';
 import type { Environment } from './environment.ts';
 import { readSandboxFile, writeSandboxFiles } from './files.ts';
 import { filesystemCall } from './filesystem-rpc.ts';
@@ -12,15 +12,12 @@ import { checkUser } from './user.ts';
 
 const NO_TOKEN = 'unauthorized access, please provide a valid access token or method signing if supported';
 
-const isFull = (error: Error): boolean =>
-  'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
-
 const answerError = (error: Error, context: Context): Response => {
   if (error instanceof ConnectFailure) {
     if (context.req.path !== '/files') return context.json(error.body, error.status);
     return context.json({ code: error.status, message: error.message }, error.status);
   }
-  if (isFull(error)) return apiError(context, 507, 'There is not enough disk space');
+  if (isFull(error)) return diskFull(context);
   console.error('local E2B:', error);
   return context.json({ code: 'internal', message: 'The local sandbox failed' }, 500);
 };

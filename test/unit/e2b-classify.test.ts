@@ -170,6 +170,13 @@ describe('what an error of the E2B SDK means', () => {
     ['files: 500', new SandboxError('500: error opening file: x'), 'SandboxUnavailable', retry, unknown],
     ['run: refused', new InvalidArgumentError('cwd'), 'InvalidInput', final, untouched],
     ['files: disk full', new NotEnoughSpaceError('full'), 'SandboxUnavailable', final, unknown],
+    [
+      'any call: disk full',
+      new SandboxError('507: There is not enough disk space'),
+      'SandboxUnavailable',
+      final,
+      unknown,
+    ],
     ['old template', new TemplateError('old'), 'SandboxUnsupported', final, untouched],
     ['transport', new TypeError('terminated'), 'SandboxUnavailable', retry, unknown],
     ['not an error at all', 'boom', 'SandboxUnavailable', retry, unknown],
