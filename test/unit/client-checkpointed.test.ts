@@ -23,14 +23,14 @@ class Counter {
   description = 'counts';
   #count = 0;
 
-  execute(by: number): number {
+  async execute(by: number): Promise<number> {
     return (this.#count += by);
   }
 }
 
 test.each([
-  ['a plain object', { description: 'counts', execute: (by: number) => by }],
-  ['a frozen one', Object.freeze({ description: 'counts', execute: (by: number) => by })],
+  ['a plain object', { description: 'counts', execute: async (by: number) => by }],
+  ['a frozen one', Object.freeze({ description: 'counts', execute: async (by: number) => by })],
   ['one of a class with private members', new Counter()],
 ])('%s has its checkpoint, keeps its members, and stays as it was', async (_name, tool) => {
   const { run, calls } = record();
