@@ -47,7 +47,8 @@ export const jsonProblem = (value: unknown): string | undefined => {
   return undefined;
 };
 
-const error = (issue: { input?: unknown }): string => jsonProblem(issue.input) ?? 'must be a JSON object';
+const error = ({ input }: { input?: unknown }): string =>
+  input === undefined ? 'is missing' : (jsonProblem(input) ?? 'must be a JSON object');
 
 export const isJson = (value: unknown): value is Json => jsonProblem(value) === undefined;
 

@@ -343,6 +343,39 @@ describe('testToolIsSafe', () => {
     ).rejects.toThrow('stops when its signal aborts');
   });
 
+  test('finds it also when its call came too late to begin at first', async () => {
+    const { acts, observe } = world();
+    let stalls = false;
+    const execute: Definition['execute'] = async (_, one) => {
+      const leftMs = one.deadlineMs - Date.now();
+      if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
+      if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
+      return { id: one.forwardKey };
+    };
+    const compensate: Definition['compensate'] = {
+      name: 'undo_act',
+      execute: async (_, one) =>
+        void acts.splice(0, acts.length, ...acts.filter((key) => key !== one.forwardKey)),
+    };
+    const given = {
+      /** As a machine that stands still for a moment before the call is looked at. */
+      get n() {
+        const untilMs = Date.now() + (stalls ? 400 : 0);
+        stalls = false;
+        while (Date.now() < untilMs);
+        return 1;
+      },
+    };
+    const look = async () => {
+      // The last look before a call is cut short.
+      stalls = acts.some((key) => key.endsWith(':7'));
+      return observe();
+    };
+    await expect(
+      testToolIsSafe(make({ execute, compensate }), { arguments: given, observe: look }),
+    ).rejects.toThrow('stops when its signal aborts');
+  });
+
   test('finds a compensator that needs something to have happened', async () => {
     const { acts, observe } = world();
     const execute: Definition['execute'] = async (_, one) => {

@@ -2,7 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Json, jsonProblem, MAX_JSON_DEPTH } from '../../contract/json.ts';
-import { putCatalogInput, startSagaInput } from '../../contract/saga-inputs.ts';
+import { putCatalogInput, startSagaInput, submitStepInput } from '../../contract/saga-inputs.ts';
+import { parsePlan } from '../../core/saga/plan/catalog.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
@@ -174,4 +175,13 @@ describe('any other JSON is kept as it is', () => {
       expect(jsonProblem({ a: [value] }), String(value)).toBeDefined();
     }
   });
+});
+
+test('arguments that were left out are said to be missing', async () => {
+  const submitted = () => parseInput(submitStepInput(), { sagaId: 's', stepId: 'a', tool: 'pay' });
+  expect(submitted).toThrow('arguments: is missing');
+  expect(() => parsePlan({ steps: [{ id: 'a', tool: 'pay' }] })).toThrow('steps.0.arguments is missing');
+  expect(() => parsePlan({ steps: [{ id: 'a', tool: 'pay', arguments: 1 }] })).toThrow(
+    'must be a JSON object',
+  );
 });
