@@ -54,6 +54,21 @@ test('every file that is cited is in the tree', () => {
   expect(cited).toBeGreaterThan(40);
 });
 
+test('every block of code in a page is closed before the next one begins', () => {
+  const pages = files.filter((path) => path.endsWith('.md'));
+  expect(pages.length).toBeGreaterThan(10);
+  for (const path of pages) {
+    let opened = '';
+    for (const [at, line] of readFileSync(join(PROJECT, path), 'utf8').split('\n').entries()) {
+      const [, fence = '', language = ''] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
+      if (fence === '' || fence.length < opened.length) continue;
+      if (opened !== '') expect(language, `${path}:${at + 1} is inside a block`).toBe('');
+      opened = opened === '' ? fence : '';
+    }
+    expect(opened, `${path} ends inside a block`).toBe('');
+  }
+});
+
 test('the README says of every dependency what it is for', () => {
   const { dependencies } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
