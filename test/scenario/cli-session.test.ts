@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openCliScene } from '../support/cli.ts';
 import { createWork, git } from '../support/cli-work.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('cli-session');
 
 // Every command is a process of its own, on a machine that may be busy.
 describe('walkback beside walkback up', () => {

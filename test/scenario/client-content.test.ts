@@ -1,8 +1,11 @@
 /** What the client says of messages and tools, and comparisons where the sandbox cannot make them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { Walkback } from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { sdkOf } from '../support/world.ts';
+
+const test = inTurn('client-content');
 
 let world: ClientWorld;
 beforeAll(async () => {

@@ -1,14 +1,17 @@
 /** Reviewers and operators roll back and take back in the deployed console and over the API; who it was stays on record. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { signIn } from '../../cli/identity/device-flow.ts';
 import { issuerOf } from '../../cli/identity/issuer.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { type BrowserPerson, hiddenIn, signInWithBrowser } from '../support/browser-person.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, type World } from '../support/world.ts';
+
+const test = inTurn('people-rollback');
 
 let cloud: TestCloud;
 let world: World;

@@ -1,7 +1,10 @@
 /** A topic that is gone when a saga escalates, and tables that throttle in the middle of one. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('saga-outage');
 
 interface Definition {
   States: Record<string, { Retry?: { IntervalSeconds?: number }[] }>;

@@ -17,6 +17,7 @@ const TURNS = [
     'faults-rehydrate',
     'faults-merge',
     'faults-outage',
+    'saga-outage',
     'rollback-given-up',
     'faults-script-kill',
     'faults-process-kill',
@@ -26,7 +27,7 @@ const TURNS = [
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
   ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent'],
-  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, and client-session.test.ts a turn that is taken back.
+  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, client-session.test.ts a turn that is taken back, and people-api.test.ts people.
   [
     'rollback-concurrency',
     'properties-session',
@@ -35,11 +36,21 @@ const TURNS = [
     'rehydrate-copies',
     'rollback-late',
     'rewind',
+    'people-rollback',
+    'client-content',
   ],
   // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.
   ['merge', 'commitments', 'workspace-tools', 'merge-queue', 'changesets-example'],
-  // The command on its own, and sagas at length: cli-session.test.ts, cli-up.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
-  ['cli-demo', 'cli-alone', 'cli-own-functions', 'saga-limits', 'saga-children', 'ledger-anchors'],
+  // The command at length, and sagas: cli-up.test.ts, cli-daemon.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
+  [
+    'cli-session',
+    'cli-demo',
+    'cli-alone',
+    'cli-own-functions',
+    'saga-limits',
+    'saga-children',
+    'ledger-anchors',
+  ],
 ] as const;
 export type TakesTurns = (typeof TURNS)[number][number];
 
