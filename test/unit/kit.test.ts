@@ -324,39 +324,32 @@ describe('testToolIsSafe', () => {
     expect(again.outcome).toBe('committed');
   });
 
-  test('finds a tool that goes on after its deadline', async () => {
-    const { acts, observe } = world();
-    const execute: Definition['execute'] = async (_, one) => {
+  /** A tool that goes on after its deadline. */
+  const unstoppable = (acts: string[]): Pick<Definition, 'execute' | 'compensate'> => ({
+    execute: async (_, one) => {
       // However long this machine took for the first call, and so gives the one it cuts short.
       const leftMs = one.deadlineMs - Date.now();
       if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
       if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
       return { id: one.forwardKey };
-    };
-    const compensate: Definition['compensate'] = {
+    },
+    compensate: {
       name: 'undo_act',
       execute: async (_, one) =>
         void acts.splice(0, acts.length, ...acts.filter((key) => key !== one.forwardKey)),
-    };
-    await expect(
-      testToolIsSafe(make({ execute, compensate }), { arguments: { n: 1 }, observe }),
-    ).rejects.toThrow('stops when its signal aborts');
+    },
+  });
+
+  test('finds a tool that goes on after its deadline', async () => {
+    const { acts, observe } = world();
+    await expect(testToolIsSafe(make(unstoppable(acts)), { arguments: { n: 1 }, observe })).rejects.toThrow(
+      'stops when its signal aborts',
+    );
   });
 
   test('finds it also when its call came too late to begin at first', async () => {
     const { acts, observe } = world();
     let stalls = false;
-    const execute: Definition['execute'] = async (_, one) => {
-      const leftMs = one.deadlineMs - Date.now();
-      if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
-      if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
-      return { id: one.forwardKey };
-    };
-    const compensate: Definition['compensate'] = {
-      name: 'undo_act',
-      execute: async (_, one) =>
-        void acts.splice(0, acts.length, ...acts.filter((key) => key !== one.forwardKey)),
-    };
     const given = {
       /** As a machine that stands still for a moment before the call is looked at. */
       get n() {
@@ -372,7 +365,7 @@ describe('testToolIsSafe', () => {
       return observe();
     };
     await expect(
-      testToolIsSafe(make({ execute, compensate }), { arguments: given, observe: look }),
+      testToolIsSafe(make(unstoppable(acts)), { arguments: given, observe: look }),
     ).rejects.toThrow('stops when its signal aborts');
   });
 
