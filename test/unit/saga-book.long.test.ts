@@ -1,0 +1,37 @@
+/**
+ * The machine and the functions of sagas in virtual time, with random plans, trees, agents, people and faults. The tools
+ * keep a book of what they did. At the end it agrees with the ledger, its rows and totals, and what was told.
+ */
+import { expect, test } from 'vitest';
+import { FAULTS } from '../support/book/faults.ts';
+import { createTally } from '../support/book/tally.ts';
+import { playWorld } from '../support/book/world.ts';
+import { printedSeed } from '../support/sampling.ts';
+
+const WORLDS = 550;
+
+const FACTS = [
+  'saga: completed compensated compensation_failed rewound sealed idle parked unparked step_settled',
+  'saga: cancel_requested undo_requested unwind_requested rewind_requested',
+  'step: refused unwinding',
+  'approval: approved declined expired',
+  'operator: resolved skipped',
+].flatMap((line) => {
+  const [direction = '', statuses = ''] = line.split(': ');
+  return statuses.split(' ').map((status) => `${direction} ${status}`);
+});
+
+test('the ledger and what is told of it agree with what the tools did', async () => {
+  const seed = printedSeed('saga-book');
+  const tally = createTally();
+  const found: string[] = [];
+  for (let world = seed; world < seed + WORLDS; world += 1) {
+    const problems = await playWorld(world, tally).catch((error: unknown) => [String(error)]);
+    found.push(...problems.map((problem) => `SEED=${world}: ${problem}`));
+  }
+  process.stdout.write(`saga-book: ${JSON.stringify(tally.counts())}\n`);
+  expect(found.slice(0, 20)).toEqual([]);
+  expect(tally.of('sagas')).toBeGreaterThan(2 * WORLDS);
+  const expected = [...FACTS, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
+  expect(expected.filter((name) => tally.of(name) === 0)).toEqual([]);
+}, 600_000);
