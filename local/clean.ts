@@ -2,13 +2,10 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCredentials } from './credentials.ts';
+import { CREDENTIALS_FILE, hasCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import { readRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
-
-/** Made with the first start of a cloud, and the last to go: a directory without it is somebody else's. */
-const MARK = 'credentials.json';
 
 /** Everything that the cloud and the command keep in a data directory. */
 const KEPT = [
@@ -26,7 +23,8 @@ const KEPT = [
   'streams',
   'token-key.json',
   'token-key-rsa.json',
-  MARK,
+  // Made with the first start of a cloud, and the last to go: a directory without it is somebody else's.
+  CREDENTIALS_FILE,
 ];
 
 /** Where `serveTools` of the client keeps what it needs, one directory for each set of tools. */

@@ -11,7 +11,7 @@ const credentialsSchema = z.object({
 });
 export type CloudCredentials = z.infer<typeof credentialsSchema>;
 
-const FILE = 'credentials.json';
+export const CREDENTIALS_FILE = 'credentials.json';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -23,11 +23,11 @@ const makeCredentials = (): CloudCredentials => ({
 
 /** Whether a cloud was ever started over the directory. `ConfigurationError` when its keys are damaged. */
 export const hasCredentials = async (dataDir: string): Promise<boolean> =>
-  (await readJson(join(dataDir, FILE), credentialsSchema)) !== undefined;
+  (await readJson(join(dataDir, CREDENTIALS_FILE), credentialsSchema)) !== undefined;
 
 /** The keys of this cloud: random, made once, kept. */
 export const loadCredentials = async (dataDir: string): Promise<CloudCredentials> => {
-  const path = join(dataDir, FILE);
+  const path = join(dataDir, CREDENTIALS_FILE);
   const existing = await readJson(path, credentialsSchema);
   if (existing !== undefined) return existing;
   const made = makeCredentials();

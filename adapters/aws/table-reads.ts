@@ -2,7 +2,6 @@
  * Reads of a table: an item, a partition or a part of it, a page of an index. All but those of an index are
  * strongly consistent. Errors are ours.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchGetCommand,

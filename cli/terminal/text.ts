@@ -96,11 +96,29 @@ export const formatTime = (iso: string, now: Date): string => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 };
 
-/** `24 h`, `90 min`, `10 s`: the largest unit that stays whole. */
+/** What was set, `24 h`, `90 min`, `10 s`: the largest unit that stays whole. */
 export const formatDuration = (ms: number): string => {
   const seconds = Math.round(ms / 1000);
   if (seconds % 3600 === 0) return `${seconds / 3600} h`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+};
+
+const SPANS = [
+  ['days', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** What was measured, `2 days 3 h`, `27 min 3 s`: the two largest units. */
+export const formatSpan = (seconds: number): string => {
+  let rest = seconds;
+  const parts = SPANS.flatMap(([unit, length]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count === 0 ? [] : [`${count} ${count === 1 && unit === 'days' ? 'day' : unit}`];
+  });
+  return parts.slice(0, 2).join(' ') || '0 s';
 };
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>

@@ -2,7 +2,7 @@ import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/led
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatDuration, plural, printableLine, truncate } from '../terminal/text.ts';
+import { formatSpan, plural, printableLine, truncate } from '../terminal/text.ts';
 
 const COLUMNS = [
   { head: 'AT' },
@@ -103,9 +103,7 @@ const reconciledLine = ({ reconciliations, secondsToReconcile }: LedgerTotals): 
   if (reconciliations.length === 0) return '';
   const open = reconciliations.filter(({ reconciledAt }) => reconciledAt === null).length;
   const mean =
-    secondsToReconcile === null
-      ? ''
-      : `; ${formatDuration(secondsToReconcile * 1000)} on average to reconcile`;
+    secondsToReconcile === null ? '' : `; ${formatSpan(secondsToReconcile)} on average to reconcile`;
   const left = open === 0 ? '' : `; ${open} open`;
   return `\n${plural(reconciliations.length, 'failed compensation')}${mean}${left}\n`;
 };

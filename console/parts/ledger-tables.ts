@@ -1,5 +1,6 @@
 /** Ledger entries, effects and totals as tables. */
 import { html } from 'hono/html';
+import { formatSpan } from '../../cli/terminal/text.ts';
 import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
@@ -30,24 +31,6 @@ export const reference = (ref: string | null | undefined): Markup =>
   ref !== null && ref !== undefined && /^https:\/\/[^\s]+$/.test(ref)
     ? html`<a href="${ref}" rel="noreferrer noopener">${shown(ref)}</a>`
     : shown(ref);
-
-const UNITS = [
-  ['days', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
-/** `2 days 3 h`, `27 min 3 s`: the two largest units. */
-export const took = (seconds: number): string => {
-  let rest = seconds;
-  const parts = UNITS.flatMap(([unit, length]) => {
-    const count = Math.floor(rest / length);
-    rest -= count * length;
-    return count === 0 ? [] : [`${count} ${count === 1 && unit === 'days' ? 'day' : unit}`];
-  });
-  return parts.slice(0, 2).join(' ') || '0 s';
-};
 
 const sagaCell = (sagaId: string): Markup => link(path('sagas', sagaId), sagaId);
 
@@ -158,7 +141,7 @@ export const totalsPart = (
   <h2>Time to reconcile</h2>${
     totals.secondsToReconcile === null
       ? NOTHING
-      : html`<p>${took(totals.secondsToReconcile)} on average, of those that are reconciled.</p>`
+      : html`<p>${formatSpan(totals.secondsToReconcile)} on average, of those that are reconciled.</p>`
   }${table(
     'Failed compensations and when they were reconciled',
     [
@@ -171,7 +154,7 @@ export const totalsPart = (
       {
         title: 'Took',
         isNumber: true,
-        cell: ({ seconds }) => (seconds === null ? '' : took(seconds)),
+        cell: ({ seconds }) => (seconds === null ? '' : formatSpan(seconds)),
       },
     ],
     totals.reconciliations,

@@ -133,7 +133,7 @@ const DIFFS = `
 const SMALL = `
 @media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 50rem) {
-  main { padding: .9rem; } 
+  main { padding: .9rem; }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } .facts > div { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }

@@ -1,5 +1,4 @@
 /** Lists and texts for a stored item, which has 400 KB for all it holds. Sizes are as JSON. Pure. */
-
 import { clip } from './clip.ts';
 import { jsonBytes } from './json-bytes.ts';
 

@@ -2,7 +2,6 @@
  * The HTTP API of the embedded cloud: the routes of the template before the functions of this process, with the
  * authorizer, the limits and the errors of API Gateway. It is no kinder than that one; requests are not throttled.
  */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';

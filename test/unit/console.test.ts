@@ -1,6 +1,6 @@
 /** The console in process: who gets in, what text becomes, and that a page does what it showed. */
 import { describe, expect, test } from 'vitest';
-import { took } from '../../console/parts/ledger-tables.ts';
+import { formatSpan } from '../../cli/terminal/text.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { made, NASTY, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-process.ts';
 
@@ -344,7 +344,7 @@ test.each([
   [98_765, '1 day 3 h'],
   [200_000, '2 days 7 h'],
 ])('%i seconds are told in units that people use', (seconds, text) => {
-  expect(took(seconds)).toBe(text);
+  expect(formatSpan(seconds)).toBe(text);
 });
 
 describe('what takes long', () => {

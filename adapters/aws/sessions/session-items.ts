@@ -3,7 +3,6 @@
  * It differs only where a name is also the key of an index: `messageId` is absent when it is null, and a
  * message's own item calls it `id`, so that the index of messages holds only checkpoints.
  */
-
 import type {
   ChainLink,
   Checkpoint,

@@ -1,5 +1,4 @@
 /** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
-
 import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { clip, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';

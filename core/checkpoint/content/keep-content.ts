@@ -3,7 +3,6 @@
  * One object, indexed with its expiry before it is written. None of it is needed to go back, so nothing here fails a
  * checkpoint: what is not kept is said. Texts never reach logs, events or messages of errors.
  */
-
 import { isWalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -2,7 +2,6 @@
  * Answers what one checkpoint, or all of a message, changed: from the store alone, no sandbox is needed. What is not kept, or
  * no longer there, is said in the answer.
  */
-
 import type { ChangesAnswer, CheckpointChanges } from '../../../contract/change-answers.ts';
 import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
 import { MIB } from '../../../contract/sizes.ts';

@@ -1,5 +1,4 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
-
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { firstLines, firstThatFit } from '../../shared/bounded.ts';

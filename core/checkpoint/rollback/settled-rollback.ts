@@ -1,5 +1,4 @@
 /** Describes a rollback that another call settled. Pure. */
-
 import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { clip } from '../../shared/clip.ts';

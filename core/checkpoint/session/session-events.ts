@@ -1,5 +1,4 @@
 /** Derives events from changes of the table alone: no event without its row, no row without its event. */
-
 import type { EventName } from '../../../contract/events.ts';
 import type { WalkbackEvent } from '../../shared/events.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -2,7 +2,6 @@
  * Steps that run children: waits until all of them have ended, and decides what that means for the step. Undoing such
  * a step unwinds its children, also completed ones. Pure: `children-seen` brings what became of each.
  */
-
 import type { Json } from '../../../contract/json.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { type ChildEnd, type ChildrenWait, isAlone, type PinnedChildrenStep } from '../model/children.ts';

@@ -1,5 +1,4 @@
 /** Ends an interactive saga: all of it stands, or all of it is taken back. */
-
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { CloseSagaInput } from '../../../contract/saga-inputs.ts';

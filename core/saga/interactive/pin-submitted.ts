@@ -1,5 +1,4 @@
 /** Checks a submitted step against the catalog before anything is written (S8), and pins it. */
-
 import type { JsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -2,7 +2,6 @@
  * Reads a whole ledger without the parts that only calls of tools need. With 500 steps and the largest
  * results, those parts are 32 MB.
  */
-
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';

@@ -1,5 +1,4 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
-
 import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

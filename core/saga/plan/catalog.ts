@@ -2,7 +2,6 @@
  * The shapes that a catalog entry and a plan may have. The rules for their meaning are in
  * `plan-validation.ts`.
  */
-
 import * as z from 'zod';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -1,5 +1,4 @@
 /** Refuses bad plans before the first effect (S8), and pins good ones, with the plans of all their children. */
-
 import type { Json } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -2,7 +2,6 @@
  * The alert of a failed compensation (S7), kept within the limits of SNS and of the state that carries it.
  * Pure.
  */
-
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';

@@ -1,5 +1,4 @@
 /** Prepares data for `decide` about children: who they are, what became of them, and the declared result of a saga. */
-
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';

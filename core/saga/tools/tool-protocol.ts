@@ -1,5 +1,4 @@
 /** The protocol between the saga and a tool: one JSON request, one JSON answer. */
-
 import * as z from 'zod';
 import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
