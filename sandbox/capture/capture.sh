@@ -147,6 +147,7 @@ capture_all() {
     fi
     ROOTS+=("$path")
   done
+  find_held || fault "the git directories of the repositories could not be looked for"
   COUNT=0 STARTED=0
   local known=() targets=()
   declare -gA SEEN=()

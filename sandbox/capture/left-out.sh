@@ -110,18 +110,20 @@ add_included() {
   done <"$OUT.included" | git update-index --add --replace -z --stdin 2>>"$OUT.err"
 }
 
-# leave_nested: files below a repository inside this one belong to that repository, even those
-# captured before it existed.
+# leave_nested: files below a repository inside this one, or in a git directory, belong to that
+# repository, even those captured before it existed.
 leave_nested() {
-  [ ${#NESTED[@]} -gt 0 ] || return 0
-  git --literal-pathspecs ls-files -z -c -- "${NESTED[@]/%//}" >"$OUT.nested" 2>>"$OUT.err" || return
+  local inside=("${NESTED[@]/%//}" "${HELD[@]/%//}")
+  [ ${#inside[@]} -gt 0 ] || return 0
+  git --literal-pathspecs ls-files -z -c -- "${inside[@]}" >"$OUT.nested" 2>>"$OUT.err" || return
   [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.err"
 }
 
-# existing: passes on the paths that are files or symlinks and that git accepts.
+# existing: passes on the paths that are files or symlinks, that git accepts, and that are in no git
+# directory.
 existing() {
   local path
   while IFS= read -r -d '' path; do
-    if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ]; then printf '%s\0' "$path"; fi
+    if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ] && ! in_held "$path"; then printf '%s\0' "$path"; fi
   done
 }

@@ -74,7 +74,7 @@ borrow_host() {
   fi
 }
 
-# write_excludes NESTED...: the shadow ignores what the host ignores, nested roots, and the
+# write_excludes DIRECTORY...: the shadow ignores what the host ignores, these directories, and the
 # session's own patterns. Sets RULES_NEW when these rules changed.
 write_excludes() {
   local nested file='' text rules=''

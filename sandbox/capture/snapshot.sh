@@ -7,7 +7,7 @@ snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] || RULES_NEW=1
-  write_excludes "${NESTED[@]}" || return
+  write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return
     [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
@@ -21,7 +21,7 @@ snapshot() {
   leave_out_big && leave_forbidden || return
   add_all || return
   add_ignored || return
-  leave_nested || return
+  leave_nested && leave_held || return
   read_tree_id || return
   if [ -n "$target" ]; then
     force_collisions "$target" || return
@@ -111,7 +111,7 @@ collisions() {
   # From the top down, because anything below a symlink is not ours to look at. Each directory is
   # looked at once.
   while IFS= read -r -d '' path; do
-    for inner in "${INNER[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
+    for inner in "${INNER[@]}" "${HELD[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     parent='' rest=$path
     while [[ $rest == */* ]]; do
       parent+=${rest%%/*} rest=${rest#*/}

@@ -54,7 +54,7 @@ still() {
   offset=$((OFFSET - offset))
   [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && known_index_tree && [ "$TREE" = "$tree" ] || return
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
-  write_excludes "${NESTED[@]}" && borrow_host && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
+  write_excludes "${NESTED[@]}" "${HELD[@]}" && borrow_host && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
   slurp "$SHADOW/looked"
   [ "${TEXT#*$'\n'}" = "$HOST_KEY" ] && no_mounts && untouched "$at" "$latest" || return
   pass_on "$SHADOW/looked.modes" >"$OUT.modes" && pass_on "$SHADOW/looked.empty" >"$OUT.empty" && : >"$OUT.left-out" && : >"$OUT.report" || return

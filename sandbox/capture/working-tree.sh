@@ -82,8 +82,11 @@ sort_odd() {
       path=${line#*/./}
       size=${line%%/*}
       case $line in
-        G*) RULES_NEW=1 ;;
-        R*) new_root "${path%.git}" ;;
+        G*) RULES_NEW=1 && continue ;;
+        R*) new_root "${path%.git}" && continue ;;
+      esac
+      [ ${#HELD[@]} = 0 ] || ! in_held "$path" || continue
+      case $line in
         B*) BIG+=("${size#B}/$path") ;;
         M*) FORBIDDEN[$path]=1 ;;
         F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" || return ;;

@@ -253,6 +253,8 @@ mend_meta() {
   while IFS= read -r entry; do [ -n "${replaced[${entry##*$'\t'}]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"; done <"$OUT.mend.meta"
   if [ -n "$end" ]; then
     git ls-tree "$end" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
+    # What that end left out, a restore to it leaves alone.
+    ! grep -q $'\tleft-out$' "$OUT.mend.meta" || { sed -i '/\tleft-out$/d' "$OUT.mend.entries" && replaced[left-out]=1; } || return 1
     while IFS= read -r entry; do
       name=${entry##*$'\t'}
       case $name in modes | empty) continue ;; esac

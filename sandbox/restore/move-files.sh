@@ -104,7 +104,7 @@ drop_directories() {
 # old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
 # Paths that the target's rules ignore stay as they are.
 old_part() {
-  part "$1" "$2" "$OUT.$2.old" || return
+  free_part "$1" "$2" "$OUT.$2.old" || return
   [ "${RULES_DIFFER-0}" = 0 ] || drop_ignored "$OUT.$2.old" "$3"
 }
 
@@ -113,7 +113,7 @@ want_empty() {
   local path
   declare -gA WANTED=()
   ! plain "$1" || return 0
-  part "$1" empty "$OUT.empty-of" || return
+  free_part "$1" empty "$OUT.empty-of" || return
   while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.empty-of"
 }
 
@@ -187,6 +187,11 @@ find_kept() {
   # The host state has all of them, the request only the first.
   part "${R_META[INDEX]}" left-out "$OUT.left.then" || return
   while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
+  if [ ${#HELD_THEN[@]} -gt 0 ]; then
+    while IFS= read -r -d '' path; do
+      for above in "${HELD_THEN[@]}"; do [[ $path != "$above"/* ]] || stays[$path]=held; done
+    done <"$SHADOW/changes.removed"
+  fi
   if [ "$RULES_DIFFER" = 1 ]; then
     ignored_by "$2" "$SHADOW/changes.removed" "$OUT.kept.then" || return
     while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"
@@ -212,6 +217,8 @@ find_kept() {
     above=$path
     while [[ $above == */* ]]; do above=${above%/*} && [ -z "${added[$above]-}" ] || continue 2; done
     printf '%s\0' "$path" >&3
+    # Said once for the whole directory (tell_held).
+    [ "${stays[$path]}" != held ] || continue
     printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}"
   done <"$SHADOW/changes.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
 }
@@ -252,7 +259,7 @@ unseen_rules() {
 loosen() {
   local entry mode
   ! plain "$1" || return 0
-  part "$1" modes "$OUT.modes-of" || return
+  free_part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == D* ]] || continue
     mode=${entry%%/*} entry=${entry#*/}
@@ -277,7 +284,7 @@ move_sidecar() {
   for path in "${!WANTED[@]}"; do
     symlink_above "$path" || [ -d "$path" ] || mkdir -p -- "$path" 2>>"$OUT.err" || return
   done
-  part "$to" modes "$OUT.modes-of" || return
+  free_part "$to" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
   done <"$OUT.modes-of"

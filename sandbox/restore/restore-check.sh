@@ -27,6 +27,7 @@ open_repository() {
   INDEX=$i OUT=$RUN/$i REPOSITORY=${R_PATH[i]}
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   cd -- "$ROOT" || return
+  HELD_THEN=()
   EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   ZERO_ID=${EMPTY//?/0}
@@ -147,7 +148,7 @@ check_one() {
       return 0
     }
     [ "$FILES_ONLY" = 1 ] || note_goal "$i" "${R_META[i]}" || return
-    goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
+    tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
     if [ "$DRY_RUN" = 1 ]; then
       git -c core.sparseCheckout=false read-tree -m -u -n "$TREE" "$GOAL" 2>"$OUT.move" || {
@@ -193,13 +194,13 @@ only_content() {
 }
 
 # goal_tree TREE: GOAL is the part of a tree that belongs to this repository, without the files in
-# a repository inside it that the same target has. A capture holds such files twice when a
-# rollback was about to overwrite them.
+# a git directory, and in a repository inside it that the same target has. A capture holds those
+# twice when a rollback was about to overwrite them.
 goal_tree() {
-  local index=$OUT.goal.index
+  local index=$OUT.goal.index inside=("${INNER[@]/%//}" "${HELD[@]/%//}")
   GOAL=$1
-  [ ${#INNER[@]} -gt 0 ] || return 0
-  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${INNER[@]/%//}" >"$OUT.inner" || return
+  [ ${#inside[@]} -gt 0 ] || return 0
+  git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${inside[@]}" >"$OUT.inner" || return
   [ -s "$OUT.inner" ] || return 0
   rm -f -- "$index" || return
   GIT_INDEX_FILE=$index git read-tree "$1" && GIT_INDEX_FILE=$index git update-index --force-remove -z --stdin <"$OUT.inner" || return

@@ -126,8 +126,10 @@ reach() {
     make_host "$i" "$meta" 2>>"$OUT.err" || return
     look_at_host
   fi
-  from_tree=$FROM_TREE from_meta=$META
-  apply_umask "$meta" && changes "$from_tree" "$GOAL" || return
+  from_meta=$META
+  apply_umask "$meta" && leave_held_then "$meta" 2>>"$OUT.err" || return
+  from_tree=$FROM_TREE
+  changes "$from_tree" "$GOAL" || return
   : >"$OUT.unseen"
   if [ "$RULES_DIFFER" = 1 ]; then list_unseen || return; fi
   [ -n "$BACK" ] || keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return

@@ -60,7 +60,7 @@ verify() {
   [ "$TREE" = "$GOAL" ] || explained "$i" || return
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
-    same_part "$META" "$meta" $name || return
+    same_free_part "$META" "$meta" $name || return
     # Where a restore broke off, a directory may be empty that is empty in neither of its ends.
     if [ -z "$SAME$MEND" ]; then
       SAME=''

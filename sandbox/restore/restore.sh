@@ -65,7 +65,7 @@ applied() {
 checked_again() {
   local i=$1
   rm -f -- "$RUN/$i.done" || return
-  open_repository "$i" && open_shadow "$FORMAT" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return
+  open_repository "$i" && open_shadow "$FORMAT" && held_then "${R_META[i]}" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return
   verify "$i" "${R_META[i]}" && : >"$OUT.done"
 }
 
@@ -76,7 +76,12 @@ put_back() {
   nested_below "${R_PATH[i]}"
   [ -f "$OUT.why" ] || said_in "$OUT.err" "$OUT.move" && printf '%s\n' "$SAID" >"$OUT.why"
   : >"$OUT.move"
-  if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then open_shadow "$FORMAT" || return; fi
+  if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then
+    open_shadow "$FORMAT" || return
+    # The repositories that came may have written there.
+    held_then "${R_META[i]}" || HELD_THEN=()
+    nested_below "${R_PATH[i]}"
+  fi
   reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" && : >"$OUT.back"
 }
 
@@ -165,6 +170,7 @@ main() {
   read_user_config
   discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT cannot be looked for. Call again."
   FOUND=("${ROOTS[@]}")
+  find_held || die SandboxUnavailable "The git directories of the repositories below $ROOT cannot be looked for. Call again."
   roots_now
   [ "$FRESH" = 0 ] || first_arrival || FRESH=0
   [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root cannot be put aside. Check its permissions."
@@ -237,6 +243,7 @@ report() {
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
     fi
     [ ! -f "$RUN/$i.warn" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.warn"
+    [ ! -f "$RUN/$i.warn.held" ] || kept_warnings "$RUN/$i.warn.held"
     [ ! -f "$RUN/$i.warn.kept" ] || kept_warnings "$RUN/$i.warn.kept"
   done
   emit end ''

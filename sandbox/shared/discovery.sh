@@ -141,17 +141,3 @@ look_beside() {
   stopwatch
   if [ $((MICROSECONDS - started)) -gt 1000000 ] && [ "$WALK_DEPTH" -gt 3 ]; then printf '%s\n' "$NOW" >"$slow"; fi
 }
-
-# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, the roots that
-# the target of a restore has there. Files below them belong to them. Both are relative to PATH.
-nested_below() {
-  local below='' other
-  [ "$1" = . ] || below=$1/
-  NESTED=() INNER=()
-  for other in "${ROOTS[@]}"; do
-    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || NESTED+=("${other#"$below"}")
-  done
-  for other in "${TARGET_ROOTS[@]}"; do
-    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || INNER+=("${other#"$below"}")
-  done
-}

@@ -1,0 +1,75 @@
+# Git directories that lie as plain files in the working tree of another repository, or of their own
+# (`git init --separate-git-dir`, worktrees of a bare repository). They belong to the repository that
+# uses them: its host state is captured from them, and no restore writes, moves or deletes their files.
+# shellcheck shell=bash
+
+HELD_DIRS=() HELD_BY=() HELD=() HELD_FOR=() HELD_THEN=()
+
+# find_held: HELD_DIRS are these directories of ROOTS, relative to the projects root, HELD_BY the
+# repositories that use them.
+find_held() {
+  local root dir other
+  HELD_DIRS=() HELD_BY=()
+  for root in "${ROOTS[@]}"; do
+    # Most repositories have theirs in .git, which no capture looks into.
+    [ ! -L "$root/.git" ] && { [ -f "$root/.git" ] || [ -f "$root/.git/commondir" ]; } && cd -- "$root" || continue
+    if locate_host; then
+      for dir in "$HC" "$HG"; do
+        [[ $dir == "$ROOT"/* ]] || continue
+        dir=${dir#"$ROOT"/}
+        [[ /$dir/ != */.git/* && /$dir/ != */.agent-shadow/* ]] || continue
+        for other in "${HELD_DIRS[@]}"; do [[ $dir/ != "$other"/* ]] || continue 2; done
+        HELD_DIRS+=("$dir") HELD_BY+=("$root")
+      done
+    fi
+    cd -- "$ROOT" || return
+  done
+  HG='' HC=''
+}
+
+# nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, the roots that
+# the target of a restore has there. Files below them belong to them. Both are relative to PATH.
+nested_below() {
+  local below='' other
+  [ "$1" = . ] || below=$1/
+  NESTED=() INNER=()
+  for other in "${ROOTS[@]}"; do
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || NESTED+=("${other#"$below"}")
+  done
+  for other in "${TARGET_ROOTS[@]}"; do
+    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || INNER+=("${other#"$below"}")
+  done
+  held_below "$1"
+}
+
+# held_below PATH: HELD are those strictly inside this repository and in none inside it, relative to
+# PATH, and those that the target of a restore left out (HELD_THEN). HELD_FOR names who uses them.
+held_below() {
+  local i dir inner below=''
+  [ "$1" = . ] || below=$1/
+  HELD=() HELD_FOR=()
+  for i in "${!HELD_DIRS[@]}"; do
+    dir=${HELD_DIRS[i]}
+    [[ $dir == "$below"?* ]] || continue
+    dir=${dir#"$below"}
+    for inner in "${NESTED[@]}"; do [[ $dir/ != "$inner"/* ]] || continue 2; done
+    HELD+=("$dir") HELD_FOR+=("${HELD_BY[i]}")
+  done
+  HELD+=("${HELD_THEN[@]}")
+}
+
+# in_held PATH: whether a path of the repository lies in one of them.
+in_held() {
+  local dir
+  for dir in "${HELD[@]}"; do [[ $1/ != "$dir"/* ]] || return 0; done
+  return 1
+}
+
+# leave_held: says of each that it is left out. A slash at its end tells it from a file in `left-out`.
+leave_held() {
+  local i
+  for i in "${!HELD_FOR[@]}"; do
+    printf '%s/\0' "${HELD[i]}" >>"$OUT.left-out" || return
+    emit skip-path "${HELD[i]}" && emit skip-reason "the git directory of the repository ${HELD_FOR[i]}"
+  done
+}
