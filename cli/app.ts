@@ -47,6 +47,8 @@ export interface Answer {
   text: () => string;
   /** Long enough for a pager. */
   isLong?: boolean;
+  /** Thrown once the answer was shown: it says what is left. */
+  failure?: CliError | undefined;
 }
 
 export interface GlobalOptions extends TargetFlags {
@@ -150,4 +152,5 @@ export const withConnection = async (
     await opened?.close();
   }
   await show(app, json, answer);
+  if (answer.failure !== undefined) throw answer.failure;
 };

@@ -22,22 +22,24 @@ export const untilRewound = async <Told extends { status: Status }>(
   }
 };
 
-/** After the answer was shown: a program that rewinds must not take one that is not through for done. */
-export const requireRewound = (
-  status: Status | undefined,
+/** A program that rewinds must not take one that is not through for done. */
+export const rewindFailure = (
+  status: Status,
   { repair, again }: { repair: string; again: string },
-): void => {
-  if (status === 'STOPPED') {
-    throw new CliError('CompensationFailed', 'The rewind stopped, because a compensator failed.', {
-      hint: repair,
-    });
-  }
-  if (status === 'UNDOING') {
-    throw new CliError('RewindUnfinished', 'The rewind goes on; the time to wait for it is over.', {
-      hint: again,
-    });
-  }
-  if (status === 'CANCELLED') {
-    throw new CliError('Cancelled', 'The rewind was given up by a cancel, and everything is undone.');
+): CliError | undefined => {
+  switch (status) {
+    case 'PLANNED':
+    case 'REWOUND':
+      return undefined;
+    case 'STOPPED':
+      return new CliError('CompensationFailed', 'The rewind stopped, because a compensator failed.', {
+        hint: repair,
+      });
+    case 'UNDOING':
+      return new CliError('RewindUnfinished', 'The rewind goes on; the time to wait for it is over.', {
+        hint: again,
+      });
+    case 'CANCELLED':
+      return new CliError('Cancelled', 'The rewind was given up by a cancel, and everything is undone.');
   }
 };

@@ -13,7 +13,10 @@ export const EXIT_CODES = {
     code: 4,
     meaning: 'refused as things stand: stale epoch, another rollback, a declined approval',
   },
-  unavailable: { code: 5, meaning: 'a service did not answer; the same call may work later' },
+  unavailable: {
+    code: 5,
+    meaning: 'it still runs, or a service did not answer; the same call may work later',
+  },
   notRestorable: { code: 6, meaning: 'the checkpoint is incomplete, or its data is missing or damaged' },
   configuration: { code: 7, meaning: 'this machine or account is not set up' },
   interrupted: { code: 130, meaning: 'interrupted' },

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { someFailure } from '../ending.ts';
 import { CliError } from '../failure.ts';
 import { directoryOf } from '../fresh-sandbox.ts';
 import { parseId } from '../options.ts';
@@ -59,7 +60,14 @@ const deleteEach = async (run: Run, chosen: readonly PlacedCopy[]): Promise<Answ
       }
     }
   });
-  return { value: { deleted, failed }, text: () => deletedCopies(deleted, failed, run.paint) };
+  return {
+    value: { deleted, failed },
+    text: () => deletedCopies(deleted, failed, run.paint),
+    failure: someFailure(
+      'not deleted',
+      failed.map(({ error, message }) => ({ name: error, message })),
+    ),
+  };
 };
 
 /** What was named; a copy that is not there any more is told by the function, as everything else that is wrong with it. */

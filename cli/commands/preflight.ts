@@ -50,9 +50,8 @@ export const definePreflight = (preflight: Command, app: App): void => {
     .option('--root <path>', 'projects root in the sandbox (default: that of the session)')
     .option('--need <command>', 'a command that the agent needs; may be given again', collectTexts)
     .addHelpText('after', EXAMPLES)
-    .action(async (options: Options, command: Command) => {
-      let bad: string[] = [];
-      await withConnection(app, command, async (run) => {
+    .action((options: Options, command: Command) =>
+      withConnection(app, command, async (run) => {
         const request: RequestOf<'preflight'> = {
           ...(await placeOf(run, options)),
           ...(options.need === undefined ? {} : { needs: options.need }),
@@ -60,12 +59,16 @@ export const definePreflight = (preflight: Command, app: App): void => {
         const answer = await run.progress('Looking at the sandbox', () =>
           run.invoke('walkback-preflight', request),
         );
-        bad = answer.checks.filter(({ ok }) => !ok).map(({ id }) => id);
-        return { value: answer, text: () => checksText(answer.checks, run.paint) };
-      });
-      if (bad.length === 0) return;
-      throw new CliError('SandboxUnsupported', `These checks failed: ${bad.join(', ')}.`, {
-        hint: 'do what stands beside each of them',
-      });
-    });
+        const bad = answer.checks.filter(({ ok }) => !ok).map(({ id }) => id);
+        const hint = 'do what stands beside each of them';
+        return {
+          value: answer,
+          text: () => checksText(answer.checks, run.paint),
+          failure:
+            bad.length === 0
+              ? undefined
+              : new CliError('SandboxUnsupported', `These checks failed: ${bad.join(', ')}.`, { hint }),
+        };
+      }),
+    );
 };

@@ -5,7 +5,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, parseWholeNumber, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
-import { requireRewound, untilRewound } from '../rewinding.ts';
+import { rewindFailure, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
@@ -68,13 +68,11 @@ const told = (
 ): Answer => ({
   value: answer,
   text: () => sessionRewindText(answer, { sessionId, to, again, paint: run.paint, width: run.width }),
+  failure: rewindFailure(answer.status, {
+    repair: `walkback saga retry, resolve or skip what is left; then ${again} goes on with it`,
+    again: `${again} goes on with it`,
+  }),
 });
-
-interface Done {
-  answer: Answer;
-  status: RewindSessionAnswer['status'];
-  again: string;
-}
 
 /** Nobody is asked about what would be refused. */
 const requireWay = ({ sagas }: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
@@ -85,18 +83,15 @@ const requireWay = ({ sagas }: RewindSessionAnswer, { acceptResidue }: SessionRe
 };
 
 /** Shows the plan and asks. Answers what is to be told when there is nothing to do. */
-const planned = async (run: Run, input: SessionRewind, options: Options): Promise<Done | undefined> => {
+const planned = async (run: Run, input: SessionRewind, options: Options): Promise<Answer | undefined> => {
   const again = sameCommand(run, input);
   const plan = await run.progress('Planning the rewind', () =>
     run.invoke('walkback-rewind-session', { ...input, dryRun: true }),
   );
-  const { status } = plan;
   // A request that is done answers what it did.
-  if (status === 'REWOUND') return { answer: told(run, input, options.to, again, plan), status, again };
+  if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
-  if (options.dryRun === true) {
-    return { answer: { value: plan, text: () => text }, status: 'PLANNED', again };
-  }
+  if (options.dryRun === true) return { value: plan, text: () => text };
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
@@ -109,7 +104,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   return undefined;
 };
 
-const act = async (run: Run, options: Options): Promise<Done> => {
+const act = async (run: Run, options: Options): Promise<Answer> => {
   if (run.json && options.yes !== true && options.dryRun !== true) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
@@ -128,7 +123,7 @@ const act = async (run: Run, options: Options): Promise<Done> => {
       run.invoke('walkback-rewind-session', { ...input, waitSeconds }),
     ),
   );
-  return { answer: told(run, input, options.to, again, answer), status: answer.status, again };
+  return told(run, input, options.to, again, answer);
 };
 
 const EXAMPLES = `
@@ -155,17 +150,5 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: Options, command: Command) => {
-      let done: Done | undefined;
-      await withConnection(app, command, async (run) => {
-        done = await act(run, options);
-        return done.answer;
-      });
-      // The answer is shown first: it says what is left.
-      const again = `${done?.again ?? 'the same command'} goes on with it`;
-      requireRewound(done?.status, {
-        repair: `walkback saga retry, resolve or skip what is left; then ${again}`,
-        again,
-      });
-    });
+    .action((options: Options, command: Command) => withConnection(app, command, (run) => act(run, options)));
 };

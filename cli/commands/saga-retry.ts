@@ -3,7 +3,8 @@ import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { CliError } from '../failure.ts';
+import { someFailure } from '../ending.ts';
+import { CliError, describeFailure } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
@@ -59,13 +60,14 @@ const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> 
 /** Each saga by itself: one that moved on meanwhile, or could not be told, keeps no other from its turn. */
 const retryEach = async (run: Run, sagas: readonly RetryableSaga[], by: string, name?: string) => {
   const retried: { sagaId: string; status: SagaStatus }[] = [];
-  const refused: { sagaId: string; reason: string }[] = [];
+  const refused: { sagaId: string; name: string; reason: string }[] = [];
   for (const { sagaId } of sagas) {
     try {
       const error = name === undefined ? {} : { error: name };
       retried.push(await run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...error }));
     } catch (error) {
-      refused.push({ sagaId, reason: error instanceof Error ? error.message : String(error) });
+      const { name, message } = describeFailure(error);
+      refused.push({ sagaId, name, reason: message });
     }
   }
   return { retried, refused };
@@ -88,7 +90,12 @@ const retryAll = async (run: Run, options: Options): Promise<Answer> => {
     }
   }
   const done = await run.progress('Telling the sagas', () => retryEach(run, sagas, by, options.error));
-  return { value: { sagas, ...done }, text: () => retriedText(done, run.paint) };
+  const failed = done.refused.map(({ name, reason }) => ({ name, message: reason }));
+  return {
+    value: { sagas, ...done },
+    text: () => retriedText(done, run.paint),
+    failure: someFailure('not retried', failed),
+  };
 };
 
 const retryOne = async (

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { RewindAnswer, SagaRewind } from '../../contract/rewind.ts';
+import type { SagaRewind } from '../../contract/rewind.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
-import { requireRewound, untilRewound } from '../rewinding.ts';
+import { rewindFailure, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
@@ -42,13 +42,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
 });
 
-interface Done {
-  answer: Answer;
-  status?: RewindAnswer['status'];
-  requestId?: string;
-}
-
-const act = async (run: Run, sagaId: string, options: Options): Promise<Done> => {
+const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {
   if (run.json && options.yes !== true && options.dryRun !== true) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
@@ -58,7 +52,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Done> =>
       run.invoke('walkback-rewind', { ...input, dryRun: true }),
     );
     const text = plannedRewind(planned, run.paint);
-    if (options.dryRun === true) return { answer: { value: planned, text: () => text } };
+    if (options.dryRun === true) return { value: planned, text: () => text };
     run.note(text);
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Rewind', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
@@ -73,11 +67,13 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Done> =>
       run.invoke('walkback-rewind', { ...input, waitSeconds }),
     ),
   );
-  const { status, requestId } = answer;
   return {
-    answer: { value: answer, text: () => rewindText(answer, run.paint, run.width) },
-    status,
-    requestId,
+    value: answer,
+    text: () => rewindText(answer, run.paint, run.width),
+    failure: rewindFailure(answer.status, {
+      repair: `walkback saga retry ${sagaId}, or resolve or skip each step, goes on with it`,
+      again: `the same command with --request ${answer.requestId} says how far it is`,
+    }),
   };
 };
 
@@ -106,16 +102,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
     .addHelpText('after', EXAMPLES)
-    .action(async (sagaId: string, options: Options, command: Command) => {
-      let done: Done | undefined;
-      await withConnection(app, command, async (run) => {
-        done = await act(run, sagaId, options);
-        return done.answer;
-      });
-      // The answer is shown first: it says what is left.
-      requireRewound(done?.status, {
-        repair: `walkback saga retry ${sagaId}, or resolve or skip each step, goes on with it`,
-        again: `the same command with --request ${done?.requestId ?? ''} says how far it is`,
-      });
-    });
+    .action((sagaId: string, options: Options, command: Command) =>
+      withConnection(app, command, (run) => act(run, sagaId, options)),
+    );
 };

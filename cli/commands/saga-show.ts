@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { TERMINAL_STATUSES } from '../../core/saga/model/head.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { CliError } from '../failure.ts';
+import { isAtRest, watchFailure } from '../ending.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { observationText, sagaTree } from '../view/saga-views.ts';
 
 /** One call of the function waits this long; a watch is a row of them. */
 const WAIT_SECONDS = 20;
-
-const hasEnded = ({ status }: Observation): boolean => TERMINAL_STATUSES.some((one) => one === status);
 
 const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observation> => {
   const end = run.terminal.now().getTime() + seconds * 1000;
@@ -20,9 +17,7 @@ const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observa
       sagaId,
       waitSeconds: Math.min(WAIT_SECONDS, leftSeconds),
     });
-    const isIdle = seen.interactive?.what === 'next-step' || seen.interactive?.what === 'parked';
-    const isAsked = seen.awaiting !== undefined || seen.awaitingBelow !== undefined;
-    if (hasEnded(seen) || isIdle || isAsked || leftSeconds === 0) return seen;
+    if (isAtRest(seen) || leftSeconds === 0) return seen;
   }
 };
 
@@ -53,20 +48,15 @@ export const addSagaShow = (parent: Command, app: App): void => {
   parent
     .command('watch')
     .argument('<saga>', 'saga id', parseId)
-    .description('wait until the saga ends or needs a person, then show it; fails when a compensation failed')
+    .description(
+      'wait until the saga ends or needs somebody, then show it; fails when a compensation failed, or time is over',
+    )
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(1, 86_400), 600)
-    .action(async (sagaId: string, options: { timeout: number }, command: Command) => {
-      let left = 0;
-      await withConnection(app, command, async (run) => {
+    .action((sagaId: string, options: { timeout: number }, command: Command) =>
+      withConnection(app, command, async (run) => {
         const seen = await run.progress('Waiting for the saga', () => watch(run, sagaId, options.timeout));
-        if (seen.status === 'COMPENSATION_FAILED') left = seen.notCompensated.length;
-        return { value: seen, text: () => observationText(seen, run.paint, run.width) };
-      });
-      // The answer is shown first: it lists what is left.
-      if (left > 0) {
-        throw new CliError('CompensationFailed', `${left} effects could not be undone.`, {
-          hint: `walkback saga retry ${sagaId}, or resolve or skip each step`,
-        });
-      }
-    });
+        const text = () => observationText(seen, run.paint, run.width);
+        return { value: seen, text, failure: watchFailure(seen) };
+      }),
+    );
 };

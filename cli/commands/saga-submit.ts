@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { parkFailure, stepFailure } from '../ending.ts';
 import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
@@ -46,7 +47,8 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
           }),
         );
         for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
-        return { value: answer, text: () => stepText(answer.step, run.paint, run.width) };
+        const text = () => stepText(answer.step, run.paint, run.width);
+        return { value: answer, text, failure: stepFailure(answer.step, sagaId) };
       }),
     );
 };
@@ -75,7 +77,7 @@ export const addSagaPark = (parent: Command, app: App): void => {
           }),
         );
         for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
-        return { value: answer, text: () => parkedText(answer, run.paint) };
+        return { value: answer, text: () => parkedText(answer, run.paint), failure: parkFailure(answer) };
       }),
     );
 };

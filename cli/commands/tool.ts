@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { stepFailure } from '../ending.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
@@ -40,7 +41,8 @@ export const defineTool = (tool: Command, app: App): void => {
           }),
         );
         if (answer.sagaId !== null) run.note(run.paint.dim(`saga  walkback saga show ${answer.sagaId}`));
-        return { value: answer, text: () => stepText(answer.step, run.paint, run.width) };
+        const text = () => stepText(answer.step, run.paint, run.width);
+        return { value: answer, text, failure: stepFailure(answer.step, answer.sagaId) };
       }),
     );
 };

@@ -84,7 +84,7 @@ describe('walkback copies delete', () => {
 
   test('one that cannot go does not keep the others', async () => {
     const refused = Object.assign(new Error('Session "s2" works in it.'), { name: 'SessionConflict' });
-    const { stdout } = await runCommand(['copies', 'delete', '--all', '--yes'], {
+    const { stdout, failure } = await runCommand(['copies', 'delete', '--all', '--yes'], {
       answers: {
         ...answers([copy('used'), copy('two')]),
         'walkback-delete-copy': ({ sandboxId }: { sandboxId: string }) =>
@@ -93,6 +93,7 @@ describe('walkback copies delete', () => {
     });
     expect(stdout).toContain('Deleted 1 copy.');
     expect(stdout).toContain('SessionConflict: Session "s2" works in it.');
+    expect(failure).toMatchObject({ name: 'SessionConflict', exitCode: 4 });
   });
 
   test.each([

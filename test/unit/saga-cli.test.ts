@@ -128,7 +128,7 @@ describe('walkback saga', () => {
       ['saga', 'submit', 'r1', 'one', '--tool', 'pay@2', '--arguments', '{"amount":4}', '--message', 'm-1'],
       { answers: { 'walkback-submit-step': { step, warnings } }, env },
     );
-    expect(failure).toBeUndefined();
+    expect(failure).toMatchObject({ name: 'Refused', exitCode: 1 });
     const input = { sagaId: 'r1', stepId: 'one', tool: 'pay', version: '2', arguments: { amount: 4 } };
     expect(calls).toEqual([
       {

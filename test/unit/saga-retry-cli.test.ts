@@ -80,14 +80,17 @@ test('without a name takes all that failed, but not what waits for another step'
 });
 
 test('one saga that moved on keeps no other from its turn', async () => {
-  const { stdout, calls } = await retry(['--all', '--error', 'Http503', '--yes', '--json'], ({ sagaId }) =>
-    sagaId === 'a' ? new WalkbackError('OperationRefused', 'moved on') : { sagaId, status: 'COMPENSATING' },
+  const { stdout, calls, failure } = await retry(
+    ['--all', '--error', 'Http503', '--yes', '--json'],
+    ({ sagaId }) =>
+      sagaId === 'a' ? new WalkbackError('OperationRefused', 'moved on') : { sagaId, status: 'COMPENSATING' },
   );
   expect(told(calls)).toHaveLength(3);
   expect(JSON.parse(stdout)).toMatchObject({
     retried: [{ sagaId: 'c' }, { sagaId: 'd' }],
-    refused: [{ sagaId: 'a', reason: 'moved on' }],
+    refused: [{ sagaId: 'a', name: 'OperationRefused', reason: 'moved on' }],
   });
+  expect(failure).toMatchObject({ name: 'OperationRefused', exitCode: 4 });
 });
 
 test.each([

@@ -1,0 +1,79 @@
+/**
+ * How a command ends that waited for something. Its answer is shown first; after that it fails unless what was asked for is so,
+ * so that a script never takes what still runs, was refused or was taken back for done.
+ */
+import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
+import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
+import { CliError } from './failure.ts';
+
+/** It moves by itself no more, until somebody does something. */
+export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Observation): boolean =>
+  TERMINAL_STATUSES.some((one) => one === status) ||
+  interactive?.what === 'next-step' ||
+  interactive?.what === 'parked' ||
+  awaiting !== undefined ||
+  awaitingBelow !== undefined;
+
+/** Of a watch: the saga ended, or needs somebody; and all that should be undone is. */
+export const watchFailure = (seen: Observation): CliError | undefined => {
+  const { sagaId, status, notCompensated } = seen;
+  if (status === 'COMPENSATION_FAILED' && notCompensated.length > 0) {
+    return new CliError('CompensationFailed', `${notCompensated.length} effects could not be undone.`, {
+      hint: `walkback saga retry ${sagaId}, or resolve or skip each step`,
+    });
+  }
+  if (isAtRest(seen)) return undefined;
+  return new CliError('StillRunning', `Saga ${sagaId} has not ended; the time to wait for it is over.`, {
+    hint: `walkback saga watch ${sagaId} waits again`,
+  });
+};
+
+/** Of a step or a single call: it is done. `sagaId` is what an operator works it under. */
+export const stepFailure = (
+  { stepId, status, error }: StepAnswer,
+  sagaId: string | null,
+): CliError | undefined => {
+  const saga = sagaId ?? 'SAGA';
+  switch (status) {
+    case 'committed':
+      return undefined;
+    case 'running':
+      return new CliError('StillRunning', `${stepId} is not settled; the time to wait for it is over.`, {
+        hint: 'the same command waits again',
+      });
+    case 'awaiting':
+      return new CliError('StillRunning', `${stepId} waits for approval.`, {
+        hint: `walkback saga approve ${saga} ${stepId}; after that the same command says what became of it`,
+      });
+    case 'rejected':
+      return new CliError(error?.name ?? 'Refused', error?.message ?? `${stepId} was refused.`, {
+        hint: 'nothing happened; another try needs another id',
+      });
+    case 'undone':
+      return new CliError(error?.name ?? 'Undone', error?.message ?? `${stepId} was taken back.`, {
+        hint: `what happened was taken back: walkback saga show ${saga}`,
+      });
+    case 'failed':
+      return new CliError('CompensationFailed', `${stepId} could not be taken back.`, {
+        hint: `walkback saga show ${saga}, then retry, resolve or skip each step`,
+      });
+  }
+};
+
+/** Of several things, each answered by itself: all are done. The first that is not gives its name. */
+export const someFailure = (
+  what: string,
+  failed: readonly { name: string; message: string }[],
+): CliError | undefined => {
+  const [first] = failed;
+  return first === undefined
+    ? undefined
+    : new CliError(first.name, `${failed.length} ${what}. First: ${first.message}`);
+};
+
+/** Of `saga park`: all of them were put aside. */
+export const parkFailure = ({ sagas }: ParkedSagas): CliError | undefined =>
+  someFailure(
+    'not put aside',
+    sagas.flatMap(({ error }) => (error === undefined ? [] : [error])),
+  );
