@@ -32,6 +32,12 @@ Try it:
   walkback checkpoint --message msg-1
   walkback log`;
 
+const HELP_WIDTH = { most: 110, ofPipe: 80 };
+
+/** Help is wrapped wherever it goes: nobody gives it to another command. */
+const helpWidth = (width: number): number =>
+  width === Infinity ? HELP_WIDTH.ofPipe : Math.min(width, HELP_WIDTH.most);
+
 /** The whole command line. Errors are thrown (`CommanderError`, `CliError`), never printed here. */
 export const createProgram = (app: App): Command => {
   const paint = paintFor(app.terminal);
@@ -50,7 +56,7 @@ export const createProgram = (app: App): Command => {
       writeErr: (text) => void app.terminal.stderr.write(text),
       // The message comes once, from main.ts.
       outputError: () => undefined,
-      getOutHelpWidth: () => Math.min(widthOf(app.terminal), 110),
+      getOutHelpWidth: () => helpWidth(widthOf(app.terminal)),
       getOutHasColors: () => paint.enabled,
     })
     .configureHelp({

@@ -77,7 +77,7 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
     return { value: { effects: rows }, csv: () => effectsCsv(rows), text, count: `${rows.length} effects` };
   }
   const rows = await readEntries(run, query, limit);
-  const text = () => ledgerTable(rows, run.paint);
+  const text = () => ledgerTable(rows, run.paint, run.width);
   return { value: { entries: rows }, csv: () => toCsv(rows), text, count: `${rows.length} entries` };
 };
 

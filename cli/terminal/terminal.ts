@@ -50,8 +50,12 @@ export const createPaint = (enabled: boolean): Paint => {
 export const paintFor = (terminal: Terminal, output: Output = terminal.stdout): Paint =>
   createPaint(wantsColour(terminal.env, output));
 
-/** Columns to lay out for: the terminal's, else `COLUMNS`, else 80; never so few that nothing fits. */
+/**
+ * Columns to lay out for: the terminal's, else `COLUMNS`; never so few that nothing fits. A terminal that does not say has 80. What
+ * goes into a file or another program is cut nowhere.
+ */
 export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): number => {
-  const asked = output.columns ?? Number(terminal.env['COLUMNS'] ?? 80);
-  return Number.isFinite(asked) && asked > 0 ? Math.max(asked, 40) : 80;
+  const asked = output.columns ?? Number(terminal.env['COLUMNS'] ?? Number.NaN);
+  if (Number.isFinite(asked) && asked > 0) return Math.max(asked, 40);
+  return output.isTTY === true ? 80 : Infinity;
 };

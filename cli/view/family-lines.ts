@@ -1,8 +1,7 @@
 /** The sagas below one, drawn as a tree. */
 import type { Observation } from '../../contract/saga-answers.ts';
-import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { printableLine } from '../terminal/text.ts';
 
 type Child = NonNullable<Observation['children']>[number];
 
@@ -23,8 +22,8 @@ const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
   parked: 'put aside',
 };
 
-/** One line for each: where it is, how it stands, the id that it is worked under, and as much more as there is room for. */
-export const familyLines = (lines: readonly Child[], paint: Paint, width = Infinity): string[] =>
+/** One line for each: where it is, how it stands, the id that it is worked under, and what it is. */
+export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
   lines.map((line) => {
     const indent = '  '.repeat(depthOf(lines, line) + 1);
     const about = [
@@ -35,6 +34,5 @@ export const familyLines = (lines: readonly Child[], paint: Paint, width = Infin
       line.definition,
     ].filter((part) => part !== undefined);
     const head = `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  `;
-    const room = Math.max(visibleLength(line.sagaId), width - visibleLength(head));
-    return `${head}${paint.dim(truncate(printableLine(about.join(' · ')), room))}`;
+    return `${head}${paint.dim(printableLine(about.join(' · ')))}`;
   });

@@ -15,9 +15,10 @@ const COLUMNS = [
   { head: 'ERROR' },
 ];
 
+/** On a terminal; ids, references and names are whole everywhere, because other commands take them. */
 const ERROR_WIDTH = 50;
 
-export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint): string => {
+export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: number): string => {
   if (rows.length === 0) return 'No entries.\n';
   const cells = rows.map((row) => [
     row.at.slice(0, 19).replace('T', ' '),
@@ -27,7 +28,7 @@ export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint): string =>
     `${row.direction} ${row.status}`,
     printableLine(row.external_ref ?? '-'),
     printableLine(row.actor),
-    truncate(printableLine(row.error ?? ''), ERROR_WIDTH),
+    truncate(printableLine(row.error ?? ''), width === Infinity ? width : ERROR_WIDTH),
   ]);
   return table(COLUMNS, cells, paint);
 };
@@ -53,8 +54,6 @@ const EFFECT_COLUMNS = [
   { head: 'TAKEN BACK', align: 'right' as const },
 ];
 
-const CELL_WIDTH = 40;
-
 export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
   if (rows.length === 0) return 'No effects.\n';
   const cells = rows.map((row) => [
@@ -62,8 +61,8 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     printableLine(row.saga_id),
     printableLine(row.step),
     printableLine(row.tool),
-    truncate(printableLine(row.agent), CELL_WIDTH),
-    truncate(printableLine(row.resource_key ?? '-'), CELL_WIDTH),
+    printableLine(row.agent),
+    printableLine(row.resource_key ?? '-'),
     printableLine(row.external_ref ?? '-'),
     money(row.amount, row.currency, row.amount_problem),
     row.status.replaceAll('_', ' '),
@@ -95,7 +94,7 @@ const totalCells = ({ currency, effects, amount, undoneEffects, undone, net }: L
 const totalsTable = (head: string, totals: readonly LedgerTotal[], paint: Paint): string =>
   table(
     [{ head }, ...TOTAL_COLUMNS],
-    totals.map((one) => [truncate(printableLine(one.key ?? 'all'), CELL_WIDTH), ...totalCells(one)]),
+    totals.map((one) => [printableLine(one.key ?? 'all'), ...totalCells(one)]),
     paint,
   );
 

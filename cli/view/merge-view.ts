@@ -1,10 +1,13 @@
 import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { plural, printableLine, truncate } from '../terminal/text.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
 
 const MOST_CONFLICTS = 20;
+/** Of what a conflict is, there is at least this much; its path is whole. */
+const LEAST_MESSAGE_WIDTH = 40;
 
 /** What a merge or a revert answers, as far as it is shown. */
 type Shown = Pick<RollbackAnswer, 'repositories' | 'conflicts' | 'warnings' | 'epoch' | 'checkpointId'>;
@@ -20,12 +23,11 @@ const placeOf = ({ repository, path }: Conflict): string => {
 };
 
 const conflictLines = ({ conflicts = [] }: Shown, { paint, width }: Look): string[] => {
-  const lines = conflicts
-    .slice(0, MOST_CONFLICTS)
-    .map(
-      (one) =>
-        `  ${paint.red('✖')} ${truncate(printableLine(`${placeOf(one)}  ${one.kind}: ${one.message}`), width - 4)}`,
-    );
+  const lines = conflicts.slice(0, MOST_CONFLICTS).map((one) => {
+    const place = printableLine(placeOf(one));
+    const room = Math.max(LEAST_MESSAGE_WIDTH, width - 6 - visibleLength(place));
+    return `  ${paint.red('✖')} ${place}  ${truncate(printableLine(`${one.kind}: ${one.message}`), room)}`;
+  });
   const more = conflicts.length - lines.length;
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };

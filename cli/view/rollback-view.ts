@@ -7,6 +7,8 @@ import { hostLines } from './host-lines.ts';
 type Restored = RollbackAnswer['repositories'][number];
 
 const MOST_PATHS = 10;
+/** One longer name is not worth a wide column of blanks. */
+const MOST_PADDED = 40;
 
 const ACTIONS: Readonly<Record<Restored['action'], string>> = {
   unchanged: 'as it is',
@@ -25,20 +27,21 @@ export const restoredRows = (repositories: readonly Restored[]): string[][] =>
 
 export const repositoryLines = (repositories: readonly Restored[], paint: Paint, width: number): string[] => {
   const rows = restoredRows(repositories);
-  const nameWidth = Math.min(40, widest(rows.map(([name = '']) => name)));
+  const nameWidth = Math.min(MOST_PADDED, widest(rows.map(([name = '']) => name)));
   return repositories.flatMap((repository, index) => {
     const [name = '', action = '', counts = ''] = rows[index] ?? [];
     const idle = repository.action === 'unchanged';
-    const shown = padEnd(truncate(name, nameWidth), nameWidth);
+    const shown = padEnd(name, nameWidth);
     const line = `  ${idle ? paint.dim(shown) : paint.bold(shown)}  ${padEnd(idle ? paint.dim(action) : action, 9)}  ${paint.dim(counts)}`;
     const host = hostLines(repository.host).map((text) => `    ${paint.yellow(truncate(text, width - 6))}`);
-    return [line.trimEnd(), ...host, ...pathLines(repository.paths ?? [], paint, width)];
+    return [line.trimEnd(), ...host, ...pathLines(repository.paths ?? [], paint)];
   });
 };
 
-const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint, width: number): string[] => {
+/** Whole: `--path` takes them. */
+const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint): string[] => {
   const lines = paths.slice(0, MOST_PATHS).map(({ path, change }) => {
-    const shown = truncate(printableLine(path), width - 8);
+    const shown = printableLine(path);
     return change === 'delete' ? `    ${paint.red(`- ${shown}`)}` : `    ${paint.green(`~ ${shown}`)}`;
   });
   const more = paths.length - lines.length;
@@ -55,12 +58,12 @@ const messageLines = (result: RollbackAnswer, verb: string): string[] =>
 const MOST_EFFECTS = 10;
 
 /** What sagas did after the target, which no rollback takes back. */
-const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint, width: number): string[] => {
+const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint): string[] => {
   const lines = effects.slice(0, MOST_EFFECTS).map(({ sagaId, step, tool, externalRef, reversible }) => {
     const reference = externalRef === null ? '' : `  ${externalRef}`;
     const note = reversible ? '' : '  nothing takes it back';
     const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
-    return `  ${paint.red('✖')} ${truncate(text, width - 4)}`;
+    return `  ${paint.red('✖')} ${text}`;
   });
   const more = effects.length - lines.length;
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
@@ -80,7 +83,7 @@ export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, 
     `${paint.bold('Plan')}: back to ${paint.yellow(to)}${to === plan.checkpointId ? '' : ` ${paint.dim(plan.checkpointId)}`}`,
     ...repositoryLines(plan.repositories, paint, width),
     ...messageLines(plan, 'leaves behind'),
-    ...effectLines(plan, paint, width),
+    ...effectLines(plan, paint),
     ...warningLines(plan, paint),
   ].join('\n')}\n`;
 
@@ -97,7 +100,7 @@ export const appliedRollback = (
     `${paint.green('✔')} Back at ${paint.yellow(to)}${id} in ${count}, epoch ${result.epoch}.`,
     ...repositoryLines(result.repositories, paint, width),
     ...messageLines(result, 'left behind'),
-    ...effectLines(result, paint, width),
+    ...effectLines(result, paint),
     ...(result.trimAfterMessageId === null
       ? []
       : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),

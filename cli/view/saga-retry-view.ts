@@ -1,5 +1,6 @@
 /** Shows the effects that `walkback saga retry --all` would retry, and the result. */
 import type { SagaStatus } from '../../contract/saga-answers.ts';
+import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine, truncate } from '../terminal/text.ts';
 import { statusWord } from './saga-views.ts';
@@ -15,17 +16,19 @@ export interface RetryableSaga {
   }[];
 }
 
+/** Of an error there is at least this much, however long the names before it are. */
+const LEAST_ERROR_WIDTH = 30;
+
 export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, width: number): string => {
   if (sagas.length === 0) return 'No compensation that failed or is delayed like that.\n';
   const count = sagas.reduce((sum, { steps }) => sum + steps.length, 0);
   const lines = sagas.flatMap(({ sagaId, status, steps }) => [
     `${paint.bold(printableLine(sagaId))}  ${statusWord(status, paint)}`,
-    ...steps.map(({ step, tool, externalRef, error }) =>
-      truncate(
-        printableLine(`  ${step} ${tool}  ${externalRef ?? 'no reference'}  ${error.name}: ${error.message}`),
-        width,
-      ),
-    ),
+    ...steps.map(({ step, tool, externalRef, error }) => {
+      const which = printableLine(`  ${step} ${tool}  ${externalRef ?? 'no reference'}  `);
+      const room = Math.max(LEAST_ERROR_WIDTH, width - visibleLength(which));
+      return `${which}${truncate(printableLine(`${error.name}: ${error.message}`), room)}`;
+    }),
   ]);
   return `${lines.join('\n')}\n${count} compensations in ${sagas.length} sagas.\n`;
 };

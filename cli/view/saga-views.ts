@@ -29,16 +29,13 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
   }
 };
 
-/** Plain text broken at spaces into lines of at most `width`; a longer word is cut. */
-const wrapped = (text: string, width: number): string[] =>
-  wrap(printableLine(text), width)
-    .split('\n')
-    .map((line) => truncate(line, width));
-
 const INDENT = '    ';
 
+/** A word that is longer than a line stays whole: it may be an id. */
 const block = (text: string, width: number, colour: (line: string) => string): string[] =>
-  wrapped(text, width - INDENT.length).map((one) => `${INDENT}${colour(one)}`);
+  wrap(printableLine(text), width - INDENT.length)
+    .split('\n')
+    .map((one) => `${INDENT}${colour(one)}`);
 
 const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: Paint): string => {
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
@@ -59,7 +56,7 @@ export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: nu
   const shown = given.slice(0, MAX_ARGUMENTS).map((line) => truncate(line, room));
   const cut = given.length > MAX_ARGUMENTS || given.some((line) => visibleLength(line) > room);
   return [
-    `${INDENT}${paint.bold(truncate(printableLine(`${tool}@${version}`), room))}`,
+    `${INDENT}${paint.bold(printableLine(`${tool}@${version}`))}`,
     ...shown.map((line) => `${INDENT}${INDENT}${line}`),
     ...(cut ? block('cut; saga show --json has all of it', width, paint.dim) : []),
     ...(prompt === undefined || promptBy === undefined
@@ -153,7 +150,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     ...(seen.parent === undefined
       ? []
       : about(`a step of ${seen.parent.sagaId}${seen.parent.sealed ? ', sealed' : ''}`)),
-    ...familyLines(seen.children ?? [], paint, width),
+    ...familyLines(seen.children ?? [], paint),
     ...(seen.awaitingBelow ?? []).flatMap((one) => [
       ...block(`${one.sagaId} waits for approval of ${one.step} until ${one.until}`, width, paint.yellow),
       ...approvalLines(one, paint, width),

@@ -26,7 +26,7 @@ export const stepText = (
   const line = (text: string): string => `    ${truncate(printableLine(text), width - 4)}`;
   const lines = [
     `Step ${paint.bold(printableLine(stepId))}  ${colourOf(status, paint)(WORDS[status])}`,
-    ...(externalRef === undefined ? [] : [line(externalRef)]),
+    ...(externalRef === undefined ? [] : [`    ${printableLine(externalRef)}`]),
     ...(result === undefined ? [] : [line(JSON.stringify(result))]),
     ...(error === undefined ? [] : [line(`${error.name}: ${error.message}`)]),
   ];

@@ -23,14 +23,25 @@ const drawCells = (paint: Paint, cells: readonly Cell[], standing: Standing): st
     })
     .join('');
 
-const MOST_MESSAGE_WIDTH = 22;
+/** Left for the reason of a checkpoint and its marks, beside the message. */
+const LEAST_WHY_WIDTH = 24;
 
 interface Layout {
   /** Columns right of the graph. */
   room: number;
   idWidth: number;
+  /** A longer message id has a line of its own: cut, it could not be given to another command. */
   messageWidth: number;
 }
+
+const isBeside = ({ message }: TimelineRow, messageWidth: number): boolean =>
+  visibleLength(message) <= messageWidth;
+
+/** As wide as the widest message id that leaves room for the rest of its line. */
+const messageWidthIn = (rows: readonly TimelineRow[], room: number): number => {
+  const fitting = rows.map(({ message }) => message).filter((message) => visibleLength(message) <= room);
+  return widest(fitting);
+};
 
 const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth }: Layout): string => {
   const marks = [
@@ -43,7 +54,7 @@ const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth 
     .reduce((sum, width) => sum + width + 1, 0);
   const fixed = idWidth + messageWidth + 1 + visibleLength(row.time) + 1 + marksWidth;
   const why = truncate(row.why, Math.max(0, room - fixed));
-  const message = truncate(row.message, messageWidth);
+  const message = isBeside(row, messageWidth) ? row.message : '';
   const off = row.standing === 'abandoned' || row.standing === 'copy';
   const id = padEnd(row.shortId, idWidth);
   return [
@@ -59,16 +70,14 @@ const headline = (paint: Paint, row: TimelineRow, { room, idWidth, messageWidth 
 export const timelineLines = (view: TimelineView, paint: Paint, width: number): string[] => {
   const graphWidth = Math.min(view.graphWidth, Math.floor(width / 2));
   const room = width - graphWidth;
-  const messageRoom = Math.min(MOST_MESSAGE_WIDTH, Math.floor(room / 4));
-  const layout = {
-    room,
-    idWidth: widest(view.rows.map((row) => row.shortId)) + 2,
-    messageWidth: Math.min(messageRoom, widest(view.rows.map((row) => row.message))),
-  };
+  const idWidth = widest(view.rows.map((row) => row.shortId)) + 2;
+  const beside = idWidth + widest(view.rows.map((row) => row.time)) + 2 + LEAST_WHY_WIDTH;
+  const layout = { room, idWidth, messageWidth: messageWidthIn(view.rows, room - beside) };
   const detailRoom = layout.room - layout.idWidth;
   const lines = view.rows.flatMap((row) => {
     const beside = padEnd(drawCells(paint, row.below, row.standing), graphWidth + layout.idWidth);
     const details = [
+      ...(isBeside(row, layout.messageWidth) ? [] : [paint.yellow(row.message)]),
       ...(row.title === '' ? [] : [truncate(`“${row.title}”`, detailRoom)]),
       paint.dim(truncate(row.changes, detailRoom)),
       ...row.warnings.map((warning) => paint.yellow(truncate(warning, detailRoom))),
@@ -97,7 +106,7 @@ export const timelineText = (
   ];
   const header = [
     `${paint.bold(session.sessionId)}  ${facts.join(' · ')}`,
-    paint.dim(truncate(`${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}`, width)),
+    paint.dim(`${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}`),
     ...settledLines(session.settledRollback, paint),
     '',
   ];

@@ -23,6 +23,8 @@ interface Scene {
   env?: Record<string, string>;
   cwd?: string;
   now?: () => Date;
+  /** Of the terminal that is written to; Infinity: there is none, but a pipe. */
+  columns?: number;
 }
 
 /** Runs the real command line against functions that answer what the test says, recording what they were asked. */
@@ -41,13 +43,15 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
     setRawMode: () => stdin,
   });
   if (scene.typed !== undefined) stdin.write(scene.typed);
+  const { columns = 80 } = scene;
+  const size = columns === Infinity ? {} : { columns };
   const app: App = {
     terminal: {
       env: scene.env ?? {},
       cwd: scene.cwd ?? '/work',
       stdin,
-      stdout: { write: (text) => (recorded.stdout += text), columns: 80 },
-      stderr: { write: (text) => (recorded.stderr += text), columns: 80 },
+      stdout: { write: (text) => (recorded.stdout += text), ...size },
+      stderr: { write: (text) => (recorded.stderr += text), ...size },
       now: scene.now ?? (() => new Date(2026, 0, 2, 12)),
     },
     signal: scene.signal ?? new AbortController().signal,

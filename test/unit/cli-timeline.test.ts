@@ -178,18 +178,21 @@ describe('the printed tree', () => {
     ]);
   });
 
-  test.each([40, 60, 80, 120])('fits %i columns whatever the names are', (width) => {
+  test.each([40, 60, 80, 120])('fits %i columns whatever the names are; a message id is whole', (width) => {
+    const messageId = 'm'.repeat(64);
     const long = checkpoint(5, {
       parentSeq: 4,
-      messageId: 'm'.repeat(64),
+      messageId,
       toolExecutionId: 't'.repeat(64),
       repositories: Array.from({ length: 9 }, (_, index) => repository(`a-rather-long-名前-${index}`)),
       complete: false,
       failures: [{ path: '路'.repeat(200), reason: 'r'.repeat(200) }],
     });
     const view = buildTimeline({ ...timeline, checkpoints: [...timeline.checkpoints, long] }, NOW);
-    for (const line of timelineLines(view, plain, width)) {
+    const lines = timelineLines(view, plain, width);
+    for (const line of lines.filter((one) => !one.includes(messageId))) {
       expect(visibleLength(line)).toBeLessThanOrEqual(width);
     }
+    expect(lines.join('\n')).toContain(messageId);
   });
 });
