@@ -121,10 +121,12 @@ capture_job() {
 
 # tag_capture: tags every checkpoint, so that a person in the sandbox finds it with plain git. The
 # tag is written directly, because this is our own git directory. Packing objects opens every tag,
-# so from time to time the tags become one file.
+# so from time to time the tags become one file. A capture of before that stands for this one may
+# have gone with the shadow that had it.
 tag_capture() {
   local tags=$SHADOW/refs/tags/chkpt
   local -a loose=("$tags"/*)
+  [ -f "$SHADOW/objects/${COMMIT:0:2}/${COMMIT:2}" ] || has_object "$COMMIT" || return
   [ ${#loose[@]} -lt 64 ] || git pack-refs --all || :
   { [ -d "$tags" ] || mkdir -p -- "$tags"; } && printf '%s\n' "$COMMIT" >"$tags/$TAG" || :
 }

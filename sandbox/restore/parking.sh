@@ -13,8 +13,12 @@ park_git() {
   PARKED=$PARKING/$((last + 1))
   mkdir -p -- "$PARKED" || return
   printf '%s\n' "$2" >"$PARKED/metas" || return
-  [ -z "${GIT_DIR-}" ] || git for-each-ref --format='%(parent)' refs/tags/chkpt 2>>"$OUT.err" >"$PARKED/parents" || return
-  if [ -s "$PARKED/parents" ]; then tr ' ' '\n' <"$PARKED/parents" >>"$PARKED/metas" || return; fi
+  if [ -n "${GIT_DIR-}" ]; then
+    # A shadow that was made again lacks captures before it that it has tags of.
+    git for-each-ref --format='%(objectname)' refs/tags/chkpt >"$PARKED/parents" 2>>"$OUT.err" \
+      && git rev-list --no-walk --parents --ignore-missing --stdin <"$PARKED/parents" >"$PARKED/parents.of" 2>>"$OUT.err" || return
+    tr ' ' '\n' <"$PARKED/parents.of" >>"$PARKED/metas" || return
+  fi
   if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
 }
 

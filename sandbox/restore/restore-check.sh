@@ -150,12 +150,6 @@ check_one() {
     [ "$FILES_ONLY" = 1 ] || note_goal "$i" "${R_META[i]}" || return
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
-    if [ "$DRY_RUN" = 1 ]; then
-      git -c core.sparseCheckout=false read-tree -m -u -n "$TREE" "$GOAL" 2>"$OUT.move" || {
-        refused $? conflict "in the way"
-        return 0
-      }
-    fi
     emit plan restored >"$OUT.plan"
     [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" >>"$OUT.plan" || return
     plan_paths "$TREE" "$GOAL" && keep_tree_id
@@ -167,12 +161,8 @@ check_one() {
     fi
     inside=("$parent"/*)
     if [ -d "$parent" ] && { [ ! -r "$parent" ] || [ ${#inside[@]} -gt 1 ] || { [ ${#inside[@]} = 1 ] && [ "${inside[0]}" != "$parent/.agent-shadow" ]; }; }; then
-      # In a plan of a composed state these are files of the repository around it, which loses them.
-      enclosing "$i"
-      if [ "$DRY_RUN" = 0 ] || [ -z "$OUTER" ]; then
-        problem changed "a directory with files appeared where this repository was"
-        return 0
-      fi
+      problem changed "a directory with files appeared where this repository was"
+      return 0
     fi
     emit plan created >"$OUT.plan"
   fi
@@ -272,6 +262,9 @@ foreign_in() {
   return 1
 }
 
+# counted DELETED: reports how many files are written and deleted. What counts is the last.
+counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT.counted"; }
+
 # plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that
 # stay although the target does not have them.
 plan_paths() {
@@ -279,14 +272,14 @@ plan_paths() {
   local -A stays=()
   changes "$1" "$2" || return
   if [ "$DRY_RUN" = 0 ]; then
-    { emit written "$WRITTEN" && emit deleted "$REMOVED"; } >>"$OUT.plan"
+    counted "$REMOVED"
     return
   fi
   : >"$OUT.kept"
   [ "$2" = "$EMPTY" ] || tell_exposed "$2" || return
   if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
-  { emit written "$WRITTEN" && emit deleted $((REMOVED - ${#stays[@]})); } >>"$OUT.plan" || return
+  counted $((REMOVED - ${#stays[@]})) || return
   while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
     [[ $status != *D ]] || [ -z "${stays[$path]-}" ] || continue
     shown=$((shown + 1))

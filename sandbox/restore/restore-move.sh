@@ -132,7 +132,10 @@ reach() {
   changes "$from_tree" "$GOAL" || return
   : >"$OUT.unseen"
   if [ "$RULES_DIFFER" = 1 ]; then list_unseen || return; fi
-  [ -n "$BACK" ] || keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return
+  if [ -z "$BACK" ]; then
+    keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return
+    [ "$FROM_TREE" = "$TREE" ] || count_again 2>>"$OUT.err" || return
+  fi
   want_empty "$meta" && loosen "$from_meta" || return
   move_files "$FROM_TREE" "$GOAL" || {
     status=$?
@@ -156,6 +159,12 @@ reach() {
     fi
   fi
   verify "$i" "$meta"
+}
+
+# count_again: reports how many files really are written and deleted, where some stay.
+count_again() {
+  local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
+  changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
 }
 
 # lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that

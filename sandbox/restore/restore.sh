@@ -237,7 +237,7 @@ report() {
   pass_on "$RUN/aside"
   for i in "${!R_PATH[@]}"; do
     emit repo "${R_PATH[i]}"
-    pass_on "$RUN/$i.plan" "$RUN/$i.problems"
+    pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems"
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi

@@ -49,6 +49,21 @@ describe('repositories that come and go', () => {
     expect(harness.sh('git tag; cat n', 'new')).toBe('keep\nn\n');
   });
 
+  test('one is parked although its shadow was deleted and a capture of before stood for a later one', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh('git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n');
+    await harness.capture();
+    harness.sh('rm -rf new/.agent-shadow');
+    await harness.capture();
+    harness.sh('echo more > new/more');
+    const after = world(harness, ['app', 'new']);
+    const { undo } = await applies(harness, first);
+    expect(existsSync(`${harness.root}/new`)).toBe(false);
+    await applies(harness, undo);
+    expect(world(harness, ['app', 'new'])).toEqual(after);
+  });
+
   test('ignored files of a parked repository stay where they are', async () => {
     await using harness = await withTwoFiles(['app']);
     const first = await harness.capture();

@@ -1,6 +1,7 @@
 /** Git directories that lie in the working tree of another repository: they belong to the repository that uses them. */
 import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
+import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { applies, TWO_FILES, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
@@ -41,6 +42,9 @@ const OUTER = `mkdir outer; cd outer; ${TWO_FILES}`;
 
 /** What only the git directory has, and whether its objects are whole. */
 const HEALTH = 'git tag; git fsck 2>&1 | grep -v dangling || true';
+
+const countsOf = ({ repositories }: RestoreReport): string[] =>
+  repositories.map(({ path, action, written, deleted }) => `${path} ${action} ${written} ${deleted}`);
 
 const outerOf = (layout: (typeof LAYOUTS)[number]): string => ('outer' in layout ? layout.outer : 'outer');
 
@@ -94,6 +98,7 @@ describe.each(LAYOUTS)('$name', (layout) => {
     const plan = await harness.rollback(none, { dryRun: true });
     const { undo, report } = await applies(harness, none);
     expect(plan.report.warnings).toEqual(report.warnings);
+    expect(countsOf(plan.report)).toEqual(countsOf(report));
     expect(report.warnings.filter((line) => line.includes(`${held} stays as it is`))).toHaveLength(
       outer === 'outer' ? 1 : 0,
     );
@@ -103,7 +108,9 @@ describe.each(LAYOUTS)('$name', (layout) => {
     expect(plain.report.skipped).toEqual([]);
     const again = await harness.rollback(undo, { dryRun: true });
     expect(again.report.outcome).toBe('planned');
-    expect((await applies(harness, undo)).report.warnings).toEqual(again.report.warnings);
+    const back = await applies(harness, undo);
+    expect(back.report.warnings).toEqual(again.report.warnings);
+    expect(countsOf(back.report)).toEqual(countsOf(again.report));
     expect(around(harness)).toEqual(looks);
     expect(harness.sh(HEALTH, user)).toBe('keep\n');
   });

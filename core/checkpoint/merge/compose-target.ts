@@ -13,6 +13,7 @@ import type { Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { type Composed, createCompose } from './compose.ts';
 import { requireNoConflicts } from './conflicts.ts';
+import { enteredIn } from './entered.ts';
 
 const REASONS: Record<Composition['kind'], string> = {
   paths: 'partial-rollback',
@@ -35,9 +36,6 @@ const isSame = (before: Checkpoint | undefined, states: readonly RepositoryState
       state,
     ),
   );
-
-const capturedIn = (checkpoint: Checkpoint | undefined): string[] =>
-  (checkpoint?.repositories ?? []).flatMap(({ path, state }) => (state === 'captured' ? [path] : []));
 
 /** Some paths of another session are not its work: the next merge looks at them again. */
 const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
@@ -70,15 +68,14 @@ export const createComposeTarget = (deps: CaptureDeps) => {
    * Where a repository of the state composed before comes into a directory, the captures since look at that directory as a
    * root. The first capture of the request tells that there was no repository.
    */
-  const enteredIn = async (
-    before: Checkpoint | undefined,
+  const enteredSince = async (
+    composed: Checkpoint | undefined,
     { sessionId, undoSeq }: RollbackJournal,
     now: Checkpoint,
   ): Promise<string[]> => {
-    const coming = capturedIn(before).filter((path) => capturedIn(now).includes(path));
-    if (coming.length === 0 || undoSeq === now.seq) return [];
-    const first = await findTarget(deps.store, sessionId, {}, undoSeq);
-    return coming.filter((path) => !capturedIn(first).includes(path));
+    if (composed === undefined || undoSeq === now.seq) return [];
+    const captured = await findTarget(deps.store, sessionId, {}, undoSeq);
+    return enteredIn({ captured, composed }, now);
   };
 
   return async (
@@ -105,7 +102,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
           sandbox,
           composition,
           now,
-          entered: await enteredIn(attempt.target, journal, now),
+          entered: await enteredSince(attempt.target, journal, now),
           toolExecutionId,
           messageId: now.messageId,
           isStored: true,

@@ -87,6 +87,26 @@ export const onlyConflicts = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
 
 /**
+ * Whether a capture that knows the target may do away with every problem: it holds what stands in the way, and looks at the
+ * directories where repositories come.
+ */
+const onlyUnseen = (report: RestoreReport): boolean =>
+  report.problems.length > 0 &&
+  report.problems.every(({ kind }) => kind === 'conflict' || kind === 'changed');
+
+/**
+ * Whether to look once more before refusing: the capture did not know what the target holds, because it was composed from it, or
+ * because the objects were not there.
+ */
+export const isSeenNext = (
+  report: RestoreReport,
+  capture: { wasComposed: boolean; missingTargets: readonly string[] },
+): boolean =>
+  report.outcome === 'refused' &&
+  (capture.wasComposed || capture.missingTargets.length > 0) &&
+  onlyUnseen(report);
+
+/**
  * Stands in for an answer of the sandbox, which was not asked: another run of the request is ahead, so look
  * again.
  */

@@ -3,7 +3,7 @@ import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { DEFAULTS } from '../defaults.ts';
-import type { CapturedRepositoryState, Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { CapturedRepositoryState, RepositoryState, Session } from '../model.ts';
 import type { CaptureTarget } from '../ports/capture.ts';
 import type {
   BundleSource,
@@ -171,8 +171,8 @@ export const statesToBring = (
 };
 
 /** The commits that a capture of "now" is compared with. */
-export const targetsOf = (target: Checkpoint): CaptureTarget[] =>
-  target.repositories.flatMap((repository) => {
+export const targetsOf = (target: readonly RepositoryState[]): CaptureTarget[] =>
+  target.flatMap((repository) => {
     if (repository.state !== 'captured') return [];
     const { path, commit, tree, meta } = repository;
     return [{ path, commit, tree, meta }];

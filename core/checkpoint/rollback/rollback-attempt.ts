@@ -65,7 +65,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
           toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
           messageId: head?.messageId ?? null,
           reason: 'rollback',
-          targets: target === undefined ? [] : targetsOf(target),
+          targets: target === undefined ? [] : targetsOf(target.repositories),
           beside: async (outline) => {
             if (target === undefined) return;
             try {

@@ -9,7 +9,9 @@ import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
-import { createCompose } from '../merge/compose.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import { type Composed, createCompose } from '../merge/compose.ts';
+import { enteredIn } from '../merge/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requireFree } from '../session/abandoned.ts';
@@ -17,7 +19,7 @@ import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { createBundleSources } from './bundle-sources.ts';
 import { requestHash } from './request-hash.ts';
-import { restoreError } from './restore-errors.ts';
+import { isSeenNext, restoreError } from './restore-errors.ts';
 import {
   bringMissing,
   planRestore,
@@ -81,8 +83,17 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       ? { composition: begun.composition }
       : { target: await findTarget(store, begun.sessionId, {}, begun.targetSeq) };
 
-  /** The state of now, and what is composed from it. Nothing is stored. */
-  const look = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
+  /**
+   * The state of now, and what is composed from it. Nothing is stored. `before`: the look before this one, after which it is
+   * known what the composed state holds.
+   */
+  const look = async (
+    input: Wanted,
+    place: Place,
+    goal: Goal,
+    invocation: Invocation,
+    before?: { captured: Captured; composed: Composed | undefined },
+  ) => {
     const { session } = place;
     const planId = `${RESERVED_ID_PREFIX}plan-${input.hash.slice(0, 24)}`;
     const [sandbox, head] = await Promise.all([
@@ -97,7 +108,9 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
         toolExecutionId: planId,
         messageId: head.messageId,
         reason: 'rollback',
-        targets: 'target' in goal ? targetsOf(goal.target) : [],
+        targets: targetsOf(
+          'target' in goal ? goal.target.repositories : (before?.composed?.repositories ?? []),
+        ),
       },
       invocation,
     );
@@ -114,6 +127,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
                 toolExecutionId: planId,
               },
               toolExecutionId: planId,
+              entered: enteredIn(before, captured),
               messageId: head.messageId,
               isStored: false,
             },
@@ -123,15 +137,16 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     return { planId, sandbox, head, captured, composed };
   };
 
-  /** The plan of a request that may begin, whoever holds the timeline. */
-  const plan = async (
+  /** What the restore would do, by one look. */
+  const tryPlan = async (
     input: Wanted,
     place: Place,
     goal: Goal,
     invocation: Invocation,
-  ): Promise<RollbackAnswer> => {
+    seen: Awaited<ReturnType<typeof look>>,
+  ) => {
     const { session } = place;
-    const { planId, sandbox, head, captured, composed } = await look(input, place, goal, invocation);
+    const { planId, sandbox, head, captured, composed } = seen;
     const now = captured.repositories;
     // A plan of what conflicts changes nothing.
     const isMade = composed === undefined || composed.repositories.length > 0 || now.length === 0;
@@ -146,8 +161,15 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       targetTag: 'target' in goal ? goal.target.toolExecutionId : planId,
       timeoutMs: commandTimeout(invocation, clock),
     };
+    // A plan stores nothing. What it captured and composed are objects that the sandbox has, or that the head's chain brings.
+    const stored = (state: RepositoryState): RepositoryState => {
+      const [here, before] = [now, head.repositories].map((states) =>
+        states.find(({ path }) => path === state.path),
+      );
+      return before !== undefined && here?.commit === state.commit ? before : state;
+    };
     const tryRestore = async (wanted: readonly RepositoryState[]) => {
-      const sources = await bundleSources(session.sessionId, wanted);
+      const sources = await bundleSources(session.sessionId, wanted.map(stored));
       const planned = planRestore({
         target: target.repositories,
         now,
@@ -159,10 +181,29 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       return { report: await repositories.restore(sandbox, request), warnings: planned.warnings };
     };
     const wanted = statesToBring(target.repositories, captured);
-    const { report, warnings: planWarnings } = await bringMissing(target.repositories, wanted, tryRestore);
+    const restored = await bringMissing(target.repositories, wanted, tryRestore);
+    return { ...restored, target, composed, head };
+  };
+
+  /** The plan of a request that may begin, whoever holds the timeline. It looks as often as the request itself would. */
+  const plan = async (
+    input: Wanted,
+    place: Place,
+    goal: Goal,
+    invocation: Invocation,
+  ): Promise<RollbackAnswer> => {
+    const { session } = place;
+    const seen = await look(input, place, goal, invocation);
+    let planned = await tryPlan(input, place, goal, invocation, seen);
+    const { missingTargets } = seen.captured;
+    if (isSeenNext(planned.report, { wasComposed: seen.composed !== undefined, missingTargets })) {
+      const again = await look(input, place, goal, invocation, seen);
+      planned = await tryPlan(input, place, goal, invocation, again);
+    }
+    const { report, target, composed, head } = planned;
     if (report.outcome !== 'planned') throw restoreError(report);
     const tree = await store.listTree(session.sessionId);
-    const warnings = [...planWarnings, ...report.warnings];
+    const warnings = [...planned.warnings, ...report.warnings];
     return rollbackResult({
       status: 'PLANNED',
       journal: { epoch: session.epoch },

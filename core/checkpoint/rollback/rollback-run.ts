@@ -16,7 +16,7 @@ import type { Prepared } from '../merge/prepare.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { findPlace, headSeqOf, type Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
-import { changedError, onlyConflicts, unfinished } from './restore-errors.ts';
+import { changedError, isSeenNext, unfinished } from './restore-errors.ts';
 import { bringMissing, statesToBring } from './restore-plan.ts';
 import {
   type Attempt,
@@ -94,11 +94,9 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       return notBegun(noted, error);
     }
     const { report, warnings } = restored;
-    // The capture could not see which files the target would overwrite. Its objects are there now, so the
-    // next capture can.
-    const isUnseen = captured.missingTargets.length > 0 || attempt.target === undefined;
-    const isSeenNext = report.outcome === 'refused' && isUnseen && onlyConflicts(report);
-    return isSeenNext ? undefined : conclude(noted, report, warnings);
+    const { missingTargets } = captured;
+    const isNext = isSeenNext(report, { wasComposed: attempt.target === undefined, missingTargets });
+    return isNext ? undefined : conclude(noted, report, warnings);
   };
 
   const drive = async (

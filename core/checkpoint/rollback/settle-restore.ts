@@ -133,7 +133,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
           toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
           messageId: head?.messageId ?? null,
           reason: 'rollback',
-          targets: targetsOf(target),
+          targets: targetsOf(target.repositories),
         },
         invocation,
       );
