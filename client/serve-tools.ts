@@ -2,7 +2,7 @@
  * Serves tools made with the kit over HTTP: the server, the signature, tombstones that last, and the catalog. On this machine one
  * line is enough; deployed, give the public URL and its key.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { endpointKey } from '../core/saga/tools/http-signature.ts';
 import type { Tool } from '../kit/define-tool.ts';
 import { openFileTombstones } from '../kit/file-tombstones.ts';
 import { toolHandler } from '../kit/handler.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { manifestOf } from '../kit/manifest.ts';
 import { verifySignature } from '../kit/verify-signature.ts';
 import { errors } from './errors.ts';
@@ -99,7 +100,7 @@ export const serveTools = async (
   const names = tools.map(({ definition }) => definition.name).toSorted();
   const directory =
     options.directory ?? join(await dataDirOf(walkback, deployed), 'tools', names.join('+').slice(0, 200));
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory, 0o700);
   const handle = toolHandler(tools, { tombstones: await openFileTombstones(join(directory, 'tombstones')) });
 
   const place = { url: '', key: '' };

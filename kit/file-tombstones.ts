@@ -1,14 +1,15 @@
 /** Tombstones that survive a server on one machine: a file for each, made once and on disk before anything acts. */
 import { createHash } from 'node:crypto';
-import { access, mkdir, open } from 'node:fs/promises';
+import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tombstones } from '../core/saga/ports.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const isThere = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
 export const openFileTombstones = async (directory: string): Promise<Tombstones> => {
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   const pathOf = (what: string): string => join(directory, createHash('sha256').update(what).digest('hex'));
   /** False when it was there. */
   const make = async (what: string): Promise<boolean> => {

@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { access, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WalkbackError } from '../core/shared/errors.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { isExisting, isMissing, PRIVATE_DIRECTORY, PRIVATE_FILE, writePrivately } from './private-file.ts';
 
 export interface CloudFile {
@@ -103,10 +104,10 @@ export const findRunningCloud = async (dataDir: string): Promise<CloudFile | und
 };
 
 const refuse = (dataDir: string, owner: CloudFile): WalkbackError => {
-  const places = Object.values(owner.endpoints).join(', ') || 'still starting';
+  const state = Object.keys(owner.endpoints).length === 0 ? ', which is still starting' : '';
   return new WalkbackError(
     'ConfigurationError',
-    `a cloud runs in ${dataDir} already: process ${owner.pid}, ${places}; use it, stop it, or choose another --data`,
+    `a cloud runs in ${dataDir} already: process ${owner.pid}${state}. walkback env prints what to export, walkback down ends it; or choose another --data`,
     { details: { pid: owner.pid, endpoints: owner.endpoints } },
   );
 };
@@ -143,7 +144,7 @@ const inDataDir = async <T>(dataDir: string, work: () => Promise<T>): Promise<T>
 
 const makeDataDir = (dataDir: string): Promise<void> =>
   inDataDir(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+    await makeDirectory(dataDir, PRIVATE_DIRECTORY);
     await access(dataDir, constants.W_OK);
   });
 
@@ -166,8 +167,8 @@ export const lockDataDir = async (dataDir: string, version?: string): Promise<Da
     ...(version === undefined ? {} : { version }),
   };
   const claim = `${path}.${randomUUID()}`;
-  await inDataDir(dataDir, () => writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE }));
   try {
+    await inDataDir(dataDir, () => writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE }));
     for (;;) {
       try {
         await link(claim, path);

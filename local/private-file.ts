@@ -1,6 +1,6 @@
 /** Files that only their owner may read, never seen half written. */
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type * as z from 'zod';
 import { WalkbackError } from '../core/shared/errors.ts';
 
@@ -15,8 +15,13 @@ export const isExisting = (error: unknown): boolean => hasCode(error, 'EEXIST');
 /** Writes beside and renames, so that a reader never sees half a file. */
 export const writePrivately = async (path: string, content: unknown): Promise<void> => {
   const temporary = `${path}.${randomUUID()}`;
-  await writeFile(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: PRIVATE_FILE });
-  await rename(temporary, path);
+  try {
+    await writeFile(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: PRIVATE_FILE });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 };
 
 /** Undefined when there is none; `ConfigurationError` when it is damaged. */

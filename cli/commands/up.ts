@@ -7,6 +7,7 @@ import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import type { HookService } from '../hooks/service.ts';
 import { parseWholeNumber } from '../options.ts';
+import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paintFor } from '../terminal/terminal.ts';
@@ -169,6 +170,8 @@ export const defineUp = (up: Command, app: App): void => {
         options: { ...given, functions },
         json: json === true,
       };
-      await (given.detach === true ? detach(app, facts) : runHere(app, facts));
+      await tellingFullDisk(facts.dataDir, () =>
+        given.detach === true ? detach(app, facts) : runHere(app, facts),
+      );
     });
 };

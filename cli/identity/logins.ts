@@ -1,8 +1,8 @@
 /** Who is signed in: one token for each issuer, in a file that only its owner may read. */
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { makeDirectory } from '../../kit/make-directory.ts';
 import { PRIVATE_DIRECTORY, readJson, writePrivately } from '../../local/private-file.ts';
 import { dataDirFor } from '../target/select.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -28,7 +28,7 @@ export const openLogins = (terminal: Terminal, data: string | undefined): Logins
   const path = join(dataDirFor(data, terminal.env, terminal.cwd), 'logins.json');
   const read = async () => (await readJson(path, fileSchema)) ?? {};
   const write = async (logins: Record<string, Login>) => {
-    await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+    await makeDirectory(dirname(path), PRIVATE_DIRECTORY);
     await writePrivately(path, logins);
   };
   return {

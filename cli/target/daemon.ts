@@ -3,10 +3,11 @@
  * two are started at once, one of them finds the directory taken and ends, and both commands use the other.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
+import { makeDirectory } from '../../kit/make-directory.ts';
 import { type CloudFile, findRunningCloud, isAlive } from '../../local/data-dir.ts';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
@@ -74,13 +75,20 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
 ];
 
 /** Where it writes what it has to say, and from which byte on. */
-const openLog = (dataDir: string): { log: number; from: number } => {
+const openLog = async (dataDir: string): Promise<{ log: number; from: number }> => {
   const file = logFileOf(dataDir);
   try {
-    mkdirSync(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+    await makeDirectory(dataDir, PRIVATE_DIRECTORY);
     const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
     const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
-    return { log, from: isLong ? 0 : statSync(file).size };
+    try {
+      // Where this cannot be written nothing can, and the process could not say so.
+      writeSync(log, `${new Date().toISOString()} starts\n`);
+      return { log, from: statSync(file).size };
+    } catch (error) {
+      closeSync(log);
+      throw error;
+    }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('ConfigurationError', `${dataDir} cannot be used as data directory: ${reason}.`, {
@@ -90,12 +98,15 @@ const openLog = (dataDir: string): { log: number; from: number } => {
   }
 };
 
-const launch = (
-  dataDir: string,
-  options: DaemonOptions,
-): { child: ChildProcess; said: () => string; ended: () => boolean } => {
+interface Launched {
+  child: ChildProcess;
+  said: () => string;
+  ended: () => boolean;
+}
+
+const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched> => {
   const file = logFileOf(dataDir);
-  const { log, from } = openLog(dataDir);
+  const { log, from } = await openLog(dataDir);
   // A session of its own: the end of the terminal is not its end. Nothing holds on to the directory that the person is in.
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsOf(dataDir, options)], {
     cwd: '/',
@@ -118,7 +129,7 @@ export const ensureDaemon = async (
   { signal, ...options }: DaemonOptions & { signal: AbortSignal },
 ): Promise<{ daemon: CloudFile; isNew: boolean }> => {
   const deadline = Date.now() + PATIENCE_MS;
-  let launched: ReturnType<typeof launch> | undefined;
+  let launched: Launched | undefined;
   for (;;) {
     const daemon = await findDaemon(dataDir);
     if (daemon !== undefined) return { daemon, isNew: daemon.pid === launched?.child.pid };
@@ -129,7 +140,7 @@ export const ensureDaemon = async (
       if (!failure.message.includes('a cloud runs in')) throw failure;
       launched = undefined;
     }
-    if (launched === undefined && holder === undefined) launched = launch(dataDir, options);
+    if (launched === undefined && holder === undefined) launched = await launch(dataDir, options);
     if (Date.now() > deadline) {
       throw new CliError('DataDirInUse', `No embedded cloud answers in ${dataDir}.`, {
         hint: `another command may work there; see ${logFileOf(dataDir)}`,

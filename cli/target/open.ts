@@ -4,6 +4,7 @@ import type { App, Connection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { issuerOf } from '../identity/issuer.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
+import { tellingFullDisk } from './full-disk.ts';
 import { createCommandInvoke } from './invoke.ts';
 import { type LocalCloud, openLocalCloud } from './local-cloud.ts';
 import { createLocalSandboxes } from './local-sandboxes.ts';
@@ -58,16 +59,20 @@ export const createConnect =
       return connection(() => connect({}, env, cwd), { signal, env });
     }
     const clouds: LocalCloud[] = [];
-    const opened = await connection(
-      async () => {
-        const cloud = await openLocalCloud(target.dataDir, { progress, signal, env, isOwn });
-        clouds.push(cloud);
-        return openCloud(cloud);
-      },
-      { signal, env },
+    const { dataDir } = target;
+    const opened = await tellingFullDisk(dataDir, () =>
+      connection(
+        async () => {
+          const cloud = await openLocalCloud(dataDir, { progress, signal, env, isOwn });
+          clouds.push(cloud);
+          return openCloud(cloud);
+        },
+        { signal, env },
+      ),
     );
     return {
       ...opened,
+      invoke: (name, input) => tellingFullDisk(dataDir, () => opened.invoke(name, input)),
       close: async () => {
         await opened.close();
         await Promise.all(clouds.map((cloud) => cloud.close()));

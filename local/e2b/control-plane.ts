@@ -1,6 +1,7 @@
 /** E2B's REST API: the life of sandboxes. Errors carry the status in the body too, which is what the SDK reads. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
+import { tellFault } from '../tell-fault.ts';
 import { listSandboxes, parseListQuery } from './list.ts';
 import type { Registry, Sandbox } from './registry.ts';
 import { MountError } from './rootfs.ts';
@@ -151,7 +152,7 @@ export const createControlPlane = (registry: Registry): Hono => {
     if (error instanceof SyntaxError) return apiError(context, 400, 'The body is not JSON');
     if (error instanceof MountError) return apiError(context, 400, error.message);
     if (isFull(error)) return diskFull(context);
-    console.error('local E2B:', error);
+    tellFault('local E2B', error);
     return apiError(context, 500, 'The local E2B failed');
   });
   return app;

@@ -1,5 +1,6 @@
 /** E2B's daemon in a sandbox: its processes, files and health, for whoever holds the sandbox's access token. */
 import { type Context, Hono } from 'hono';
+import { tellFault } from '../tell-fault.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 import { apiError, diskFull, isFull } from './control-plane.ts';
 import type { Environment } from './environment.ts';
@@ -18,7 +19,7 @@ const answerError = (error: Error, context: Context): Response => {
     return context.json({ code: error.status, message: error.message }, error.status);
   }
   if (isFull(error)) return diskFull(context);
-  console.error('local E2B:', error);
+  tellFault('local E2B', error);
   return context.json({ code: 'internal', message: 'The local sandbox failed' }, 500);
 };
 

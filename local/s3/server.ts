@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { refusalOf } from '../e2b/guard.ts';
+import { tellFault } from '../tell-fault.ts';
 import { S3Error } from './errors.ts';
 import { operationOf, sendXml } from './operations.ts';
 import { parseRequest } from './request.ts';
@@ -43,7 +44,7 @@ const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknow
   }
   const error =
     cause instanceof S3Error ? cause : new S3Error('InternalError', 'The local S3 failed.', { cause });
-  if (error.code === 'InternalError') console.error('local S3:', cause);
+  if (error.code === 'InternalError') tellFault('local S3', cause);
   sendError(incoming, response, error);
   // The rest of the request is read and discarded, otherwise the client would never read the answer.
   incoming.resume();

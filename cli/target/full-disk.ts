@@ -1,0 +1,44 @@
+/** Without room on its disk the embedded cloud fails in many ways. Whoever asked is told the one reason. */
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ERRORS, isErrorName } from '../../contract/errors.ts';
+import { CliError, describeFailure } from '../failure.ts';
+import { formatBytes } from '../terminal/text.ts';
+
+/** A database and a capture need more than this. */
+const LEAST_BYTES = 8 * 1024 ** 2;
+
+/** Free where the directory is, or will be; undefined when nobody says. */
+const freeBytesAt = async (path: string): Promise<number | undefined> => {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    return bavail * bsize;
+  } catch {
+    return dirname(path) === path ? undefined : freeBytesAt(dirname(path));
+  }
+};
+
+/** A refusal is one on an empty disk too. */
+const mayBeOfDisk = (name: string): boolean => !isErrorName(name) || ERRORS[name].kind === 'fault';
+
+/** The error to throw: with a full disk as its hint, when that may be the reason. */
+const withFullDisk = async (dataDir: string, error: unknown): Promise<unknown> => {
+  const { name, message } = describeFailure(error);
+  if (!mayBeOfDisk(name)) return error;
+  const free = await freeBytesAt(dataDir);
+  if (free === undefined || free >= LEAST_BYTES) return error;
+  const left = free === 0 ? 'nothing is left' : `${formatBytes(free)} are left`;
+  return new CliError(name, message, {
+    cause: error,
+    hint: `the disk of ${dataDir} is full, ${left}: make room (walkback clean --dry-run says what can go), then the same call again`,
+  });
+};
+
+/** Does it, and tells of a full disk when that failed. */
+export const tellingFullDisk = async <T>(dataDir: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw await withFullDisk(dataDir, error);
+  }
+};

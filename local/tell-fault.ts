@@ -1,0 +1,6 @@
+/** Says on stderr why a server of the embedded cloud could not answer. What the system refused needs no place in our code. */
+export const tellFault = (server: string, error: unknown): void => {
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  if (isOfSystem) console.error(`${server}: ${error.message}`);
+  else console.error(`${server}:`, error);
+};
