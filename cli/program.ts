@@ -4,7 +4,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
 import { addCommands } from './commands.ts';
 import { parseDirectory } from './options.ts';
-import { paintFor, widthOf } from './terminal/terminal.ts';
+import { pageWidthOf, paintFor } from './terminal/terminal.ts';
 
 const exitCodeHelp = (): string =>
   Object.values(EXIT_CODES)
@@ -32,11 +32,7 @@ Try it:
   walkback checkpoint --message msg-1
   walkback log`;
 
-const HELP_WIDTH = { most: 110, ofPipe: 80 };
-
-/** Help is wrapped wherever it goes: nobody gives it to another command. */
-const helpWidth = (width: number): number =>
-  width === Infinity ? HELP_WIDTH.ofPipe : Math.min(width, HELP_WIDTH.most);
+const MOST_HELP_WIDTH = 110;
 
 /** The whole command line. Errors are thrown (`CommanderError`, `CliError`), never printed here. */
 export const createProgram = (app: App): Command => {
@@ -56,7 +52,7 @@ export const createProgram = (app: App): Command => {
       writeErr: (text) => void app.terminal.stderr.write(text),
       // The message comes once, from main.ts.
       outputError: () => undefined,
-      getOutHelpWidth: () => helpWidth(widthOf(app.terminal)),
+      getOutHelpWidth: () => pageWidthOf(app.terminal, MOST_HELP_WIDTH),
       getOutHasColors: () => paint.enabled,
     })
     .configureHelp({

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { paintFor, widthOf } from '../terminal/terminal.ts';
+import { pageWidthOf, paintFor } from '../terminal/terminal.ts';
 import { padEnd, truncate } from '../terminal/text.ts';
 
 /** The demo's page: chapters with lines below them. On stderr when stdout is for JSON. */
@@ -25,7 +25,7 @@ const INDENT = '   ';
 export const createScreen = ({ terminal, signal }: App, json: boolean): Screen => {
   const stream = json ? terminal.stderr : terminal.stdout;
   const paint = paintFor(terminal, stream);
-  const width = Math.min(widthOf(terminal), 100);
+  const width = pageWidthOf(terminal, 100);
   let chapters = 0;
   const write = (text: string): void => {
     stream.write(text);

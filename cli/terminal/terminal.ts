@@ -59,3 +59,9 @@ export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): n
   if (Number.isFinite(asked) && asked > 0) return Math.max(asked, 40);
   return output.isTTY === true ? 80 : Infinity;
 };
+
+/** Columns for pages that are read and never given to another command, as help: they are laid out wherever they go. */
+export const pageWidthOf = (terminal: Terminal, most: number): number => {
+  const width = widthOf(terminal);
+  return width === Infinity ? 80 : Math.min(width, most);
+};

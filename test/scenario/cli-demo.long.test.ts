@@ -15,7 +15,10 @@ describe('walkback demo', () => {
     expect(code, story).toBe(0);
     expect(story).toContain('all 34 equal');
     expect(story).not.toContain('✘ equal');
-    for (const line of story.split('\n')) expect(visibleLength(line), line).toBeLessThanOrEqual(80);
+    // A long word is never cut, nor a row of ids: somebody may copy them.
+    const isCopied = (line: string) => !line.trim().includes(' ') || line.includes('└');
+    for (const line of story.split('\n').filter((one) => !isCopied(one)))
+      expect(visibleLength(line), line).toBeLessThanOrEqual(80);
     const answer: Record<string, unknown> = JSON.parse(stdout);
     expect(answer).toMatchObject({
       equal: true,
