@@ -20,6 +20,8 @@ export default mergeConfig(
     test: {
       include: ['test/**/*.long.test.ts', ...WHOLE],
       env: { ...base.test?.env, WALKBACK_WHOLE: '1' },
+      // Bundles as they are deployed run in Node itself.
+      server: { deps: { external: [/\/asset\.[0-9a-f]+\/[^/]+\.mjs/] } },
       testTimeout: 1_500_000,
       hookTimeout: 600_000,
       maxWorkers: 2,

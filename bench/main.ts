@@ -10,6 +10,7 @@ import { coldBenchmark } from './rows/cold.ts';
 import { commandBenchmark } from './rows/command.ts';
 import { consoleBenchmark } from './rows/console.ts';
 import type { Benchmark } from './rows/context.ts';
+import { firstCallBenchmark } from './rows/first-call.ts';
 import { historyBenchmark } from './rows/history.ts';
 import { mergeBenchmark } from './rows/merge.ts';
 import { peersBenchmark } from './rows/peers.ts';
@@ -27,6 +28,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   scaleBenchmark,
   bundlesBenchmark,
   coldBenchmark,
+  firstCallBenchmark,
   commandBenchmark,
   consoleBenchmark,
 ];

@@ -4,7 +4,7 @@ import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundleSizes } from '../cdk/bundle-sizes.ts';
+import { bundlesIn } from '../cdk/bundle-sizes.ts';
 import { FUNCTIONS } from '../cdk/functions.ts';
 import { PROJECT } from '../local/program.ts';
 import { PEOPLE_CONTEXT } from '../local/synthesis.ts';
@@ -20,7 +20,7 @@ export const buildBundles = async (outdir: string): Promise<void> => {
       CDK_CONTEXT_JSON: JSON.stringify(PEOPLE_CONTEXT),
     };
     await promisify(execFile)(process.execPath, [join(PROJECT, 'cdk/app.ts')], { cwd: PROJECT, env });
-    for (const { entry, directory } of bundleSizes(synthesised)) {
+    for (const { entry, directory } of bundlesIn(synthesised)) {
       const row = FUNCTIONS.find((one) => one.entry === entry || `functions/${one.name}.ts` === entry);
       if (row === undefined) throw new Error(`${entry} is the bundle of no function`);
       await cp(directory, join(outdir, 'cdk/functions', row.name), { recursive: true });

@@ -31,13 +31,14 @@ const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {
 export const e2bSandboxes = async (runtime: Runtime): Promise<Sandboxes> => {
   const { env } = runtime;
   const apiKey = e2bApiKey(runtime);
-  await apiKey();
-  return createRotatingSandboxes({
+  const sandboxes = createRotatingSandboxes({
     apiKey,
     apiUrl: optional(env, 'E2B_API_URL'),
     sandboxUrl: optional(env, 'E2B_SANDBOX_URL'),
     domain: optional(env, 'E2B_DOMAIN'),
   });
+  await apiKey();
+  return sandboxes;
 };
 
 /** The ports shared by the operations that capture and restore. */

@@ -2,7 +2,7 @@
  * One POST on its own connection. `fetch` is not used: it pools connections, gives up after 300 s, and does
  * not report whether anything was sent. That decides between "nothing happened" and "unknown".
  */
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { HttpReply } from '../../core/saga/tools/http-response.ts';
 import type { HttpPost } from '../../core/saga/tools/http-tool.ts';
@@ -27,16 +27,20 @@ const readReply = async (answer: IncomingMessage, maxBytes: number): Promise<Htt
   body: await readText(answer, maxBytes),
 });
 
+/** As a module, `node:http` brings all that `fetch` needs, and only tools on this machine are called without TLS. */
+const requestWith = async (secure: boolean): Promise<typeof requestHttps> =>
+  secure ? requestHttps : (await import('node:http')).request;
+
 /** Never rejects. Redirects are answers like others. */
-export const postJson = ({ url, headers, body, signal, maxBytes }: HttpPost): Promise<HttpReply> =>
-  new Promise((resolve) => {
-    const secure = url.startsWith('https:');
+export const postJson = async ({ url, headers, body, signal, maxBytes }: HttpPost): Promise<HttpReply> => {
+  const secure = url.startsWith('https:');
+  const start = await requestWith(secure);
+  return new Promise((resolve) => {
     let connected = false;
     const fail = (error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       resolve({ kind: connected ? 'lost' : 'unsent', message });
     };
-    const start = secure ? requestHttps : requestHttp;
     const request = start(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
@@ -54,3 +58,4 @@ export const postJson = ({ url, headers, body, signal, maxBytes }: HttpPost): Pr
     request.on('error', fail);
     request.end(body);
   });
+};

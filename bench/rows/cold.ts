@@ -1,17 +1,18 @@
 /** How long each function takes to be there on half a processor, which is what Lambda gives one of about 900 MB. */
 import { spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
+import type { Bundle } from '../../cdk/bundle-sizes.ts';
 import { median } from '../measure.ts';
 import { milliseconds } from '../report.ts';
-import { type Bundle, synthesise } from './bundles.ts';
+import { fileOf, nameOf, synthesise } from './bundles.ts';
 import type { Benchmark } from './context.ts';
 
 /** Everything is measured on this one, so that whoever spins there takes half of it. */
 const ON_ONE_PROCESSOR = ['taskset', '-c', '0'] as const;
 
 /** From the start of the process to the end of the import, in milliseconds. */
-const startOnce = async ({ file }: Bundle, cwd: string): Promise<number> => {
-  const url = JSON.stringify(pathToFileURL(file).href);
+const startOnce = async (bundle: Bundle, cwd: string): Promise<number> => {
+  const url = JSON.stringify(pathToFileURL(fileOf(bundle)).href);
   const script = `await import(${url}); process.exit(0);`;
   const { PATH, HOME } = process.env;
   const [program, ...args] = ON_ONE_PROCESSOR;
@@ -25,7 +26,7 @@ const startOnce = async ({ file }: Bundle, cwd: string): Promise<number> => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  if (code !== 0) throw new Error(`${file} could not be imported: ${code ?? 'killed'}`);
+  if (code !== 0) throw new Error(`${bundle.entry} could not be imported: ${code ?? 'killed'}`);
   return performance.now() - began;
 };
 
@@ -42,7 +43,7 @@ export const coldBenchmark: Benchmark = {
   run: async ({ place, quick, say }) => {
     say('a full synth');
     const directory = await place.directory('cold');
-    const bundles = (await synthesise(directory)).toSorted((a, b) => a.name.localeCompare(b.name));
+    const bundles = (await synthesise(directory)).toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
     const repetitions = quick ? 1 : 5;
     const measure = async (): Promise<Map<Bundle, number[]>> => {
       const times = new Map<Bundle, number[]>(bundles.map((bundle) => [bundle, []]));
@@ -58,7 +59,7 @@ export const coldBenchmark: Benchmark = {
     return bundles.map((bundle) => {
       const [floor, measured] = [whole, half].map((times) => median(times.get(bundle) ?? []));
       return {
-        what: bundle.name,
+        what: nameOf(bundle),
         floor: milliseconds(floor ?? Number.NaN),
         measured: milliseconds(measured ?? Number.NaN),
         value: (measured ?? Number.NaN) / (floor ?? Number.NaN),

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Aws, CfnResource, Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { AssetHashType, Aws, CfnResource, DockerImage, Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -8,12 +9,12 @@ import {
   ApplicationLogLevel,
   Architecture,
   Code,
+  Function as LambdaFunction,
   LoggingFormat,
   Runtime,
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
@@ -22,9 +23,7 @@ const PROJECT = join(import.meta.dirname, '../..');
 /** In the package the functions were bundled when it was built, and there are no sources. */
 const BUNDLES = import.meta.url.endsWith('.ts') ? undefined : join(import.meta.dirname, 'functions');
 
-/** Gives bundled CommonJS dependencies the `require` that an ES module does not have. */
-const REQUIRE_BANNER =
-  "import { createRequire as walkbackRequire } from 'node:module'; const require = walkbackRequire(import.meta.url);";
+const BUNDLE_FUNCTION = join(PROJECT, 'cdk/bundle-function.ts');
 
 /** What all functions of one deployment have in common. */
 export interface FunctionDefaults {
@@ -68,59 +67,32 @@ const createRole = (scope: Construct, logGroup: LogGroup, props: WalkbackFunctio
   return role;
 };
 
-const processBundle = (inputDir: string, outputDir: string): string =>
-  [
-    `"${inputDir}/node_modules/.bin/esbuild" "${inputDir}/adapters/jsonata/process.ts"`,
-    `--bundle --platform=node --format=esm --target=node24 --log-level=warning`,
-    `--outfile="${outputDir}/jsonata-process.mjs"`,
-  ].join(' ');
-
-const bundlingOf = (entry: string) => ({
-  format: OutputFormat.ESM,
-  target: 'node24',
-  mainFields: ['module', 'main'],
-  // Its first line says whose bundle it is (cdk/bundle-sizes.ts).
-  banner: `// ${entry}\n${REQUIRE_BANNER}`,
-  // The runtime carries the SDK; with it bundled, no function would stay under 1.5 MB.
-  externalModules: ['@aws-sdk/*', '@smithy/*'],
-  esbuildArgs: {
-    // Libraries are a third comments and blanks. Names stay, and lines stay short enough to be named in a stack.
-    '--minify-syntax': true,
-    '--minify-whitespace': true,
-    '--line-limit': '160',
-    '--alias:dockerfile-ast': join(PROJECT, 'cdk/stubs/dockerfile-ast.ts'),
-    '--alias:platform': join(PROJECT, 'cdk/stubs/platform.ts'),
-    '--alias:semver': join(PROJECT, 'cdk/stubs/semver.ts'),
-    '--alias:chalk': join(PROJECT, 'cdk/stubs/chalk.ts'),
-  },
-  commandHooks: {
-    beforeBundling: () => [],
-    beforeInstall: () => [],
-    // Read at run time, from beside the code that sends them to the sandbox.
-    afterBundling: (inputDir: string, outputDir: string) => [
-      `cp -r "${inputDir}"/sandbox "${outputDir}"`,
-      // A process of its own for expressions, beside the functions that start it.
-      `if grep -q jsonata-process "${outputDir}/index.mjs"; then ${processBundle(inputDir, outputDir)}; fi`,
-    ],
-  },
-  // Stack traces and literal error names stay readable.
-  minify: false,
-});
+/** Made by a process of its own, so that esbuild is not loaded where bundles are not made. */
+const bundled = (entry: string): Code =>
+  Code.fromAsset(PROJECT, {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      // No container is started: the bundle is made here, and the command only tells functions apart.
+      image: DockerImage.fromRegistry('none'),
+      command: [entry],
+      local: {
+        tryBundle: (outdir) => {
+          execFileSync(process.execPath, [BUNDLE_FUNCTION, entry, outdir], {
+            stdio: ['ignore', 'ignore', 'inherit'],
+          });
+          return true;
+        },
+      },
+    },
+  });
 
 /** Where the code of a function comes from: its bundle in the package, else its source. */
-const codeOf = (name: string, entry: string): NodejsFunctionProps => {
-  if (BUNDLES !== undefined) {
-    const bundle = join(BUNDLES, name);
-    if (!existsSync(bundle))
-      throw new Error(`the package has no bundle of ${entry}: it is in the repository only`);
-    return { code: Code.fromAsset(bundle), handler: 'index.handler' };
-  }
-  return {
-    entry: join(PROJECT, entry),
-    projectRoot: PROJECT,
-    depsLockFilePath: join(PROJECT, 'package-lock.json'),
-    bundling: bundlingOf(entry),
-  };
+const codeOf = (name: string, entry: string): Code => {
+  if (BUNDLES === undefined) return bundled(entry);
+  const bundle = join(BUNDLES, name);
+  if (!existsSync(bundle))
+    throw new Error(`the package has no bundle of ${entry}: it is in the repository only`);
+  return Code.fromAsset(bundle);
 };
 
 /**
@@ -128,7 +100,7 @@ const codeOf = (name: string, entry: string): NodejsFunctionProps => {
  * entry's path stands in the template's metadata, where the embedded cloud finds it.
  */
 export class WalkbackFunction extends Construct {
-  readonly fn: NodejsFunction;
+  readonly fn: LambdaFunction;
   readonly role: Role;
   /** As in the table of functions, without prefix. */
   readonly functionId: string;
@@ -143,10 +115,11 @@ export class WalkbackFunction extends Construct {
       encryptionKey: props.encryptionKey,
     });
     this.role = createRole(this, logGroup, props);
-    this.fn = new NodejsFunction(this, 'Function', {
+    this.fn = new LambdaFunction(this, 'Function', {
       functionName: `${props.namePrefix}-${props.name}`,
       description: props.description,
-      ...codeOf(props.name, entry),
+      code: codeOf(props.name, entry),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 1024,

@@ -85,136 +85,156 @@ const childEnd = z.looseObject({
   resources: z.record(text, z.number()).optional(),
 });
 
-const FACTS: { [K in Kind]: z.ZodType<FactNamed<K>> } = {
-  'saga started': z.looseObject({
-    planHash: text,
-    inputHash: text,
-    stepCount: count,
-    definition: text.optional(),
-    requestHash: text.optional(),
-    sessionId: text.optional(),
-    messageId: text.optional(),
-    interactive: interactive.optional(),
-    inline: z.literal(true).optional(),
-    parent: entryLink.optional(),
-    root: text.optional(),
-    output: pinnedOutput.optional(),
-    project: text.optional(),
-    maxConcurrent: count.optional(),
-    locks: z.array(z.looseObject({ stepIndex: count, resourceKey: text })).optional(),
-  }),
-  'saga resumed': z.looseObject({ generation: count, reason: text }),
-  'saga undo_requested': z.looseObject({
-    acceptResidue: z.literal(true).optional(),
-    evidence: text.optional(),
-  }),
-  'saga rewind_requested': z.looseObject({
-    requestId: text,
-    requestHash: text,
-    after: text.nullable(),
-    floor: count,
-    cursor: count,
-    guidance: text.optional(),
-    acceptResidue: z.literal(true).optional(),
-    plan: z.looseObject({ planHash: text, stepCount: count, replaces: text }).optional(),
-  }),
-  'saga rewound': z.looseObject({ epoch: count }),
-  'saga cancel_requested': z.looseObject({ evidence: text.optional(), parent: entryLink.optional() }),
-  'saga unwind_requested': z.looseObject({ parent: entryLink }),
-  'saga sealed': z.looseObject({ root: entryLink }),
-  'saga paused': z.looseObject({ untilMs: z.number(), reason: text }),
-  'saga unwinding': z.looseObject({ failure }),
-  'saga completed': z.looseObject({ reason: text.optional(), output: json.optional() }),
-  'saga parked': z.looseObject({
-    summary: text,
-    sessionId: text.optional(),
-    checkpointId: text.optional(),
-  }),
-  'saga unparked': z.looseObject({ sessionId: text.optional() }),
-  'saga idle': z.looseObject({ untilMs: z.number() }),
-  'saga step_settled': z.looseObject({ effect: count }),
-  'step submitted': step.extend({
-    planHash: text,
-    requestHash: text,
-    generation: count,
-    sessionId: text.optional(),
-    messageId: text.optional(),
-  }),
-  'step refused': step.extend({ error: namedError }),
-  'step unwinding': step.extend({ effect: count, error: namedError }),
-  'saga compensated': plain,
-  'saga compensation_failed': plain,
-  'approval requested': step.extend({
-    untilMs: z.number(),
-    prompt: text.optional(),
-    arguments: jsonObject.optional(),
-    argumentsHash: text.optional(),
-    amount: text.optional(),
-    currency: text.optional(),
-  }),
-  'approval approved': noted,
-  'approval declined': noted,
-  'approval expired': noted,
-  'forward started': attempt.extend({
-    effect: z.enum(EFFECT_KINDS),
-    deadlineMs: z.number(),
-    argumentsHash: text,
-    arguments: jsonObject.optional(),
-    resourceKey: text.optional(),
-    keyExpiresMs: z.number().optional(),
-    planHash: text.optional(),
-    children: z.array(namedChild).optional(),
-    fencingToken: count.optional(),
-  }),
-  'forward committed': committed,
-  'forward rejected': attempt.extend({ error: namedError, final: z.boolean(), ...refused }),
-  'forward unknown': attempt.extend({
-    error: namedError,
-    answered: z.boolean(),
-    externalRef: text.optional(),
-  }),
-  'probe started': attempt.extend({ deadlineMs: z.number() }),
-  'probe committed': committed,
-  'probe absent': probed,
-  'probe unknown': probed,
-  'undo started': attempt.extend({
-    deadlineMs: z.number(),
-    resourceKey: text.nullish(),
-    children: count.optional(),
-  }),
-  'undo committed': attempt.extend({ ...priced, externalRef: text.optional(), residue: text.optional() }),
-  'undo rejected': undoFailed,
-  'undo unknown': undoFailed,
-  'undo delayed': step.extend({
-    error: namedError,
-    attempts: count,
-    unreached: count,
-    sinceMs: z.number(),
-    untilMs: z.number(),
-  }),
-  'undo failed': step.extend({ error: namedError }),
-  'undo blocked': step.extend({ error: namedError, resourceKey: text.nullish() }),
-  'child ended': step.extend({ child: childEnd }),
-  'child overdue': step,
-  'child unwinding': step.extend({ children: z.array(count), reason: text }),
-  'child settled': step.extend({ child: childEnd }),
-  'lock taken': step.extend({ semaphore: text, resourceKey: text, fencingToken: count }),
-  'lock waiting': step.extend({
-    semaphores: z.array(text),
-    resourceKey: text,
-    behind: text,
-    since: text,
-    untilMs: z.number().nullable(),
-  }),
-  'lock broken': z.looseObject({ semaphore: text, resourceKey: text, evidence: text }),
-  'slot taken': z.looseObject({ semaphore: text, number: count, fencingToken: count }),
-  'slot queued': z.looseObject({ semaphore: text }),
-  'operator retried': byOperator,
-  'operator resolved': byOperator,
-  'operator skipped': byOperator,
+/** Each is made with the first entry of its kind: one call reads entries of a few kinds. */
+const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
+  'saga started': () =>
+    z.looseObject({
+      planHash: text,
+      inputHash: text,
+      stepCount: count,
+      definition: text.optional(),
+      requestHash: text.optional(),
+      sessionId: text.optional(),
+      messageId: text.optional(),
+      interactive: interactive.optional(),
+      inline: z.literal(true).optional(),
+      parent: entryLink.optional(),
+      root: text.optional(),
+      output: pinnedOutput.optional(),
+      project: text.optional(),
+      maxConcurrent: count.optional(),
+      locks: z.array(z.looseObject({ stepIndex: count, resourceKey: text })).optional(),
+    }),
+  'saga resumed': () => z.looseObject({ generation: count, reason: text }),
+  'saga undo_requested': () =>
+    z.looseObject({
+      acceptResidue: z.literal(true).optional(),
+      evidence: text.optional(),
+    }),
+  'saga rewind_requested': () =>
+    z.looseObject({
+      requestId: text,
+      requestHash: text,
+      after: text.nullable(),
+      floor: count,
+      cursor: count,
+      guidance: text.optional(),
+      acceptResidue: z.literal(true).optional(),
+      plan: z.looseObject({ planHash: text, stepCount: count, replaces: text }).optional(),
+    }),
+  'saga rewound': () => z.looseObject({ epoch: count }),
+  'saga cancel_requested': () => z.looseObject({ evidence: text.optional(), parent: entryLink.optional() }),
+  'saga unwind_requested': () => z.looseObject({ parent: entryLink }),
+  'saga sealed': () => z.looseObject({ root: entryLink }),
+  'saga paused': () => z.looseObject({ untilMs: z.number(), reason: text }),
+  'saga unwinding': () => z.looseObject({ failure }),
+  'saga completed': () => z.looseObject({ reason: text.optional(), output: json.optional() }),
+  'saga parked': () =>
+    z.looseObject({
+      summary: text,
+      sessionId: text.optional(),
+      checkpointId: text.optional(),
+    }),
+  'saga unparked': () => z.looseObject({ sessionId: text.optional() }),
+  'saga idle': () => z.looseObject({ untilMs: z.number() }),
+  'saga step_settled': () => z.looseObject({ effect: count }),
+  'step submitted': () =>
+    step.extend({
+      planHash: text,
+      requestHash: text,
+      generation: count,
+      sessionId: text.optional(),
+      messageId: text.optional(),
+    }),
+  'step refused': () => step.extend({ error: namedError }),
+  'step unwinding': () => step.extend({ effect: count, error: namedError }),
+  'saga compensated': () => plain,
+  'saga compensation_failed': () => plain,
+  'approval requested': () =>
+    step.extend({
+      untilMs: z.number(),
+      prompt: text.optional(),
+      arguments: jsonObject.optional(),
+      argumentsHash: text.optional(),
+      amount: text.optional(),
+      currency: text.optional(),
+    }),
+  'approval approved': () => noted,
+  'approval declined': () => noted,
+  'approval expired': () => noted,
+  'forward started': () =>
+    attempt.extend({
+      effect: z.enum(EFFECT_KINDS),
+      deadlineMs: z.number(),
+      argumentsHash: text,
+      arguments: jsonObject.optional(),
+      resourceKey: text.optional(),
+      keyExpiresMs: z.number().optional(),
+      planHash: text.optional(),
+      children: z.array(namedChild).optional(),
+      fencingToken: count.optional(),
+    }),
+  'forward committed': () => committed,
+  'forward rejected': () => attempt.extend({ error: namedError, final: z.boolean(), ...refused }),
+  'forward unknown': () =>
+    attempt.extend({
+      error: namedError,
+      answered: z.boolean(),
+      externalRef: text.optional(),
+    }),
+  'probe started': () => attempt.extend({ deadlineMs: z.number() }),
+  'probe committed': () => committed,
+  'probe absent': () => probed,
+  'probe unknown': () => probed,
+  'undo started': () =>
+    attempt.extend({
+      deadlineMs: z.number(),
+      resourceKey: text.nullish(),
+      children: count.optional(),
+    }),
+  'undo committed': () =>
+    attempt.extend({ ...priced, externalRef: text.optional(), residue: text.optional() }),
+  'undo rejected': () => undoFailed,
+  'undo unknown': () => undoFailed,
+  'undo delayed': () =>
+    step.extend({
+      error: namedError,
+      attempts: count,
+      unreached: count,
+      sinceMs: z.number(),
+      untilMs: z.number(),
+    }),
+  'undo failed': () => step.extend({ error: namedError }),
+  'undo blocked': () => step.extend({ error: namedError, resourceKey: text.nullish() }),
+  'child ended': () => step.extend({ child: childEnd }),
+  'child overdue': () => step,
+  'child unwinding': () => step.extend({ children: z.array(count), reason: text }),
+  'child settled': () => step.extend({ child: childEnd }),
+  'lock taken': () => step.extend({ semaphore: text, resourceKey: text, fencingToken: count }),
+  'lock waiting': () =>
+    step.extend({
+      semaphores: z.array(text),
+      resourceKey: text,
+      behind: text,
+      since: text,
+      untilMs: z.number().nullable(),
+    }),
+  'lock broken': () => z.looseObject({ semaphore: text, resourceKey: text, evidence: text }),
+  'slot taken': () => z.looseObject({ semaphore: text, number: count, fencingToken: count }),
+  'slot queued': () => z.looseObject({ semaphore: text }),
+  'operator retried': () => byOperator,
+  'operator resolved': () => byOperator,
+  'operator skipped': () => byOperator,
 };
 
-const KINDS = new Map<string, z.ZodType>(Object.entries(FACTS));
+const KINDS = new Map<string, () => z.ZodType>(Object.entries(FACTS));
+const made = new Map<string, z.ZodType>();
+
+const schemaOf = (kind: string): z.ZodType | undefined => {
+  const schema = made.get(kind) ?? KINDS.get(kind)?.();
+  if (schema !== undefined) made.set(kind, schema);
+  return schema;
+};
 
 const person = z.looseObject({
   iss: text,
@@ -243,7 +263,7 @@ const placed = z
 /** Throws a `ZodError` when this release writes no such entry. */
 export const checkedEntry = (value: unknown): LedgerEntry => {
   const { direction, status } = placed.parse(value);
-  KINDS.get(`${direction} ${status}`)?.parse(value);
+  schemaOf(`${direction} ${status}`)?.parse(value);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas have seen it
   return value as LedgerEntry;
 };

@@ -15,8 +15,8 @@ import type {
   StoredUpload,
 } from '../../../core/checkpoint/model.ts';
 import type { CheckpointOutline } from '../../../core/checkpoint/ports/stores.ts';
-import { itemReader } from '../read-item.ts';
 import type { Stored } from '../table-reads.ts';
+import { reader } from './item-reader.ts';
 
 const count = z.number().int().min(0);
 const seconds = z.number();
@@ -27,31 +27,32 @@ const busy = z.looseObject({
   untilMs: z.number(),
 });
 
-const session = z.looseObject({
-  sessionId: z.string(),
-  epoch: count,
-  version: count,
-  seq: count,
-  headSeq: count,
-  messageCount: count,
-  sandboxId: z.string(),
-  projectsRoot: z.string(),
-  template: z.string().optional(),
-  include: z.array(z.string()),
-  exclude: z.array(z.string()),
-  maxFileBytes: z.number(),
-  retentionDays: z.number(),
-  metadata: z.record(z.string(), z.string()),
-  tenant: z.string().optional(),
-  status: z.enum(['active', 'ended']),
-  lines: z.looseObject({ added: count, deleted: count }).optional(),
-  repositoryCount: count.optional(),
-  busy: busy.optional(),
-  requestHash: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  expiresAt: seconds,
-});
+const session = () =>
+  z.looseObject({
+    sessionId: z.string(),
+    epoch: count,
+    version: count,
+    seq: count,
+    headSeq: count,
+    messageCount: count,
+    sandboxId: z.string(),
+    projectsRoot: z.string(),
+    template: z.string().optional(),
+    include: z.array(z.string()),
+    exclude: z.array(z.string()),
+    maxFileBytes: z.number(),
+    retentionDays: z.number(),
+    metadata: z.record(z.string(), z.string()),
+    tenant: z.string().optional(),
+    status: z.enum(['active', 'ended']),
+    lines: z.looseObject({ added: count, deleted: count }).optional(),
+    repositoryCount: count.optional(),
+    busy: busy.optional(),
+    requestHash: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    expiresAt: seconds,
+  });
 
 const repository = z.looseObject({
   path: z.string(),
@@ -138,46 +139,50 @@ export const treeNodeFields = checkpoint.pick({
   createdAt: true,
 });
 
-const message = z.looseObject({
-  id: z.string(),
-  order: count,
-  firstSeq: count,
-  lastSeq: count,
-  role: z.string().optional(),
-  title: z.string().optional(),
-  textSeq: count.optional(),
-});
+const message = () =>
+  z.looseObject({
+    id: z.string(),
+    order: count,
+    firstSeq: count,
+    lastSeq: count,
+    role: z.string().optional(),
+    title: z.string().optional(),
+    textSeq: count.optional(),
+  });
 
-const link = z.looseObject({
-  sessionId: z.string(),
-  repositoryPath: z.string(),
-  chainId: z.string(),
-  link: count,
-  commit: z.string(),
-  previous: z.string().nullable(),
-  bundle: z.looseObject(bundle),
-  expiresAt: seconds,
-});
+const link = () =>
+  z.looseObject({
+    sessionId: z.string(),
+    repositoryPath: z.string(),
+    chainId: z.string(),
+    link: count,
+    commit: z.string(),
+    previous: z.string().nullable(),
+    bundle: z.looseObject(bundle),
+    expiresAt: seconds,
+  });
 
-const base = z.looseObject({
-  ...bundle,
-  name: z.string(),
-  owner: z.string().optional(),
-  commit: z.string(),
-  shallow: z.boolean(),
-  partial: z.boolean(),
-  expiresAt: seconds,
-});
+const base = () =>
+  z.looseObject({
+    ...bundle,
+    name: z.string(),
+    owner: z.string().optional(),
+    commit: z.string(),
+    shallow: z.boolean(),
+    partial: z.boolean(),
+    expiresAt: seconds,
+  });
 
-const upload = z.looseObject({
-  key: z.string(),
-  place: z.union([
-    z.looseObject({ sessionId: z.string(), chainId: z.string() }),
-    z.looseObject({ base: z.string(), owner: z.string() }),
-    z.looseObject({ contentOf: z.string() }),
-  ]),
-  expiresAt: seconds,
-});
+const upload = () =>
+  z.looseObject({
+    key: z.string(),
+    place: z.union([
+      z.looseObject({ sessionId: z.string(), chainId: z.string() }),
+      z.looseObject({ base: z.string(), owner: z.string() }),
+      z.looseObject({ contentOf: z.string() }),
+    ]),
+    expiresAt: seconds,
+  });
 
 const journal = {
   sessionId: z.string(),
@@ -190,52 +195,39 @@ const journal = {
   error: z.looseObject({ name: z.string(), message: z.string() }).optional(),
 };
 
-const rollback = z.looseObject({
-  ...journal,
-  phase: z.enum(['started', 'captured', 'writing', 'done', 'failed']),
-  epoch: count,
-  sandboxId: z.string(),
-  detached: z.boolean(),
-  filesOnly: z.boolean(),
-  allowPartial: z.boolean(),
-  undoSeq: count.optional(),
-  by: askedBy.optional(),
-  captures: count,
-});
+const rollback = () =>
+  z.looseObject({
+    ...journal,
+    phase: z.enum(['started', 'captured', 'writing', 'done', 'failed']),
+    epoch: count,
+    sandboxId: z.string(),
+    detached: z.boolean(),
+    filesOnly: z.boolean(),
+    allowPartial: z.boolean(),
+    undoSeq: count.optional(),
+    by: askedBy.optional(),
+    captures: count,
+  });
 
-const rehydrate = z.looseObject({
-  ...journal,
-  phase: z.enum(['started', 'created', 'done', 'failed']),
-  mode: z.enum(['review', 'resume']),
-  attempt: count,
-  sandboxTimeoutMs: z.number(),
-  sandboxId: z.string().optional(),
-});
+const rehydrate = () =>
+  z.looseObject({
+    ...journal,
+    phase: z.enum(['started', 'created', 'done', 'failed']),
+    mode: z.enum(['review', 'resume']),
+    attempt: count,
+    sandboxTimeoutMs: z.number(),
+    sandboxId: z.string().optional(),
+  });
 
-const copy = z.looseObject({
-  sessionId: z.string(),
-  sandboxId: z.string(),
-  headSeq: count,
-  version: count,
-  busy: busy.optional(),
-  expiresAt: seconds,
-});
-
-const OF_SESSION = {
-  table: 'Sessions',
-  error: 'ItemUnreadable',
-  advice: () => 'Restore the item from a backup.',
-} as const;
-
-/** The item as its model, without its key. `T` may be narrower than the schema where another module's type is nested in it. */
-const reader =
-  <T>(schema: z.ZodType) =>
-  (item: Stored): T => {
-    itemReader(OF_SESSION, (one) => schema.parse(one))(item);
-    const { pk: _pk, sk: _sk, format: _format, ...model } = item;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has seen it
-    return model as T;
-  };
+const copy = () =>
+  z.looseObject({
+    sessionId: z.string(),
+    sandboxId: z.string(),
+    headSeq: count,
+    version: count,
+    busy: busy.optional(),
+    expiresAt: seconds,
+  });
 
 export const readSession = reader<Session>(session);
 export const readLink = reader<ChainLink>(link);
@@ -247,28 +239,31 @@ export const readCopy = reader<ReviewCopy>(copy);
 
 /** An item has no `messageId` where it is null: it is the key of an index. */
 const withMessage = (item: Stored): Stored => ({ ...item, messageId: item['messageId'] ?? null });
-const wholeCheckpoint = reader<Checkpoint>(checkpoint);
-const node = reader<z.infer<typeof treeNodeFields>>(treeNodeFields);
+const wholeCheckpoint = reader<Checkpoint>(() => checkpoint);
+const node = reader<z.infer<typeof treeNodeFields>>(() => treeNodeFields);
 export const readCheckpoint = (item: Stored): Checkpoint => wholeCheckpoint(withMessage(item));
 export const readTreeNode = (item: Stored) => node(withMessage(item));
 
-const outline = z.looseObject({
-  ...treeNodeFields.shape,
-  epoch: count,
-  toolExecutionId: z.string(),
-  sandboxId: z.string(),
-  createdAt: z.string(),
-  lines: z.looseObject({ added: count, deleted: count }),
-  tool: z.string().optional(),
-  by: askedBy.optional(),
-});
+const outline = () =>
+  z.looseObject({
+    ...treeNodeFields.shape,
+    epoch: count,
+    toolExecutionId: z.string(),
+    sandboxId: z.string(),
+    createdAt: z.string(),
+    lines: z.looseObject({ added: count, deleted: count }),
+    tool: z.string().optional(),
+    by: askedBy.optional(),
+  });
 
-const tool = reader<{ node?: CheckpointOutline }>(z.looseObject({ seq: count, node: outline.optional() }));
+const tool = reader<{ node?: CheckpointOutline }>(() =>
+  z.looseObject({ seq: count, node: outline().optional() }),
+);
 
 /** Undefined: a release that kept none there wrote it. */
 export const readOutline = (item: Stored): CheckpointOutline | undefined => tool(item).node;
 
-const storedMessage = reader<z.infer<typeof message>>(message);
+const storedMessage = reader<z.infer<ReturnType<typeof message>>>(message);
 export const readMessage = (item: Stored): Message => {
   const { id, order, firstSeq, lastSeq, role, title, textSeq } = storedMessage(item);
   return {

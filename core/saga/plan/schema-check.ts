@@ -4,7 +4,9 @@ import type { Json } from '../../../contract/json.ts';
 import type { JsonSchema } from '../model/tool.ts';
 import { hashJson } from './json.ts';
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+let ajv: Ajv2020 | undefined;
+/** Made when a schema is first checked: that takes longer than the import of a small client. */
+const compiler = () => (ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false }));
 const compiled = new Map<string, ValidateFunction>();
 
 const compile = (schema: JsonSchema): ValidateFunction => {
@@ -12,7 +14,7 @@ const compile = (schema: JsonSchema): ValidateFunction => {
   const known = compiled.get(key);
   if (known !== undefined) return known;
   const { $id: _, ...anonymous } = schema;
-  const validate = ajv.compile(anonymous);
+  const validate = compiler().compile(anonymous);
   compiled.set(key, validate);
   return validate;
 };

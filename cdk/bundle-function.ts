@@ -1,0 +1,25 @@
+/**
+ * Makes the bundle of one function: `node cdk/bundle-function.ts functions/timeline.ts <directory>`. The AWS SDK is in it: the
+ * part that a function uses loads in half the time of the whole, and is the version that is tested here.
+ */
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { CONTENT_FILE, contentOf } from './bundle-content.ts';
+import { BUNDLE_OPTIONS, PROJECT } from './bundle-options.ts';
+
+const [entry, outdir] = process.argv.slice(2);
+if (entry === undefined || outdir === undefined)
+  throw new Error('usage: bundle-function.ts <entry> <directory>');
+
+const bundle = (source: string, name: string) =>
+  build({ ...BUNDLE_OPTIONS, entryPoints: [{ in: source, out: name }], outdir });
+
+const { metafile } = await bundle(entry, 'index');
+if (metafile === undefined) throw new Error('esbuild did not say what it did');
+// A process of its own for expressions, beside the functions that start it.
+if ('adapters/jsonata/evaluator.ts' in metafile.inputs)
+  await bundle('adapters/jsonata/process.ts', 'jsonata-process');
+// Read at run time by the code that sends them to the sandbox.
+await cp(join(PROJECT, 'sandbox'), join(outdir, 'sandbox'), { recursive: true });
+await writeFile(join(outdir, CONTENT_FILE), `${JSON.stringify(contentOf(entry, metafile))}\n`);

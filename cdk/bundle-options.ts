@@ -1,0 +1,38 @@
+/** How a function is bundled. */
+import { join } from 'node:path';
+import type { BuildOptions } from 'esbuild';
+import { operationTables } from './operation-tables.ts';
+
+export const PROJECT = join(import.meta.dirname, '..');
+
+/** Gives bundled CommonJS dependencies the `require` that an ES module does not have. */
+const REQUIRE_BANNER =
+  "import { createRequire as walkbackRequire } from 'node:module'; const require = walkbackRequire(import.meta.url);";
+
+/** Packages that a bundle does without, each for the reason in its stand-in. */
+const STUBBED = ['chalk', 'dockerfile-ast', 'platform', 'semver'];
+
+export const BUNDLE_OPTIONS: BuildOptions = {
+  absWorkingDir: PROJECT,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  // As modules, of which only what is used goes in; e2b's CommonJS form does not bundle at all.
+  mainFields: ['module', 'main'],
+  // Libraries are a third comments and blanks. Names stay, for stack traces and the literal names of errors, and lines
+  // stay short enough to be named in a stack.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 160,
+  alias: Object.fromEntries(STUBBED.map((name) => [name, join(PROJECT, `cdk/stubs/${name}.ts`)])),
+  banner: { js: REQUIRE_BANNER },
+  // What `import()` names is a file of its own, and is not even read before it is needed.
+  splitting: true,
+  // In one directory: code finds scripts and the process for expressions from beside itself.
+  chunkNames: '[name]-[hash]',
+  outExtension: { '.js': '.mjs' },
+  plugins: [operationTables],
+  metafile: true,
+  logLevel: 'warning',
+};
