@@ -4,7 +4,7 @@ import { isWalkbackError } from '../../core/shared/errors.ts';
 import { createGitStage, type GitStage } from '../support/git-stage.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Some of them, others each time; random ones in workspace-random.long.test.ts. */
+/** Some of them, others each time; all of them in a whole run. */
 const test = sampledTest('plans and calls', 3);
 
 const BEGIN =
