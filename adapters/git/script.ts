@@ -47,6 +47,7 @@ const RESTORE = [
   'restore/exposed',
   'restore/restore-check',
   'restore/leave',
+  'restore/vacated',
   'restore/restore-move',
   'restore/restore-verify',
 ];

@@ -267,12 +267,13 @@ loosen() {
   done <"$OUT.modes-of"
 }
 
-# move_sidecar FROM_META TO_META: applies modes and empty directories, by the difference of two
+# move_sidecar FROM_META TO_META I: applies modes and empty directories, by the difference of two
 # captures. WANTED belongs to the target.
 move_sidecar() {
   local from=$1 to=$2 entry path mode plain=$1
   local -A keep=()
-  [ "$from" != "$to" ] || ! plain "$to" || return 0
+  [ -z "$VACATED" ] || plain=''
+  [ "$from" != "$to" ] || [ -n "$VACATED" ] || ! plain "$to" || return 0
   for path in modes empty; do
     part_id "$from" $path || return
     [ "$ID" = "$EMPTY_BLOB" ] || plain=''
@@ -288,7 +289,7 @@ move_sidecar() {
   while IFS= read -r -d '' entry; do
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
   done <"$OUT.modes-of"
-  old_part "$from" modes 1 || return
+  if [ -n "$VACATED" ]; then modes_here "$3"; else old_part "$from" modes 1; fi || return
   while IFS= read -r -d '' entry; do
     path=${entry#*/}
     if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi

@@ -119,7 +119,8 @@ reach() {
     goal_tree "$tree" 2>>"$OUT.err" && own "$i" 2>>"$OUT.err" || return
   fi
   # It is there already, as a capture in this same call found.
-  [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || return 0
+  vacated "$i"
+  [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || return 0
   [ -n "$HG" ] || load_state "$meta" || return
   if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
     # The working tree exists, but its .git does not.
@@ -143,13 +144,13 @@ reach() {
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
-  drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" 2>>"$OUT.err" || return
+  drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi
   if [ "$from_meta" = "$meta" ]; then
     [ -z "$HG" ] || refresh_index 2>>"$OUT.err" || return
-    if [ -z "$CREATED$BACK" ]; then
+    if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
         TREE=$GOAL

@@ -116,7 +116,7 @@ go_there() {
   for i in "${!R_PATH[@]}"; do
     if [ -z "${R_TREE[i]}" ]; then gone+=("$i"); elif [ -n "${R_NOW_TREE[i]}" ]; then stay+=("$i"); else come+=("$i"); fi
   done
-  BACK=''
+  BACK='' GONE=("${gone[@]}")
   roots_of R_TREE
   in_order up applied "${gone[@]}" && all_are 'done' "${gone[@]}" || return 1
   each applied "${stay[@]}" && all_are 'done' "${stay[@]}" || return 1

@@ -140,8 +140,8 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
       checkpoint({ sessionId, messageId: id, toolExecutionId: id, reason: 'before-tool' }, invocation()),
     rollback: (sessionId: string, requestId: string, checkpointId: string, more = {}) =>
       rollback({ sessionId, requestId, checkpointId, ...more }, invocation()),
-    rehydrate: (sessionId: string, checkpointId: string) =>
-      rehydrate({ sessionId, checkpointId }, invocation()),
+    rehydrate: (sessionId: string, checkpointId: string, more = {}) =>
+      rehydrate({ sessionId, checkpointId, ...more }, invocation()),
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
 };

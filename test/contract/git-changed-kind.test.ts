@@ -1,0 +1,103 @@
+/** Files and directories whose modes changed while the directory above them became a repository, or ceased to be one. */
+import { describe, expect, test } from 'vitest';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+
+const NEW_REPOSITORY = 'git init -q -b main src; cd src; git add -A; git commit -qm inner';
+
+describe('modes below a directory that became a repository', () => {
+  test.each([
+    ['of a file', 'chmod 600 src/main.c'],
+    ['of a file that was made executable', 'chmod 711 src/main.c'],
+    ['of a directory in it', 'chmod 700 src/deep'],
+    ['of a file with another content', 'echo other > src/main.c; chmod 600 src/main.c'],
+    [
+      'of a file among others that change',
+      'chmod 600 src/deep/leaf; echo other > src/main.c; echo o > a.txt',
+    ],
+    [
+      'of a file beside a private one that stays',
+      'umask 077; chmod 600 src/main.c; echo "*.key" > src/.gitignore',
+    ],
+  ])('%s go back', async (_, change) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('mkdir src/deep; echo leaf > src/deep/leaf; git add -A; git commit -qm deep', 'app');
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(`(${change}); ${NEW_REPOSITORY}`, 'app');
+    const after = world(harness, ['app', 'app/src']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(before);
+    await applies(harness, undo);
+    expect(world(harness, ['app', 'app/src'])).toEqual(after);
+  });
+
+  test('that of the directory itself goes back', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(`chmod 700 src; ${NEW_REPOSITORY}`, 'app');
+    await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(before);
+  });
+
+  test('those of files that no capture holds stay', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh(`echo '*.key' > src/.gitignore; ${NEW_REPOSITORY}`, 'app');
+    harness.sh(
+      'echo secret > own.key; chmod 600 own.key main.c; mkdir -m 700 keys; cp -p own.key keys',
+      'app/src',
+    );
+    await applies(harness, first);
+    expect(harness.sh('stat -c "%a %n" main.c own.key keys keys/own.key', 'app/src')).toBe(
+      '644 main.c\n600 own.key\n700 keys\n600 keys/own.key\n',
+    );
+  });
+});
+
+describe('modes below a directory that was a repository', () => {
+  test.each([
+    ['of a file', 'chmod 600 src/main.c'],
+    ['of a directory', 'chmod 700 src/deep'],
+  ])('%s go back with the repository', async (_, change) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(`mkdir src/deep; echo leaf > src/deep/leaf; ${NEW_REPOSITORY}`, 'app');
+    const before = world(harness, ['app', 'app/src']);
+    const first = await harness.capture();
+    harness.sh(`rm -rf src/.git src/.agent-shadow; ${change}; git add -A; git commit -qm outer`, 'app');
+    const after = world(harness, ['app']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app', 'app/src'])).toEqual(before);
+    await applies(harness, undo);
+    expect(world(harness, ['app'])).toEqual(after);
+  });
+});
+
+describe('modes that change with the kind of the path', () => {
+  test.each([
+    [
+      'a private file became a directory',
+      'chmod 600 a.txt',
+      'rm a.txt; mkdir -m 700 a.txt; echo in > a.txt/in; chmod 755 a.txt/in',
+    ],
+    [
+      'a directory became a private file',
+      'mkdir d; echo in > d/in; chmod 711 d',
+      'rm -r d; echo file > d; chmod 600 d',
+    ],
+    ['a private file became a link', 'chmod 600 a.txt', 'rm a.txt; ln -s src a.txt'],
+    ['a link became a private file', 'ln -s src link', 'rm link; echo file > link; chmod 600 link'],
+    ['an empty directory became a file', 'mkdir -m 700 d', 'rmdir d; echo file > d'],
+  ])('%s', async (_, before, after) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(before, 'app');
+    const then = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(after, 'app');
+    const now = world(harness, ['app']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(then);
+    await applies(harness, undo);
+    expect(world(harness, ['app'])).toEqual(now);
+  });
+});
