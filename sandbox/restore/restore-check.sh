@@ -20,7 +20,7 @@ cut_off() {
 }
 
 # open_repository I [COMMIT]: enters it, finds host and shadow, and sets the variables that the
-# other functions read. EXISTS tells whether it is there. COMMIT is the host's HEAD for a caller
+# other functions read. EXISTS tells whether it is there: it may have no .git, as a capture found it. COMMIT is the host's HEAD for a caller
 # that needs nothing else of the host.
 open_repository() {
   local i=$1
@@ -31,7 +31,7 @@ open_repository() {
   EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   ZERO_ID=${EMPTY//?/0}
-  [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ]; } || return 0
+  [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ] || [ -f "$OUT.made" ]; } || return 0
   EXISTS=1
   cd -- "${R_PATH[i]}" || return
   look_at_host "${2-}"

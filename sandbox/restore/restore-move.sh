@@ -100,6 +100,7 @@ reach() {
     fi
     EXISTS=1
     look_at_host
+    : >"$OUT.made" || return
   fi
   # The start for the sidecar: the captured one, and on the way back the one that was being
   # applied.
