@@ -11,6 +11,7 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { badCursor } from '../../core/shared/cursor.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
@@ -77,13 +78,6 @@ const partitionInput = (TableName: string, pk: string, range: Range) => {
 
 const cursorOf = (key: Stored | undefined): { cursor?: string } =>
   key === undefined ? {} : { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') };
-
-const badCursor = (cause?: unknown): WalkbackError =>
-  new WalkbackError(
-    'InvalidInput',
-    'cursor: take it from the answer before, with the other fields as they were.',
-    { cause },
-  );
 
 const isStored = (value: unknown): value is Stored =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -155,6 +155,57 @@ describe('what nobody touched', () => {
     expect(await verify('--all', '--day', dayOf(now))).toContain('all as they were written');
   });
 
+  test('is read page by page, and an unknown cursor or one of another query is refused by name', async () => {
+    const pagesOf = async (query: object): Promise<{ cursors: string[]; count: number }> => {
+      const cursors: string[] = [];
+      let count = 0;
+      for (let cursor: string | undefined; ; ) {
+        const page = await sagas.cloud.invoke('query-ledger', {
+          ...query,
+          limit: 4,
+          ...(cursor && { cursor }),
+        });
+        count += (page['entries'] as unknown[]).length;
+        if (page['cursor'] === undefined) return { cursors, count };
+        cursor = page['cursor'] as string;
+        cursors.push(cursor);
+      }
+    };
+    const { entries } = await ledgerOf('done');
+    const evidence = await pagesOf({ sagaId: 'done', evidence: true });
+    expect(evidence.count).toBe(entries.length);
+    expect(evidence.cursors.length).toBeGreaterThan(2);
+    const plain = await pagesOf({ sagaId: 'done' });
+    const [place = ''] = evidence.cursors;
+    const [digest = '', ...others] = names;
+    const ofDay = { anchorsOf: dayOf(now) };
+    expect(await sagas.cloud.invoke('query-ledger', { ...ofDay, cursor: digest })).toHaveProperty('anchors');
+    const foreign = others.find((name) => !name.startsWith(digest.slice(0, 10))) ?? '';
+    const past = String(entries.length + 1);
+    const refused = [
+      ...[
+        'x',
+        place.replace(/\d$/, 'x'),
+        past.padStart(8, '0'),
+        plain.cursors[0],
+        digest,
+        'x'.repeat(2000),
+      ].map((cursor) => ({ sagaId: 'done', evidence: true, cursor })),
+      ...['x', '9', `${digest}0`, place, foreign].map((cursor) => ({ ...ofDay, cursor })),
+      { sagaId: 'done', cursor: past },
+      { sagaId: 'done', view: 'effects', cursor: past },
+      { day: '2020-01-01', cursor: '2020-01-02|' },
+      { day: '2020-01-01', view: 'effects', cursor: '2020-01-02|' },
+    ];
+    for (const query of refused) {
+      const asked = sagas.cloud.invoke('query-ledger', query);
+      await expect(asked, JSON.stringify(query)).rejects.toMatchObject({
+        errorType: 'InvalidInput',
+        message: expect.stringContaining('cursor: take it from the answer before'),
+      });
+    }
+  });
+
   test('is signed by a key of KMS that anybody may check with', async () => {
     const { signed } = readDigest(texts.get(names[0] ?? '') ?? '') ?? {};
     if (signed === undefined) throw new Error('no digest');

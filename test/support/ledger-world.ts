@@ -104,6 +104,7 @@ export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6)) 
       head: () => Promise.reject(new Error('not asked')),
       pins: () => Promise.reject(new Error('not asked')),
       entries: () => Promise.reject(new Error('not asked')),
+      has: () => Promise.reject(new Error('not asked')),
       day: () => Promise.reject(new Error('not asked')),
     },
     readAnchors: () => Promise.reject(new Error('not asked')),

@@ -34,6 +34,9 @@ import {
 import { storedChunk, storedHead, storedInput } from './stored-sagas.ts';
 import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
+/** DynamoDB's own limit: it takes no query with a longer one. */
+const MAX_SORT_KEY_BYTES = 1024;
+
 /** Stricter than for reading: nothing beside it, and no format that a later release brought. */
 const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT).optional() });
 
@@ -195,6 +198,11 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     entries: async (sagaId, after, limit) => {
       const page = await ledger.page(ledgerKey(sagaId), { after }, limit);
       return { items: page.items.map(auditEntryItem), hasMore: page.hasMore };
+    },
+    has: async (sagaId, place) => {
+      if (Buffer.byteLength(place) > MAX_SORT_KEY_BYTES) return false;
+      const { items } = await ledger.page(ledgerKey(sagaId), { from: place }, 1);
+      return items[0]?.['sk'] === place;
     },
     day: async (day, limit, cursor) => {
       const by = { index: 'gsi_day', attribute: 'day', value: day };

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { Session } from '../../../core/checkpoint/model.ts';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { createPage } from '../../../core/shared/answer-size.ts';
-import { WalkbackError } from '../../../core/shared/errors.ts';
+import { badCursor } from '../../../core/shared/cursor.ts';
 import { calling } from '../errors.ts';
 import type { Table } from '../table.ts';
 import { readSession } from './stored-items.ts';
@@ -37,8 +37,7 @@ const fromCursor = (cursor: string | undefined): Row | undefined => {
   try {
     return rowSchema.parse(JSON.parse(Buffer.from(rest, 'base64url').toString()));
   } catch (cause) {
-    const message = 'cursor: must be the cursor of an earlier answer, unchanged.';
-    throw new WalkbackError('InvalidInput', message, { cause });
+    throw badCursor(cause);
   }
 };
 

@@ -5,6 +5,7 @@
 import type { ChangesAnswer, CheckpointChanges } from '../../../contract/change-answers.ts';
 import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
 import { MIB } from '../../../contract/sizes.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Checkpoint } from '../model.ts';
@@ -23,9 +24,7 @@ const cursorSeq = (cursor: string | undefined): number => {
   if (cursor === undefined) return -1;
   const match = /^after-(\d{1,12})$/.exec(cursor);
   if (match?.[1] !== undefined) return Number(match[1]);
-  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
-    details: { fields: ['cursor'] },
-  });
+  throw badCursor();
 };
 
 export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {

@@ -5,7 +5,7 @@
 import type { TimelineAnswer, TimelineCheckpoint } from '../../../contract/checkpoint-answers.ts';
 import type { TimelineInput } from '../../../contract/checkpoint-inputs.ts';
 import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { briefCheckpoint, sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
@@ -17,9 +17,7 @@ const cursorSeq = (cursor: string | undefined): number | undefined => {
   if (cursor === undefined) return undefined;
   const match = /^before-(\d{1,12})$/.exec(cursor);
   if (match?.[1] !== undefined) return Number(match[1]);
-  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
-    details: { fields: ['cursor'] },
-  });
+  throw badCursor();
 };
 
 export const createTimeline =

@@ -32,6 +32,8 @@ export interface LedgerAudit {
   pins(head: SagaHead): Promise<string[]>;
   /** Everything in the saga's partition behind a sort key, in order, even before the first entry. */
   entries(sagaId: string, after: string, limit: number): Promise<{ items: AuditedEntry[]; hasMore: boolean }>;
+  /** Whether anything is at that sort key of the saga's partition. */
+  has(sagaId: string, place: string): Promise<boolean>;
   /** As the index by day has them. */
   day(day: string, limit: number, cursor?: string): Promise<Page<AuditedEntry>>;
 }

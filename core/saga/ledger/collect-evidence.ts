@@ -4,6 +4,7 @@
  */
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import { type AuditedEntry, type Finding, findingsOf, type LedgerAudit } from './audit.ts';
@@ -57,6 +58,7 @@ export const evidenceOfSaga = async (
   sagaId: string,
   cursor = '',
 ): Promise<Collected> => {
+  if (cursor !== '' && !(await audit.has(sagaId, cursor))) throw badCursor();
   const findings: Finding[] = [];
   let place = cursor;
   for (;;) {

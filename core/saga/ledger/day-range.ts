@@ -1,4 +1,5 @@
 /** Ranges of days, in UTC, and where in one a page begins. */
+import { badCursor } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 
 /** Without any day: this many, up to today. */
@@ -29,12 +30,9 @@ export const daysOf = ({ day, from, to }: AskedDays, today: string): string[] =>
   return Array.from({ length: count }, (_, at) => dayAt(Date.parse(first) + at * DAY_MS));
 };
 
-const badCursor = (): WalkbackError =>
-  new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
-
-/** Where in the ledger of one saga a page begins: the number of an entry. */
-export const entryFrom = (cursor: string): number => {
-  if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
+/** Where in the ledger of one saga a page begins: the number of an entry, at most that of the next one to be written. */
+export const entryFrom = (cursor: string, next = Number.POSITIVE_INFINITY): number => {
+  if (/^\d{1,9}$/.test(cursor) && Number(cursor) <= next) return Number(cursor);
   throw badCursor();
 };
 
@@ -50,7 +48,7 @@ export const daysFrom = (
 ): { days: readonly string[]; within?: string } => {
   if (cursor === undefined) return { days };
   const [, day = '', within = ''] = CURSOR.exec(cursor) ?? [];
-  if (day === '') throw badCursor();
+  if (day === '' || day > (days.at(-1) ?? '')) throw badCursor();
   const left = days.filter((one) => one >= day);
   return { days: left, ...(within === '' || left[0] !== day ? {} : { within }) };
 };

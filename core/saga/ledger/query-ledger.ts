@@ -44,7 +44,7 @@ const addSaga = async (
 const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: string): Promise<Told> => {
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-  const next = await addSaga(store, rows, sagaId, cursor === undefined ? 0 : entryFrom(cursor));
+  const next = await addSaga(store, rows, sagaId, cursor === undefined ? 0 : entryFrom(cursor, head.seq));
   return {
     tip: { seq: head.seq, hash: head.tip },
     ...(next === undefined ? {} : { cursor: String(next) }),

@@ -1,5 +1,6 @@
 import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
 import { createPage } from '../../shared/answer-size.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import type { AnchorStore } from './anchor.ts';
 
 const MAX_DIGESTS = 1000;
@@ -16,6 +17,7 @@ export const createReadAnchors =
   ({ anchors, publicKey }: { anchors: AnchorStore; publicKey: () => Promise<string> }) =>
   async (day: string, cursor = ''): Promise<{ anchors: AnchorsAnswer; cursor?: string }> => {
     const [days, names, key] = await Promise.all([anchors.days(), anchors.list(day), publicKey()]);
+    if (cursor !== '' && !names.some(({ name }) => name === cursor)) throw badCursor();
     const page = createPage<StoredAnchor>(MAX_DIGESTS);
     let next: string | undefined;
     for (const one of names.filter(({ name }) => name > cursor)) {

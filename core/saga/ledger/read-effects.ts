@@ -109,11 +109,12 @@ type Told = { cursor?: string };
 
 const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedgerInput): Promise<Told> => {
   const { sagaId = '', cursor } = query;
-  if ((await store.getHead(sagaId)) === undefined) {
+  const head = await store.getHead(sagaId);
+  if (head === undefined) {
     throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
   }
   const { rows, reconciliations } = await reader.saga(sagaId);
-  const after = cursor === undefined ? -1 : entryFrom(cursor);
+  const after = cursor === undefined ? -1 : entryFrom(cursor, head.seq);
   for (const row of rows.filter(({ committed_seq: seq }) => seq > after)) {
     if (sink.isFull()) return { cursor: String(row.committed_seq - 1) };
     const found = { row, ofSaga: reconciliations };

@@ -1,6 +1,7 @@
 /** Lists the locks of open sagas, and who waits for them. */
 import type { LocksAnswer, SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
@@ -53,8 +54,7 @@ const parseCursor = (cursor: string | undefined): { status: SagaStatus; page?: s
   if (cursor === undefined) return { status: first };
   const [name, page] = cursor.split(' ');
   const status = HOLDING.find((one) => one === name);
-  if (status === undefined)
-    throw new WalkbackError('InvalidInput', 'cursor: take it from the answer before.');
+  if (status === undefined) throw badCursor();
   return { status, ...(page === undefined ? {} : { page }) };
 };
 

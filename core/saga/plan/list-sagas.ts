@@ -1,7 +1,7 @@
 import type { SagaStatus, SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import { badCursor } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -50,9 +50,7 @@ const offsetOf = (cursor: string | undefined): number => {
   if (cursor === undefined) return 0;
   const [, offset] = /^after-(\d{1,9})$/.exec(cursor) ?? [];
   if (offset !== undefined) return Number(offset);
-  throw new WalkbackError('InvalidInput', 'cursor: must be the cursor of an earlier answer, unchanged.', {
-    details: { fields: ['cursor'] },
-  });
+  throw badCursor();
 };
 
 /** In the order of their start, so that a page stays where it is while more are started. */

@@ -16,7 +16,7 @@ const notAsked = () => Promise.reject(new Error('this part of the ledger is not 
 
 /** Rows of all days in small pages, rows of each saga, and the totals. */
 const readLedger = async ({ store, heads }: Memory, clock: VirtualClock) => {
-  const audit = { head: notAsked, pins: notAsked, entries: notAsked, day: notAsked };
+  const audit = { head: notAsked, pins: notAsked, entries: notAsked, has: notAsked, day: notAsked };
   const query = createQueryLedger({ store, audit, readAnchors: notAsked, clock });
   const byDay: LedgerEffect[] = [];
   let cursor: string | undefined;
