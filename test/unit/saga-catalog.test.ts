@@ -76,6 +76,58 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     expect(await store.getTool('look')).toBeUndefined();
   });
 
+  describe('of a batch with an entry that is refused, nothing is stored', () => {
+    const [look, pay, mail] = ['look', 'pay', 'mail'].map((name) => tool(name, 'read'));
+    const template = (reviewBy: string) => ({
+      name: 'd',
+      version: '1',
+      description: '',
+      reviewBy,
+      input: {},
+      plan: { steps: [step('a', 'look')] },
+    });
+    const opened = async () => {
+      const { store } = memorySagaStore();
+      const put = createPutCatalog({ store, functions: endingAfter(14) });
+      await put({ tools: [look], definitions: [template('2030-01-01')] });
+      return { store, put };
+    };
+    const other = { ...look, description: 'other' };
+
+    test.each([
+      ['a tool', [pay, other, mail], [], 'tool look@1 is stored with other content; give it a new version.'],
+      ['a template', [pay], [template('2031-01-01')], 'definition d@1 is stored with other content'],
+      ['one of two twins', [pay, { ...pay, description: 'other' }], [], 'tool pay@1 is given twice'],
+    ])('%s', async (_, tools, definitions, words) => {
+      const { store, put } = await opened();
+      await expect(put({ tools, definitions })).rejects.toMatchObject({
+        name: 'CatalogRefused',
+        message: expect.stringContaining(words),
+      });
+      expect((await store.listTools()).map(({ name }) => name)).toEqual(['look']);
+    });
+
+    test('equal twins are one', async () => {
+      const { put } = await opened();
+      const { versions } = await put({ tools: [pay, pay, look], definitions: [] });
+      expect(versions.map(({ stored }) => stored)).toEqual([true, false, false]);
+    });
+
+    test('what fails after it was checked says what was stored', async () => {
+      const { store } = await opened();
+      const putTool = async (entry: ToolManifest) => {
+        // Somebody else is faster.
+        if (entry.name === 'mail') await store.putTool({ ...entry, description: 'other' });
+        return store.putTool(entry);
+      };
+      const put = createPutCatalog({ store: { ...store, putTool }, functions: endingAfter(14) });
+      await expect(put({ tools: [look, pay, mail], definitions: [] })).rejects.toMatchObject({
+        name: 'CatalogRefused',
+        message: 'tool mail@1 is stored with other content; give it a new version. Stored before it: pay@1.',
+      });
+    });
+  });
+
   describe('the function of a tool', () => {
     const look = tool('look', 'read');
     const pay = tool('pay', 'compensatable');

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../../contract/http-endpoint.ts';
 import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
@@ -10,6 +11,8 @@ import { canonicalJson } from './json.ts';
 import { requirePlan } from './plan-validation.ts';
 import { readCatalog } from './read-catalog.ts';
 
+const READS_AT_ONCE = 8;
+
 interface CatalogDependencies {
   store: SagaStore;
   functions: ToolFunctions;
@@ -17,19 +20,83 @@ interface CatalogDependencies {
   loopbackTools?: boolean;
 }
 
-/**
- * A stored version never changes. Equal content is accepted again; different content needs a new version.
- */
-const settle = (
-  kind: StoredVersion['kind'],
-  entry: ToolManifest | SagaDefinition,
-  outcome: { written: boolean; existing?: unknown },
-): StoredVersion => {
-  if (!outcome.written && canonicalJson(outcome.existing) !== canonicalJson(entry)) {
-    const message = `${kind} ${entry.name}@${entry.version} is stored with other content; give it a new version.`;
-    throw new WalkbackError('CatalogRefused', message);
+type Entry = ToolManifest | SagaDefinition;
+
+/** One version that is to be stored. */
+interface Coming {
+  kind: StoredVersion['kind'];
+  entry: Entry;
+  find: () => Promise<Entry | undefined>;
+  put: () => Promise<{ written: boolean; existing?: Entry }>;
+}
+
+const nameOf = ({ kind, entry }: Pick<Coming, 'kind' | 'entry'>): string =>
+  `${kind} ${entry.name}@${entry.version}`;
+
+const comingOf = (store: SagaStore, tools: ToolManifest[], definitions: SagaDefinition[]): Coming[] => [
+  ...tools.map((entry) => ({
+    kind: 'tool' as const,
+    entry,
+    find: () => store.getTool(entry.name, entry.version),
+    put: () => store.putTool(entry),
+  })),
+  ...definitions.map((entry) => ({
+    kind: 'definition' as const,
+    entry,
+    find: () => store.getDefinition(entry.name, entry.version),
+    put: () => store.putDefinition(entry),
+  })),
+];
+
+/** A stored version never changes. Equal content is accepted again; different content needs a new version. */
+const requireSame = (coming: Coming, existing: Entry | undefined): void => {
+  if (existing !== undefined && canonicalJson(existing) === canonicalJson(coming.entry)) return;
+  const message = `${nameOf(coming)} is stored with other content; give it a new version.`;
+  throw new WalkbackError('CatalogRefused', message);
+};
+
+/** Of those that are stored, and of those that come together. */
+const requireNewOrSame = async (all: readonly Coming[]): Promise<void> => {
+  const first = new Map<string, Coming>();
+  for (const coming of all) {
+    const twin = first.get(nameOf(coming));
+    if (twin !== undefined && canonicalJson(twin.entry) !== canonicalJson(coming.entry)) {
+      const message = `${nameOf(coming)} is given twice, with different content.`;
+      throw new WalkbackError('CatalogRefused', message);
+    }
+    first.set(nameOf(coming), coming);
   }
-  return { kind, name: entry.name, version: entry.version, stored: outcome.written };
+  await mapAtOnce([...first.values()], READS_AT_ONCE, async (coming) => {
+    const existing = await coming.find();
+    if (existing !== undefined) requireSame(coming, existing);
+  });
+};
+
+/** The same error with another message. */
+const retold = (error: WalkbackError, message: string, details: object = {}): WalkbackError =>
+  new WalkbackError(error.name, message, {
+    cause: error,
+    retryable: error.retryable,
+    details: { ...error.details, ...details },
+  });
+
+/** What fails in between, as when somebody else stores the same version at this moment, says what was stored before it. */
+const storeAll = async (all: readonly Coming[]): Promise<StoredVersion[]> => {
+  const versions: StoredVersion[] = [];
+  for (const coming of all) {
+    const { kind, entry } = coming;
+    try {
+      const { written, existing } = await coming.put();
+      if (!written) requireSame(coming, existing);
+      versions.push({ kind, name: entry.name, version: entry.version, stored: written });
+    } catch (error) {
+      const stored = versions.filter((one) => one.stored);
+      if (!(error instanceof WalkbackError) || stored.length === 0) throw error;
+      const names = stored.map(({ name, version }) => `${name}@${version}`).join(', ');
+      throw retold(error, `${error.message} Stored before it: ${names}.`, { versions });
+    }
+  }
+  return versions;
 };
 
 /** In a deployment, a loopback host would be the function's own. */
@@ -59,19 +126,11 @@ export const createPutCatalog =
         await requirePlan(definition.plan, lookup, undefined, { definitions: found, name: definition.name });
       } catch (error) {
         if (!(error instanceof WalkbackError)) throw error;
-        const message = `definition ${definition.name}@${definition.version}: ${error.message}`;
-        throw new WalkbackError(error.name, message, {
-          cause: error,
-          retryable: error.retryable,
-          details: { ...error.details },
-        });
+        throw retold(error, `definition ${definition.name}@${definition.version}: ${error.message}`);
       }
     }
+    const coming = comingOf(store, tools, definitions);
+    await requireNewOrSame(coming);
     const warnings = await checkFunctions(functions, tools);
-    const versions: StoredVersion[] = [];
-    for (const tool of tools) versions.push(settle('tool', tool, await store.putTool(tool)));
-    for (const definition of definitions) {
-      versions.push(settle('definition', definition, await store.putDefinition(definition)));
-    }
-    return { versions, warnings };
+    return { versions: await storeAll(coming), warnings };
   };
