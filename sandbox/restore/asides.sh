@@ -18,9 +18,9 @@ settle_asides() {
 # drop_settled: removes the places SETTLED, and the directories that are empty by then. In each place
 # the files go first, so that what a killed run leaves of it can be settled again.
 drop_settled() {
-  local all=$HOME_DIR/aside-$SESSION
-  [ ${#SETTLED[@]} -eq 0 ] || rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" || return
-  [ ! -e "$all/mark" ] || rm -f -- "$all/mark" || return
+  local all=$HOME_DIR/aside-$SESSION gone=()
+  [ ! -e "$all/mark" ] || gone=("$all/mark")
+  [ $((${#SETTLED[@]} + ${#gone[@]})) -eq 0 ] || rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" "${gone[@]}" || return
   [ ! -d "$all" ] || rmdir --ignore-fail-on-non-empty -- "$all"/*/ "$all"
 }
 
@@ -44,31 +44,37 @@ find_open() {
     OPEN_KNOWN=''
     if [ "$line" = "$mark" ]; then OPEN_KNOWN=1; else OPEN[$line]=1; fi
   done <"$RUN/open"
-  rm -f -- "$mark"
 }
 
 # sum_few PLACE...: SUMS has the content of each file in these places that has an entry in `were`, by
 # its path. One process for all places of one format.
 sum_few() {
-  local place entry path format file
-  local -A lists=()
-  for file in "$RUN"/sum.*; do : >"$file"; done
+  local place entry path
+  local -A formats=()
+  for place in "$RUN"/sum.*; do : >"$place"; done
   for place; do
     [ -f "$place/were" ] && line_of "$place/format" || continue
-    format=$TEXT
+    formats[$TEXT]=1
     while IFS= read -r -d '' entry; do
       path=$place/files/${entry#*$'\t'}
-      [ ! -f "$path" ] || [ -L "$path" ] || printf '%s\0' "$path" >&3
-    done <"$place/were" 3>>"$RUN/sum.$format" || return
-    lists[$format]=$RUN/sum.$format
+      [ ! -f "$path" ] || [ -L "$path" ] || printf '%s\0' "$path"
+    done <"$place/were" >>"$RUN/sum.$TEXT" || return
   done
-  for format in "${!lists[@]}"; do
-    file=${lists[$format]}
-    [ -s "$file" ] || continue
-    sums_git "$format" && GIT_DIR=$GIT_OF xargs -0 git hash-object --no-filters -- <"$file" >"$file.ids" 2>>"$RUN/aside.log" || return
-    while IFS= read -r -d '' path && IFS= read -r -u 3 entry; do SUMS[$path]=$entry; done <"$file" 3<"$file.ids"
-    rm -f -- "$file" || return
-  done
+  for entry in "${!formats[@]}"; do sum_files "$entry" || return; done
+}
+
+# sum_files FORMAT: into SUMS, the content of the files that $RUN/sum.FORMAT lists.
+sum_files() {
+  local n paths=() ids=() list=$RUN/sum.$1
+  [ -s "$list" ] || return 0
+  sums_git "$1" && mapfile -d '' -t paths <"$list" || return
+  GIT_DIR=$GIT_OF with_paths git hash-object --no-filters -- >"$RUN/sums" 2>>"$RUN/aside.log" && mapfile -t ids <"$RUN/sums" && [ ${#ids[@]} = ${#paths[@]} ] || return
+  for n in "${!paths[@]}"; do SUMS[${paths[n]}]=${ids[n]}; done
+}
+
+# with_paths COMMAND...: runs it with the paths in the array of that name. Few need no xargs.
+with_paths() {
+  if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" | xargs -0 "$@"; fi
 }
 declare -A SUMS=()
 
@@ -76,8 +82,8 @@ declare -A SUMS=()
 sums_git() {
   local version=0
   GIT_OF=$RUN/aside-$1
-  [ ! -d "$GIT_OF" ] || return 0
-  mkdir -p -- "$GIT_OF/objects" "$GIT_OF/refs" "$GIT_OF/info" || return
+  [ ! -f "$GIT_OF/HEAD" ] || return 0
+  [ -d "$GIT_OF/info" ] || mkdir -p -- "$GIT_OF/objects" "$GIT_OF/refs" "$GIT_OF/info" || return
   # As in the shadow, nothing is converted before it is compared.
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$GIT_OF/info/attributes" || return
   [ "$1" = sha1 ] || version=1

@@ -22,14 +22,14 @@ FEW_FILES=100
 move_files() {
   local i path links='' fields=() info=() old=() were=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   local -A seen=()
+  EXCHANGED=''
   [ "$1" != "$2" ] || return 0
   changes "$1" "$2" 2>"$OUT.move" || return
   : >"$OUT.old"
   : >"$OUT.again"
   if [ ! -s "$SHADOW/changes.added" ] && [ "$REMOVED" = 0 ] && [ "$WRITTEN" -gt 50 ]; then
     # Files only change, and they are many: nothing needs to be looked at one by one.
-    sed -z 'N;s/^:[0-7]* \([0-7]*\) [0-9a-f]* \([0-9a-f]*\) [MT]\x00/\1 \2\t/' "$SHADOW/changes" >"$OUT.info" && sed -nz 'n;p' "$SHADOW/changes" >"$OUT.old" || return
-    cp -- "$OUT.old" "$OUT.new" && write_over
+    list_changed && write_over
     return
   fi
   mapfile -d '' -t fields <"$SHADOW/changes" || return
@@ -58,19 +58,51 @@ move_files() {
   write_over "${come[@]}" && drop_directories "${gone[@]}"
 }
 
+# list_changed: the lists of write_over where each file has another content.
+list_changed() {
+  if type -P perl >/dev/null; then
+    perl -e '
+      $/ = "\0"; open my $info, ">", $ARGV[0] and open my $old, ">", $ARGV[1] or die "cannot write: $!\n"; @ARGV = ();
+      while (<STDIN>) {
+        my ($mode, $id) = /^:[0-7]+ ([0-7]+) [0-9a-f]+ ([0-9a-f]+) [MT]\0$/ and defined(my $path = <STDIN>) or die "not a list of changes\n";
+        print $info "$mode $id\t$path" and print $old $path or die "cannot write: $!\n";
+      }
+      close $info and close $old or die "cannot write: $!\n";' "$OUT.info" "$OUT.old" <"$SHADOW/changes" 2>>"$OUT.err" || return
+  else
+    sed -z 'N;s/^:[0-7]* \([0-7]*\) [0-9a-f]* \([0-9a-f]*\) [MT]\x00/\1 \2\t/' "$SHADOW/changes" >"$OUT.info" && sed -nz 'n;p' "$SHADOW/changes" >"$OUT.old" || return
+  fi
+  pass_on "$OUT.old" >"$OUT.new"
+}
+
 # write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in
 # $OUT.old aside, and gives the new ones their names. $OUT.info has the entries of the index. The
 # paths are those that had no file before. The array `were` has the entries of the old files, when
-# they are few.
+# they are few. EXCHANGED tells that few plain files each took the place of one.
 write_over() {
+  local exchange='' status=3
   [ ${#were[@]} -le $FEW_FILES ] || were=()
   [ ! -s "$OUT.old" ] || aside_place "$OUT.company" "${were[@]}" || return
+  STAGE=$SHADOW/stage
+  # Each old file has a new one: both are done at once, and what cannot be, below.
+  [ "$REMOVED" != 0 ] || [ $# != 0 ] || ! type -P perl >/dev/null || exchange=1
+  if [ -n "$exchange" ] && [ ${#were[@]} -gt 0 ] && [ -f "$OUT.contents.whole" ]; then
+    status=0
+    put_aside "$OUT.old" "$STAGE" lenient "$OUT.contents" "$OUT.info" || status=$?
+    [ $status = 0 ] || [ $status = 3 ] || return $status
+  fi
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
-  [ ! -s "$OUT.new" ] || stage_new || return
-  if [ ${#were[@]} -gt 0 ] && [ ${#were[@]} = "$WRITTEN" ] && [ "$REMOVED" = 0 ] && [ $# = 0 ] && type -P perl >/dev/null; then
-    # Each old file has a new one: both are done at once, and what cannot be, below.
-    put_aside "$OUT.old" "$STAGE" lenient || return
-    if [ -e "$STAGE" ]; then place_new; else inherit_groups; fi
+  if [ $status = 3 ]; then
+    [ ! -s "$OUT.new" ] || stage_new || return
+    [ -z "$exchange" ] || put_aside "$OUT.old" "$STAGE" lenient || return
+  fi
+  if [ -n "$exchange" ]; then
+    if [ -e "$STAGE" ]; then
+      place_new
+    elif [ -s "$OUT.groups" ]; then
+      inherit_groups
+    else
+      [ $status = 3 ] || EXCHANGED=1
+    fi
     return
   fi
   put_aside "$OUT.old" || return

@@ -6,6 +6,7 @@
 objects_present() {
   [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
   if [ "$2" = "${4-}" ] && few_changed "${3-}" "$1"; then
+    [ "$DRY_RUN" = 1 ] || ! read_contents || return 0
     git cat-file --batch-check='%(objecttype)' <<<"$IDS" >"$OUT.there" 2>"$OUT.missing" || return
     slurp "$OUT.there"
     [[ $TEXT == *' missing'* ]] || return 0
@@ -17,6 +18,18 @@ objects_present() {
     return
   fi
   git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
+}
+
+# Larger contents git writes itself.
+CONTENTS_KIB=256
+
+# read_contents: reads the objects in IDS into $OUT.contents, so that they need not be asked for again when
+# they are written. In any doubt it fails, and whether they are there is asked alone.
+read_contents() {
+  local parts=()
+  type -P perl >/dev/null || return
+  (ulimit -c 0 && ulimit -f $CONTENTS_KIB && exec git cat-file --batch='%(objectname) %(objecttype) %(objectsize)' <<<"$IDS") >"$OUT.contents" 2>/dev/null || return
+  mapfile -d '' -t parts <"$OUT.contents" && [[ ${parts[*]} != *' missing'* ]] && : >"$OUT.contents.whole"
 }
 
 # few_changed FROM TO: whether these trees differ in few files. IDS are the objects that the second

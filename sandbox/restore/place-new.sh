@@ -5,7 +5,6 @@
 # stage_new: lets git write the new files into STAGE, on the file system of the repository. What it
 # says is a failure, because older versions exit with 0 after some.
 stage_new() {
-  STAGE=$SHADOW/stage
   [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
   git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
   wrote_all
@@ -123,11 +122,13 @@ rename_unlinked() {
 # inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
 # they would have had it if they had been written there.
 inherit_groups() {
-  local path dir group here status=0
+  local path dir='' group here status=0
   local -A among=()
   while IFS= read -r -d '' path; do
-    dir=.
-    [[ $path != */* ]] || dir=./${path%/*}
+    path=./$path
+    # Those of one directory follow each other.
+    [ "${path%/*}" != "$dir" ] || continue
+    dir=${path%/*}
     [ ! -g "$dir" ] || among[$dir]=1
   done <"$OUT.new"
   [ ${#among[@]} -gt 0 ] || return 0

@@ -7,13 +7,24 @@
 # (late.sh).
 # shellcheck shell=bash
 
+# aside_places I...: makes the first place of each of these repositories, and what sums_git needs, by one
+# process. What it cannot make, they make, or say why not, as they do for one repository.
+aside_places() {
+  local i git places=()
+  for i; do
+    git=$RUN/aside-${R_FORMAT[i]}
+    [ "${R_TREE[i]}" = "${R_NOW_TREE[i]}" ] || places+=("$HOME_DIR/aside-$SESSION/$CALL/$i.1/files" "$git/objects" "$git/refs" "$git/info")
+  done
+  [ ${#places[@]} -lt 8 ] || mkdir -p -- "${places[@]}" 2>/dev/null || :
+}
+
 # aside_place LATE [ENTRY...]: PLACE is a new directory for files of this repository. LATE lists the
 # files known to differ from the capture. The entries are all that will be put there.
 aside_place() {
   local number=1
-  until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number" ]; do number=$((number + 1)); done
+  until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number/format" ]; do number=$((number + 1)); done
   PLACE=$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number
-  mkdir -p -- "$PLACE/files" || return
+  [ -d "$PLACE/files" ] || mkdir -p -- "$PLACE/files" || return
   printf '%s\n' "$FORMAT" >"$PLACE/format" && printf '%s\0' "$REPOSITORY" >"$PLACE/path" || return
   pass_on "$1" >"$PLACE/late" || return
   if [ $# -gt 1 ]; then
@@ -24,18 +35,44 @@ aside_place() {
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
 
-# put_aside LIST [STAGE [lenient]]: renames these files to the same names below PLACE. A file that is
-# gone by now is skipped. With STAGE, the file there takes the place at the same instant, however often
-# another process makes the file again. A lenient one tries it once: it takes away from STAGE what has
-# its place, and leaves the rest there.
+# put_aside LIST [STAGE [lenient [CONTENTS INFO]]]: renames these files to the same names below PLACE. A
+# file that is gone by now is skipped. With STAGE, the file there takes the place at the same instant,
+# however often another process makes the file again. A lenient one tries it once: it takes away from
+# STAGE what has its place, and leaves the rest there. Then $OUT.groups lists the directories that hand on
+# their group. With contents, as `git cat-file --batch` says them, it first writes the plain files of these
+# entries of an index into STAGE. If it cannot tell one, it ends with 3, and has done nothing.
 put_aside() {
   [ -s "$1" ] || return 0
   if type -P perl >/dev/null; then
     perl -e '
-      $/ = "\0"; my ($to, $stage, $lenient) = @ARGV; @ARGV = (); my (%made, %above);
+      $/ = "\0"; my ($to, $stage, $lenient, $contents, $info) = @ARGV; @ARGV = (); my (%made, %above);
+      if (defined $contents) {
+        my (%text, @new, %there);
+        open my $in, "<", $contents and open my $entries, "<", $info or die "cannot read: $!\n";
+        while (defined(my $line = do { local $/ = "\n"; <$in> })) {
+          $line =~ /^([0-9a-f]+) [a-z]+ ([0-9]+)\n$/ and read($in, $text{$1}, $2) == $2 and getc $in eq "\n" or exit 3;
+        }
+        while (my $entry = <$entries>) {
+          $entry =~ /^100(644|755) ([0-9a-f]+)\t(.*)\0$/s and defined $text{$2} or exit 3;
+          push @new, [$1, $text{$2}, $3];
+        }
+        mkdir $stage or die "cannot make $stage: $!\n";
+        for (@new) {
+          my ($mode, $text, $path) = @$_;
+          for (my $at = 0; ($at = index $path, "/", $at) > 0; $at++) {
+            my $way = substr $path, 0, $at;
+            $there{$way}++ or mkdir "$stage/$way" or die "cannot make $stage/$way: $!\n";
+          }
+          open my $out, ">", "$stage/$path" or die "cannot write $stage/$path: $!\n";
+          print $out $text and ($mode eq "644" or chmod 0777 & ~umask, $out) and close $out or die "cannot write $stage/$path: $!\n";
+        }
+      }
       while (my $path = <STDIN>) {
         chomp $path;
         my ($above) = $path =~ m{^(.*)/}s;
+        if ($lenient and not $above{$above // "."}++) {
+          print $above // ".", "\0" or die "cannot write: $!\n" if -g ($above // ".");
+        }
         if (defined $above and not $made{$above}++) {
           my ($from, $way) = ("", $to);
           for my $name (split m{/}, $above) {
@@ -53,7 +90,6 @@ put_aside() {
           if (link "$stage/$path", $path) {
             last if not $lenient;
             unlink "$stage/$path" or die "cannot remove $stage/$path: $!\n";
-            for (my $way = $path; $way =~ s{/[^/]*$}{}s; ) { $above{$way} = 1 }
             last;
           }
           last if $lenient;
@@ -61,8 +97,10 @@ put_aside() {
         }
       }
       exit if not $lenient;
+      close STDOUT or die "cannot write: $!\n";
+      for (keys %above) { my $way = $_; $above{$way} = 1 while $way =~ s{/[^/]*$}{}s }
       rmdir "$stage/$_" for sort { length $b <=> length $a } keys %above;
-      rmdir $stage;' "$PLACE/files" "${@:2}" <"$1" 2>>"$OUT.err"
+      rmdir $stage;' "$PLACE/files" "${@:2}" <"$1" >"$OUT.groups" 2>>"$OUT.err"
     return
   fi
   # Without perl, one mv for each directory.

@@ -79,6 +79,7 @@ reach() {
   : >"$OUT.new"
   : >"$OUT.old"
   : >"$OUT.kept"
+  : >"$OUT.placed"
   if [ -z "$tree" ]; then
     leave "$i"
     return
@@ -154,8 +155,8 @@ reach() {
     if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
-        TREE=$GOAL
-        keep_tree_id
+        # The index is linked with those of the others (keep_tree_ids).
+        printf '%s\n' "$GOAL" >"$SHADOW/tree.id" && : >"$OUT.known"
         return
       fi
     fi
@@ -167,6 +168,17 @@ reach() {
 count_again() {
   local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
+}
+
+# keep_tree_ids I...: what keep_tree_id does, for all that noted a tree, by one process.
+keep_tree_ids() {
+  local i shadow shadows=()
+  for i; do [ ! -f "$RUN/$i.known" ] || shadows+=("$ROOT/${R_PATH[i]}/.agent-shadow/session-$SESSION/index"); done
+  if [ ${#shadows[@]} -gt 1 ] && type -P perl >/dev/null; then
+    perl -e 'for (@ARGV) { unlink "$_.known"; link $_, "$_.known" }' "${shadows[@]}" 2>/dev/null || :
+  else
+    for shadow in "${shadows[@]}"; do ln -f -- "$shadow" "$shadow.known" 2>/dev/null || :; done
+  fi
 }
 
 # lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that

@@ -61,11 +61,12 @@ applied() {
   reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
 }
 
-# checked_again I: checks a repository again, because one inside it was made after it came back.
+# checked_again I: checks a repository again, because one inside it was made after it came back, or
+# because a file that was written is not what it should be.
 checked_again() {
   local i=$1
-  rm -f -- "$RUN/$i.done" || return
-  open_repository "$i" && open_shadow "$FORMAT" && held_then "${R_META[i]}" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" || return
+  rm -f -- "$RUN/$i.done" "$RUN/$i.known" || return
+  open_repository "$i" && open_shadow "$FORMAT" && held_then "${R_META[i]}" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" && apply_umask "${R_META[i]}" || return
   verify "$i" "${R_META[i]}" && : >"$OUT.done"
 }
 
@@ -119,7 +120,9 @@ go_there() {
   BACK='' GONE=("${gone[@]}")
   roots_of R_TREE
   in_order up applied "${gone[@]}" && all_are 'done' "${gone[@]}" || return 1
-  each applied "${stay[@]}" && all_are 'done' "${stay[@]}" || return 1
+  aside_places "${stay[@]}"
+  each applied "${stay[@]}" && all_are 'done' "${stay[@]}" && prove_placed "${stay[@]}" || return 1
+  keep_tree_ids "${stay[@]}"
   in_order down applied "${come[@]}" && all_are 'done' "${come[@]}" || return 1
   for i in "${!R_PATH[@]}"; do
     [ -n "${R_TREE[i]}" ] || continue

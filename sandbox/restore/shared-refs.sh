@@ -6,9 +6,10 @@
 
 # note_goal I META: notes for the others which branches this repository is to have.
 note_goal() {
-  local main=''
+  local main='' T_KIND=$HEAD_KIND T_REF=$HEAD_REF T_COMMIT='' T_BRANCHES=$BRANCHES T_META=''
   [ -n "$HG" ] || return 0
-  load_state "$2" || return
+  # That of now was read from the host just before.
+  [ "$2" = "$META" ] || load_state "$2" || return
   [[ $T_KIND != none && $T_KIND != unreadable ]] || return 0
   [ "$HG" != "$HC" ] || main=1
   printf '%s\0' "$HC" "$main" "$T_REF" "$T_BRANCHES" >"$RUN/$1.wanted-refs"

@@ -226,3 +226,67 @@ for (const path of ['app', 'app/come'])
     const { report } = await harness.rollback(first, { from: second });
     expect([report.outcome, world(harness, ['app'])]).toEqual(['reverted', before]);
   });
+
+test('a file that changes in one more repository starts five processes', async () => {
+  using faults = commandFaults();
+  await using harness = await withRepositories(['a', 'b', 'c', 'd', 'e'], { env: faults.env });
+  const started = async (names: string): Promise<string[]> => {
+    const first = await harness.capture();
+    // What changes just before a look counts as changed after it, and costs another look with git.
+    harness.sh(`for i in ${names}; do echo two > $i/f.txt; done; sleep 0.2`);
+    const now = await harness.capture(first);
+    let calls: string[] = [];
+    await applies(harness, first, {
+      from: now,
+      around: async (restore) => {
+        let report: Awaited<ReturnType<typeof restore>> | undefined;
+        calls = (
+          await faults.record(async () => {
+            report = await restore();
+          })
+        ).map(({ line }) => line);
+        if (report === undefined) throw new Error('no report');
+        return report;
+      },
+    });
+    return calls;
+  };
+  await started('a b');
+  const two = await started('a b');
+  const five = await started('a b c d e');
+  expect(two.length).toBeGreaterThan(10);
+  // Each repository is looked at by one process before, whether it changed or not.
+  expect(five.length - two.length, five.join('\n')).toBeLessThanOrEqual(3 * 5);
+});
+
+test('few files with contents of every kind are exchanged byte by byte, and larger ones', async () => {
+  await using harness = await withRepositories(['app']);
+  const sizes = [0, 1, 262_000, 262_144, 300_000];
+  const fill = (byte: string) =>
+    [
+      `printf 'deadbeef missing\\n%s\\0%s' ${byte} ${byte} > answer`,
+      `printf '0123 blob 3\\n${byte}' > header`,
+      `printf '${byte}\\n' > "$(printf 'in/od\\nd\\\\ name')"; printf '${byte}' > run; chmod 755 run`,
+      `printf 'same in both' > in/$([ ${byte} = x ] && echo a || echo b)`,
+      ...sizes.map((size) => `head -c ${size} /dev/zero | tr '\\0' ${byte} > size-${size}`),
+    ].join('\n');
+  harness.sh(`mkdir in; echo > in/a; echo > in/b; ${fill('x')}`, 'app');
+  for (const names of [
+    '.',
+    'size-0 size-1',
+    'size-262000',
+    'size-262144',
+    'size-300000',
+    'answer header run in',
+  ]) {
+    const first = await harness.capture();
+    const before = world(harness, ['app']);
+    harness.sh(
+      `mkdir .new; cp -a * .new; (cd .new; ${fill('y')}); for i in ${names}; do cp -a .new/$i .; done; rm -r .new`,
+      'app',
+    );
+    expect(world(harness, ['app'])).not.toEqual(before);
+    await applies(harness, first);
+    expect(world(harness, ['app']), names).toEqual(before);
+  }
+});

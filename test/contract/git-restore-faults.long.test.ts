@@ -4,8 +4,9 @@ import { restoreFaults } from '../support/restore-faults.ts';
 
 const IS_ALL = process.env['FAULTS'] === 'all';
 
-test(
-  'a restore of which any one command fails is at the target, or told',
-  { timeout: IS_ALL ? 7_200_000 : 1_200_000 },
-  () => restoreFaults(IS_ALL ? Number.POSITIVE_INFINITY : 30),
-);
+for (const changed of ['everything', 'contents'] as const)
+  test(
+    `a restore of which any one command fails is at the target, or told: ${changed} changed`,
+    { timeout: IS_ALL ? 7_200_000 : 1_200_000 },
+    () => restoreFaults(IS_ALL ? Number.POSITIVE_INFINITY : 30, changed),
+  );

@@ -2,10 +2,11 @@
 import { test } from 'vitest';
 import { restoreFaults } from '../support/restore-faults.ts';
 
-test(
-  'a restore of which any one command fails is at the target, or told',
-  {
-    timeout: 600_000,
-  },
-  () => restoreFaults(2),
-);
+for (const changed of ['everything', 'contents'] as const)
+  test(
+    `a restore of which any one command fails is at the target, or told: ${changed} changed`,
+    {
+      timeout: 600_000,
+    },
+    () => restoreFaults(changed === 'everything' ? 2 : 1, changed),
+  );

@@ -8,7 +8,7 @@ import { afterPlacing } from '../support/placing.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 const INIT =
-  'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one';
+  'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one && for i in {1..120}; do echo $i > src/$i; done';
 
 /** Two of them, others each time; all of them in git-shapes.long.test.ts. */
 const SPOILED = [
@@ -20,9 +20,25 @@ const SPOILED = [
   ['a directory that stays', 'mkdir -p gone/deep', 'gone/deep'],
 ];
 
-test.each(sampled(SPOILED, { every: 3, offset: printedSeed('verify'), minimum: 2 }))(
+/** What may go wrong with a file where nothing but contents changes: then few files are proven without a capture. */
+const OF_A_FILE = SPOILED.slice(0, 4);
+
+const CHANGES = {
+  'files change, come and go': {
+    script: 'echo changed > src/a.txt; mkdir -p gone; echo new > gone/new.txt',
+    spoiled: SPOILED,
+  },
+  'one file changes': { script: 'echo changed > src/a.txt', spoiled: OF_A_FILE },
+  'many files change': { script: 'for i in src/*; do echo changed > $i; done', spoiled: OF_A_FILE },
+};
+
+const CASES = Object.entries(CHANGES).flatMap(([what, { script, spoiled }]) =>
+  spoiled.map(([how, ...spoil]) => [`${how}, where ${what}`, script, ...spoil]),
+);
+
+test.each(sampled(CASES, { every: 5, offset: printedSeed('verify'), minimum: 2 }))(
   'what does not come back as it was is noticed, and everything of ours put back: %s',
-  async (...[, spoil = '', foreign]: string[]) => {
+  async (...[, change = '', spoil = '', foreign]: string[]) => {
     using others = afterPlacing(spoil);
     const harness = await createHarness({ env: others.env });
     try {
@@ -30,7 +46,7 @@ test.each(sampled(SPOILED, { every: 3, offset: printedSeed('verify'), minimum: 2
       harness.sh(INIT, 'app');
       const original = files(join(harness.root, 'app'));
       const before = await harness.capture();
-      harness.sh('echo changed > src/a.txt; mkdir -p gone; echo new > gone/new.txt', 'app');
+      harness.sh(change, 'app');
       const looks = files(join(harness.root, 'app'));
 
       others.arm();

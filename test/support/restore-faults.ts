@@ -30,10 +30,53 @@ git merge side >/dev/null || true; echo st > staged && git add staged`;
 
 const PLAIN = 'git init -q -b main . && echo g > g && git add -A && git commit -qm one';
 
-const REPOSITORIES = ['app', 'app/inner', 'merge', 'gone'];
+/** Two states of the same repositories, and every one that is in one of them. */
+interface Change {
+  repositories: readonly string[];
+  make: readonly (readonly [path: string, script: string])[];
+  change: readonly (readonly [path: string, script: string])[];
+}
+
+const CHANGES = {
+  /** They differ in everything a restore moves: a repository that goes, one that comes, one in the other. */
+  everything: {
+    repositories: ['app', 'app/inner', 'merge', 'gone'],
+    make: [
+      ['app', APP],
+      ['app/inner', PLAIN],
+      ['merge', CONFLICT],
+    ],
+    change: [
+      [
+        'app',
+        'rm -rf empty link src/deep; echo two > f; git commit -qam two; git checkout -qb topic; mkdir f2; echo n > f2/n; chmod 700 f2; chmod 644 private run',
+      ],
+      ['.', 'rm -rf app/inner; mkdir gone'],
+      ['merge', 'git merge --abort; echo more > more; rm kept'],
+      ['gone', PLAIN],
+    ],
+  },
+  /** Files have another content, and nothing else is another: they are exchanged, and proven together. */
+  contents: {
+    repositories: ['one', 'two', 'many'],
+    make: [
+      ['one', `${PLAIN} && mkdir -p a/b && echo x > run && chmod 755 run && echo d > a/b/d && echo e > a/e`],
+      ['two', PLAIN],
+      ['many', `${PLAIN} && mkdir d && for i in {1..120}; do echo $i > d/$i; done && ln -s g link`],
+    ],
+    change: [
+      ['one', 'echo two > run; echo two > a/b/d; : > a/e'],
+      ['two', 'echo two > g'],
+      ['many', 'for i in d/*; do echo two > $i; done; ln -sf d/1 link'],
+    ],
+  },
+} as const satisfies Record<string, Change>;
+
+export type Changed = keyof typeof CHANGES;
 
 interface FaultWorld {
   harness: Harness;
+  looks: () => string[];
   faults: ReturnType<typeof commandFaults>;
   first: Snapshot;
   second: Snapshot;
@@ -45,34 +88,24 @@ interface FaultWorld {
 
 const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
 
-const looks = (harness: Harness): string[] => world(harness, REPOSITORIES);
-
-/** Two states that differ in everything a restore moves: a repository that goes, one that comes, one in the other. */
-const faultWorld = async (): Promise<FaultWorld> => {
+const faultWorld = async (changed: Changed): Promise<FaultWorld> => {
+  const { repositories, make, change }: Change = CHANGES[changed];
   const faults = commandFaults();
   const harness = await createHarness({ env: faults.env });
-  for (const [path, make] of [
-    ['app', APP],
-    ['app/inner', PLAIN],
-    ['merge', CONFLICT],
-  ] as const) {
+  const looks = (): string[] => world(harness, [...repositories]);
+  for (const [path, script] of make) {
     mkdirSync(`${harness.root}/${path}`, { recursive: true });
-    harness.sh(make, path);
+    harness.sh(script, path);
   }
-  const before = looks(harness);
+  const before = looks();
   const first = await harness.capture();
-  harness.sh(
-    'rm -rf empty link src/deep; echo two > f; git commit -qam two; git checkout -qb topic; mkdir f2; echo n > f2/n; chmod 700 f2; chmod 644 private run',
-    'app',
-  );
-  harness.sh('rm -rf app/inner; mkdir gone');
-  harness.sh('git merge --abort; echo more > more; rm kept', 'merge');
-  harness.sh(PLAIN, 'gone');
-  const after = looks(harness);
+  for (const [path, script] of change) harness.sh(script, path);
+  const after = looks();
   const second = await harness.capture();
   runSync('cp', ['-a', harness.root, `${harness.root}.saved`], PLACE);
   return {
     harness,
+    looks,
     faults,
     first,
     second,
@@ -92,7 +125,7 @@ const reset = ({ harness }: FaultWorld): void => {
 
 /** The commands of the restore alone, not those of the capture before it. */
 const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
-  const { harness, faults, first, second, before } = around;
+  const { harness, looks, faults, first, second, before } = around;
   let calls: CommandCall[] = [];
   const { report } = await harness.rollback(first, {
     from: second,
@@ -106,7 +139,7 @@ const callsOf = async (around: FaultWorld): Promise<CommandCall[]> => {
     },
   });
   expect([report.outcome, report.problems]).toEqual(['applied', []]);
-  expect(looks(harness)).toEqual(before);
+  expect(looks()).toEqual(before);
   return calls;
 };
 
@@ -115,7 +148,7 @@ const silent = (report: RestoreReport): string[] =>
 
 /** Runs one fault; answers what became of the restore. */
 const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<string> => {
-  const { harness, faults, first, second, before, after } = around;
+  const { harness, looks, faults, first, second, before, after } = around;
   reset(around);
   const name = faultName(fault);
   let hit: string | undefined;
@@ -133,9 +166,9 @@ const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<stri
     outcome = report.outcome;
     const where = `${name}: ${hit}: ${JSON.stringify(report.problems)}`;
     expect(silent(report), where).toEqual([]);
-    if (outcome === 'applied') expect(looks(harness), where).toEqual(before);
+    if (outcome === 'applied') expect(looks(), where).toEqual(before);
     else expect(report.problems.length, where).toBeGreaterThan(0);
-    if (outcome === 'refused' || outcome === 'reverted') expect(looks(harness), where).toEqual(after);
+    if (outcome === 'refused' || outcome === 'reverted') expect(looks(), where).toEqual(after);
   } catch (error) {
     if (!isWalkbackError(error)) throw error;
     expect(error.retryable, `${name}: ${hit}: ${error.message}`).toBe(true);
@@ -144,15 +177,15 @@ const meetsFault = async (around: FaultWorld, fault: CommandFault): Promise<stri
   // The same again, with nothing in its way.
   const there = await harness.rollback(first);
   expect([there.report.outcome, there.report.problems], `${name}: ${hit}: again`).toEqual(['applied', []]);
-  expect(looks(harness), `${name}: ${hit}: again`).toEqual(before);
+  expect(looks(), `${name}: ${hit}: again`).toEqual(before);
   // Nobody wrote meanwhile, so nothing that was put aside is kept.
   expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`), `${name}: ${hit}: again`).toBe(false);
   return hit === undefined ? 'not met' : outcome;
 };
 
 /** About so many of all faults, others with each seed. */
-export const restoreFaults = async (count: number): Promise<void> => {
-  await using around = await faultWorld();
+export const restoreFaults = async (count: number, changed: Changed): Promise<void> => {
+  await using around = await faultWorld(changed);
   const faults = everyFault(await callsOf(around));
   const seed = chosenSeed();
   const every = Math.max(1, Math.ceil(faults.length / count));
