@@ -55,8 +55,6 @@ export const captureScript = (
       KNOWN_GONE: known.map((one) => (one.isGone === true ? '1' : '')),
       KNOWN_BASES: request.knownBases,
       MENTIONED_PATH: request.mentioned ?? [],
-      // A restore may follow, which asks whether anything happened since.
-      LOOK: request.targets === undefined ? '' : 1,
       TARGET_PATH: targets.map((one) => one.path),
       TARGET_COMMIT: targets.map((one) => one.commit),
       TARGET_TREE: targets.map((one) => one.tree),

@@ -25,6 +25,7 @@ const CAPTURE = [
   'capture/left-out',
   'capture/host-state',
   'capture/stillness',
+  'capture/follow',
   'capture/snapshot',
 ];
 

@@ -47,9 +47,12 @@ capture_now() {
   : >"$OUT.err"
   : >"$OUT.report"
   read_host && open_shadow "$FORMAT" 2>>"$OUT.err" || return
-  [ -z "$LOOK" ] || begin_look || return
+  begin_look || return
+  last_look || return
+  # A chain begins with a look at everything.
+  if [ "$2" = append ]; then WHOLE=''; else WHOLE=1; fi
   snapshot "$1" >"$OUT.report" 2>>"$OUT.err" || return
-  [ -z "$LOOK" ] || note_look "${1:--}" || return
+  note_look "${1:--}" || return
   if [ "$TREE" = "$known_tree" ] && [ "$META" = "$known_meta" ]; then
     COMMIT=$known_commit
     return

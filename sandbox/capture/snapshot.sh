@@ -19,7 +19,7 @@ snapshot() {
   # when everything is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
   leave_out_big && leave_forbidden || return
-  add_all || return
+  add_changed || return
   add_ignored || return
   leave_nested && leave_held || return
   read_tree_id || return

@@ -27,9 +27,10 @@ clock_offset() {
 }
 
 # begin_look: notes the time before a capture looks. The mark is what the clock of the file system
-# says then.
+# says then. LOOKED is what the look before noted of its times.
 begin_look() {
   LOOK_BEGAN=''
+  if line_of "$SHADOW/looked"; then LOOKED=$TEXT; else LOOKED=''; fi
   : >"$SHADOW/looked" || return
   clock_offset || return 0
   LOOK_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
@@ -39,8 +40,12 @@ begin_look() {
 # note_look TARGET: notes what the look found, when it left nothing out. The target is `-` where it was
 # not known yet: whether something uncaptured stands in its way, the restore finds out (free_paths).
 note_look() {
+  local directories=()
   [ -n "$LOOK_BEGAN" ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && [ -z "$FORCED" ] && [ ! -s "$OUT.report" ] && [ ! -s "$SHADOW/rules-seen" ] || return 0
   pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
+  slurp "$OUT.gitignores"
+  printf '%s' "$TEXT" >"$SHADOW/looked.rules" && mapfile -d '' -t directories <"$OUT.directories" || return
+  list_into "$SHADOW/looked.directories" "${directories[@]}" || return
   printf '%s %s %s %s end\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
 }
 
@@ -74,10 +79,21 @@ no_mounts() {
 untouched() {
   local prune=() at latest
   known_ignored || return
-  printf -v at '@%d.%06d' $(($1 / 1000000)) $(($1 % 1000000))
-  printf -v latest '@%d.%06d' $(($2 / 1000000)) $(($2 % 1000000))
+  find_time "$1" && at=$TEXT && find_time "$2" && latest=$TEXT || return
   find "./.agent-shadow/session-$SESSION/looked.mark" . \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune \
     -o -path './.agent-shadow/*' -newerct "$latest" -printf mark -o -newerct "$at" -printf touched -quit >"$OUT.touched-since" 2>"$OUT.find" || return
   slurp "$OUT.touched-since"
   [ "$TEXT" = mark ] && [ ! -s "$OUT.find" ]
+}
+
+# find_time MICROSECONDS: the time as find reads it, in TEXT.
+find_time() { printf -v TEXT '@%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); }
+
+# note_moved FROM TO: after a restore that moved only files, the note of the look is true of TO: what the
+# restore wrote has a later change time than all else.
+note_moved() {
+  local tree meta times
+  line_of "$SHADOW/looked" && read -r tree meta _ times <<<"$TEXT" && [ "$tree" = "$1" ] && [[ $times == *' end' ]] || return 0
+  slurp "$SHADOW/looked"
+  printf '%s %s - %s\n%s' "$2" "$meta" "$times" "${TEXT#*$'\n'}" >"$SHADOW/looked"
 }

@@ -156,7 +156,7 @@ reach() {
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
         # The index is linked with those of the others (keep_tree_ids).
-        printf '%s\n' "$GOAL" >"$SHADOW/tree.id" && : >"$OUT.known"
+        printf '%s\n' "$GOAL" >"$SHADOW/tree.id" && note_moved "$from_tree" "$GOAL" && : >"$OUT.known"
         return
       fi
     fi

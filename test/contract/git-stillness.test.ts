@@ -8,5 +8,5 @@ test(
   {
     timeout: 300_000,
   },
-  () => looksAreHeldAgainstGit(16, printedSeed('stillness')),
+  () => looksAreHeldAgainstGit(24, printedSeed('stillness')),
 );

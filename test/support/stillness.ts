@@ -1,13 +1,14 @@
 /**
- * What the one walk of a restore says (sandbox/capture/stillness.sh), held against a whole look with git: after every kind
- * of change, made by another process at a random instant before, in or after the look of the capture.
+ * What the one walk of a restore says (sandbox/capture/stillness.sh), and what a capture finds that follows the change times
+ * (sandbox/capture/follow.sh), held against a whole look with git: after every kind of change, made by another process at a
+ * random instant before, in or after the look of the capture.
  */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
 
-/** Bash, in a repository with the files a to e, d/f and d/g. `$x` differs every time. */
+/** Bash, in a repository with the files a to e, d/f and d/g, and deep/er/f, which is ignored. `$x` differs every time. */
 const CHANGES: Record<string, string> = {
   nothing: ':',
   append: 'echo $x >>a',
@@ -26,10 +27,31 @@ const CHANGES: Record<string, string> = {
   'a file moves': 'mv d/f d/f.moved || mv d/f.moved d/f',
   'a directory moves': 'mv m n || mv n m || { mkdir m && echo $x >m/in; }',
   'directories change places': 'mkdir -p p/one q; echo $x >p/one/f; mv p ../p; mv q p; mv ../p q',
+  'directories of the same shape change places':
+    'for s in s t; do mkdir -p u/$s/in; [ -f u/$s/in/f ] || echo $s$x >u/$s/in/f; done; mv u/s ../s.$x; mv u/t u/s; mv ../s.$x u/t; [ $((x % 2)) = 0 ] || echo $x >u/s/new',
   'an empty directory': 'mkdir -p void/$((x % 3))',
   'an empty directory goes': 'rm -rf void',
   'a link': 'ln -sfn target.$((x % 3)) link',
   'a link in place of a file': 'rm -f e; ln -s a e; rm -f e; echo 12345 >e; [ $((x % 2)) = 0 ] || ln -sf a e',
+  'a time in the past': 'echo $x >a; touch -d @1 a',
+  'in place, through an open file': 'exec 4<>b; printf %05d $((x % 99999)) >&4; exec 4>&-',
+  // What comes from elsewhere was put there in an earlier round, so its times are old.
+  'an old file from elsewhere': 'mv -f ../spare d/came.$((x % 4)); echo $x >../spare',
+  'an old directory from elsewhere':
+    'rm -rf d/tree.$((x % 3)); mv ../stock d/tree.$((x % 3)); mkdir -p ../stock/sub; echo $x >../stock/sub/f',
+  'a captured directory goes elsewhere or comes back': 'mv ../away d/tree.0 || mv d/tree.0 ../away',
+  'a file becomes a directory': 'rm -rf e; mkdir e && echo $x >e/in',
+  'a directory becomes a file': 'rm -rf e; echo $x >e',
+  'an ignored file': 'echo $x >>deep/er/f',
+  'a rule that ignores itself':
+    'printf ".gitignore\\n*.log\\n" >d/.gitignore; mkdir -p d/sub; echo $x >d/sub/x.log; echo $x >d/sub/y',
+  'a rule that ignored itself goes': 'rm -f d/.gitignore',
+  'a rule becomes a link': 'mv d/.gitignore d/rules; ln -s rules d/.gitignore',
+  'many files': 'for i in {1..40}; do echo $x >"d/many $i"; done',
+  'many files go': 'rm -f d/many*; echo $x >d/g',
+  'a special file': 'rm -f pipe; [ $((x % 2)) = 0 ] || mkfifo pipe',
+  'an unreadable file': 'chmod 000 a; [ $((x % 2)) = 0 ] || chmod 644 a',
+  'an index of the host that is forced': 'git add -f deep/er/f',
   'a rule': 'echo "rule$((x % 4))" >>.gitignore',
   'a rule that hides a file': 'echo "d/new.*" >d/.gitignore',
   'a rule goes': 'rm -f .gitignore d/.gitignore',
@@ -45,7 +67,7 @@ const CHANGES: Record<string, string> = {
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
 const program = (sandbox: string): string => `
 set -- "$PATH" /nowhere
-for file in shared/lib shared/host shared/discovery capture/shadow capture/working-tree capture/add capture/held capture/left-out capture/host-state capture/stillness capture/snapshot; do . '${sandbox}'$file.sh; done
+for file in shared/lib shared/host shared/discovery capture/shadow capture/working-tree capture/add capture/held capture/left-out capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
 SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config
@@ -57,20 +79,37 @@ change() {
   eval "$2"
 } >/dev/null 2>&1
 target=$(git write-tree)
+# What git finds with an index that knows nothing. The one of the looks stays as it was.
+whole() {
+  local UNSEEDED=1 SINCE='' known
+  slurp "$SHADOW/tree.id"
+  known=$TEXT
+  mv -f "$SHADOW/index" "$SHADOW/index.kept" && rm -f "$SHADOW/index.known"
+  snapshot '' >"$OUT.report" || return
+  SCRATCH="$TREE $META"
+  mv -f "$SHADOW/index.kept" "$SHADOW/index" && ln -f "$SHADOW/index" "$SHADOW/index.known" && printf %s "$known" >"$SHADOW/tree.id"
+}
+follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}"; }
 while read -r -u 5 delay x name && read -r -u 5 script; do
   stopwatch; until_then=$((MICROSECONDS + 100000))
   while [ "$name" = nothing ] && [ $MICROSECONDS -lt $until_then ]; do stopwatch; done
   enter || { echo "FAILED enter"; continue; }
   change "$delay" "$script" &
-  begin_look && snapshot $target >"$OUT.report" && note_look $target || { echo "FAILED look $name"; wait; continue; }
+  follow $target || { echo "FAILED look $name"; wait; continue; }
   tree=$TREE meta=$META
   wait
   enter || { echo "FAILED enter"; continue; }
   said=moved
   ! still $target $tree $meta 2>/dev/null || said=still
-  snapshot $target >"$OUT.report" || { echo "FAILED second look $name"; continue; }
-  if [ "$TREE $META" != "$tree $meta" ]; then truth=moved; else truth=still; fi
+  enter && follow '' || { echo "FAILED second look $name"; continue; }
+  how=asked; [ -z "$FOLLOWED" ] || how=followed
+  found="$TREE $META"
+  [ ! -s "$OUT.report" ] || { how=reported; tr '\\0' ' ' <"$OUT.report"; echo; }
+  enter && whole || { echo "FAILED whole look $name"; continue; }
+  if [ "$found" = "$SCRATCH" ]; then echo "$how right $name"; else echo "$how wrong $name: $found, $SCRATCH"; fi
+  if [ "$SCRATCH" != "$tree $meta" ]; then truth=moved; else truth=still; fi
   echo "$said $truth $name"
+  [ "$said $truth" != 'still moved' ] || { echo "  captured $tree $meta, now $SCRATCH"; git diff-tree -r "$tree" "\${SCRATCH% *}"; git diff-tree -r -p "$meta" "\${SCRATCH#* }"; } | sed 's/^/  /'
 done 5<"$RUN.rounds" 2>"$RUN.said"
 `;
 
@@ -79,7 +118,7 @@ export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Prom
   const random = randomFrom(seed);
   await using harness = await createHarness();
   harness.sh(
-    'git init -q -b main . && mkdir d && for f in a b c e d/f d/g; do echo 12345 >$f; done && git add -A && git commit -qm one',
+    'git init -q -b main . && mkdir -p d deep/er && for f in a b c e d/f d/g deep/er/f; do echo 12345 >$f; done && echo deep >.git/info/exclude && git add -A && git commit -qm one',
   );
   const names = Object.keys(CHANGES);
   const plan = Array.from({ length: rounds }, (_, round) => {
@@ -99,10 +138,16 @@ export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Prom
   const counted = (beginning: string) => said.filter((line) => line.startsWith(beginning)).length;
   expect(
     said.filter((line) => line.startsWith('still moved')),
-    `SEED=${seed}`,
+    `SEED=${seed} ${said.join('\n')}`,
   ).toEqual([]);
   // A change may stop a look; what matters is that most rounds say something, and that both answers occur.
   expect(counted('FAILED'), said.join('\n')).toBeLessThan(rounds / 10);
   expect(counted('moved moved')).toBeGreaterThan(rounds / 10);
   expect(counted('still still')).toBeGreaterThan(0);
+  // Of the looks that follow the times, none may find another tree than one that knows nothing.
+  expect(
+    said.filter((line) => / wrong /.test(line)),
+    `SEED=${seed}`,
+  ).toEqual([]);
+  expect(counted('followed right'), said.join('\n')).toBeGreaterThan(rounds / 8);
 };

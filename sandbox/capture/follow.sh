@@ -1,0 +1,161 @@
+# Brings the index of a shadow up to date from the change times alone. When the look before noted
+# when it began, whatever changed since has a later change time (stillness.sh). So git reads the
+# files and directories with such a time, and not everything. In any doubt add_all looks at
+# everything, as it does once for each chain of bundles.
+# shellcheck shell=bash
+
+# More touched paths, or names in touched directories, than this are left to git as a whole.
+FOLLOW_MOST=2000
+
+# last_look: SINCE is when the look before began, if the index is still the one that it left, the clock was
+# not set since, and nothing is mounted inside. Else it is empty. LATEST is a time after which the
+# mark of the look that begins now must have changed.
+SINCE='' LATEST=''
+last_look() {
+  local tree since offset last
+  SINCE=''
+  [ -n "$LOOK_BEGAN" ] && read -r tree _ _ since _ offset last <<<"$LOOKED" && [ "$last" = end ] || return 0
+  offset=$((${LOOK_BEGAN##* } - offset))
+  [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && known_index_tree && [ "$TREE" = "$tree" ] && no_mounts || return 0
+  last=${LOOK_BEGAN#* }
+  find_time "$since" && SINCE=$TEXT && find_time "${last% *}" && LATEST=$TEXT
+}
+
+# add_changed: the index as the working files are now. WHOLE asks for a look at everything.
+add_changed() {
+  FOLLOWED=''
+  [ -n "$SINCE" ] || { add_all && return; }
+  [ -n "$WHOLE" ] || add_followed || return
+  [ -z "$FOLLOWED" ] || return 0
+  sed -nz 's#^o[fl]/\./##p' "$OUT.touched" >"$OUT.old-times" && read_again && add_all
+}
+WHOLE=''
+
+# read_again: drops the entries of files whose change time is new and whose content claims to be older.
+# Git compares whole seconds: when such a file changed twice in one, and kept its size, git does not see it.
+read_again() {
+  [ ! -s "$OUT.old-times" ] || git update-index --force-remove -z --stdin <"$OUT.old-times" 2>>"$OUT.err"
+}
+
+# add_followed: adds what was touched. FOLLOWED tells that this was enough.
+add_followed() {
+  local path kind marked='' lines=() files=() directories=() names=() unknown=() old=() BRING=()
+  local -A known=()
+  [ -z "$RULES_NEW" ] && [ ${#BIG[@]} = 0 ] && [ ${#FORBIDDEN[@]} = 0 ] && [ ! -s "$OUT.find" ] && same_rules || return 0
+  mapfile -d '' -n $FOLLOW_MOST -t lines <"$OUT.touched" || return
+  [ ${#lines[@]} -lt $FOLLOW_MOST ] || return 0
+  for path in "${lines[@]}"; do
+    kind=${path%%/*} path=${path#*/./}
+    case $kind in
+      k) marked=1 ;;
+      f | l) files+=("$path") ;;
+      of | ol) files+=("$path") old+=("$path") ;;
+      d | od) directories+=("$path") ;;
+      *) return 0 ;;
+    esac
+  done
+  # Without its mark, the clocks of file system and machine disagree.
+  [ -n "$marked" ] || return 0
+  : >"$OUT.lost" || return
+  if [ ${#directories[@]} = 0 ]; then
+    [ ${#files[@]} -gt 0 ] || { FOLLOWED=1 && return; }
+    # Mostly these are captured files. Git refuses any other, and then nothing is written.
+    [ ${#old[@]} -gt 0 ] || bring "${files[@]}" || return
+    [ -z "$FOLLOWED" ] || return 0
+  else
+    names_of "${directories[@]}" && names_changed "${directories[@]}" || return
+    [ -z "$DOUBT" ] || return 0
+  fi
+  for path in "${files[@]}"; do [ -n "${known[$path]-}" ] || unknown+=("$path"); done
+  if [ ${#unknown[@]} -gt 0 ]; then
+    printf '%s\0' "${unknown[@]}" | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>"$OUT.add" || return
+    [ ! -s "$OUT.add" ] || return 0
+    while IFS= read -r -d '' path; do known[$path]=ignored; done <"$OUT.ignored"
+    for path in "${unknown[@]}"; do
+      [ -z "${known[$path]-}" ] || continue
+      # A directory that is new here may hold anything, whatever the times in it say.
+      [ -L "$path" ] || [ -f "$path" ] || return 0
+      names+=("$path")
+    done
+  fi
+  [ ${#names[@]} -gt 0 ] || { FOLLOWED=1 && return; }
+  list_into "$OUT.old-times" "${old[@]}" && read_again && BRING=(--add --remove) && bring "${names[@]}"
+}
+
+# bring PATH...: git looks at these, with the options BRING. FOLLOWED stays empty when it has anything to say.
+bring() {
+  local status=0
+  printf '%s\0' "$@" >"$OUT.brought" || return
+  git update-index "${BRING[@]}" -z --stdin <"$OUT.brought" 2>"$OUT.add" || status=$?
+  ! ended $status || return $status
+  [ $status != 0 ] || [ -s "$OUT.add" ] || FOLLOWED=1
+}
+
+# names_of DIRECTORY...: `known` gets what the capture before has directly in these directories: blob or tree.
+names_of() {
+  local path entry listed=()
+  : >"$OUT.names" || return
+  for path; do
+    if [ "$path" = . ]; then git ls-tree -z "$TREE" >>"$OUT.names" || return; else listed+=("$path/"); fi
+  done
+  [ ${#listed[@]} = 0 ] || git ls-tree -z "$TREE" -- "${listed[@]}" >>"$OUT.names" || return
+  # MODE TYPE ID<TAB>PATH
+  while IFS= read -r -d '' entry; do
+    path=${entry#*$'\t'} entry=${entry%%$'\t'*}
+    entry=${entry#* }
+    known[$path]=${entry%% *}
+  done <"$OUT.names"
+} 2>>"$OUT.err"
+
+# names_changed DIRECTORY...: compares with what is there now. `names` gets the captured files, there
+# or gone, `unknown` every other name. DOUBT tells that a captured directory is not the one that it was.
+names_changed() {
+  local path dir trees=0
+  DOUBT=1
+  for dir; do
+    [ -r "$dir" ] || return 0
+    for path in "$dir"/*; do
+      path=${path#./}
+      case $path in .git | .agent-shadow) continue ;; esac
+      [ -n "${known[$path]-}" ] || unknown+=("$path")
+    done
+    [ $((${#unknown[@]} + ${#known[@]})) -lt $FOLLOW_MOST ] || return 0
+  done
+  for path in "${!known[@]}"; do
+    if [ "${known[$path]}" = blob ]; then
+      names+=("$path")
+    else
+      trees=$((trees + 1))
+    fi
+  done
+  ! same_directories $trees || DOUBT=''
+}
+
+# same_directories COUNT: whether the captured directories directly in the touched ones, so many, still have their inode numbers.
+# A directory that another took the place of is a new one, and what it holds may have old times. Its
+# parent has a new time in any case.
+same_directories() {
+  local path entry left=$1 now=() before=()
+  local -A numbers=()
+  [ -f "$SHADOW/looked.directories" ] && mapfile -d '' -t now <"$OUT.directories" && mapfile -d '' -t before <"$SHADOW/looked.directories" || return
+  # An entry begins with a number and `/./`, which no path has in it, so lists that look equal are.
+  [ "${now[*]}" != "${before[*]}" ] || return 0
+  for entry in "${before[@]}"; do numbers[${entry#*/./}]=${entry%%/*}; done
+  for entry in "${now[@]}"; do
+    path=${entry#*/./}
+    [ "${known[$path]-}" = tree ] || continue
+    [ "${numbers[$path]-}" = "${entry%%/*}" ] || return
+    left=$((left - 1))
+  done
+  [ $left = 0 ]
+}
+
+# same_rules: whether the same files of rules are there as in the look before. What one that is gone
+# had hidden has no new time. Git of before 2.32 reads one that is a link, whose target may change.
+same_rules() {
+  local rules
+  slurp "$OUT.gitignores"
+  rules=$TEXT
+  slurp "$SHADOW/looked.rules"
+  [ "$TEXT" = "$rules" ] && [[ $'\n'$rules != *$'\n'l/* ]]
+}
