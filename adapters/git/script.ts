@@ -64,7 +64,7 @@ export const COMMANDS = {
     'capture/capture',
   ],
   restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],
-  settle: [...RESTORE, 'restore/mend', 'restore/restore'],
+  settle: [...RESTORE, 'restore/mend-host', 'restore/mend', 'restore/restore'],
   late: [
     ...HOST,
     'shared/discovery',

@@ -6,9 +6,6 @@
 # restore then runs, proves and undoes it like any other.
 # shellcheck shell=bash
 
-# Parts of the host state that move together.
-MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'state')
-
 # mend: decides the end (MENDED) and sets the targets of this restore. Fails when something is
 # missing; the problems name it.
 mend() {
@@ -153,48 +150,6 @@ mend_torn() {
   mv -f -- "$OUT.worked.part" "$OUT.worked"
 }
 
-# group_of META GROUP: GROUP_TEXT describes a group of parts in a host state; equal texts mean
-# equal states. Empty when there is no repository or no .git.
-group_of() {
-  local meta=$1 name
-  GROUP_TEXT=none
-  [ -n "$meta" ] || return 0
-  load_state "$meta" || return
-  [ "$T_KIND" != none ] || return 0
-  GROUP_TEXT=''
-  for name in $2; do
-    part_id "$meta" "$name" || return
-    GROUP_TEXT+="$name ${ID:--} "
-  done
-}
-
-# mend_host I: writes into $OUT.groups which groups of the host state have reached which end, and
-# counts everything.
-mend_host() {
-  local i=$1 group from to at reached unreached
-  reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return 1
-  # A half-written file still counts as written.
-  [ ! -s "$OUT.torn" ] || reached=$((reached + 1))
-  if [ "$FILES_ONLY" = 0 ]; then
-    for group in "${MEND_GROUPS[@]}"; do
-      group_of "${R_UNDO_META[i]}" "$group" && from=$GROUP_TEXT || return
-      group_of "${R_META[i]}" "$group" && to=$GROUP_TEXT || return
-      group_of "$META" "$group" && at=$GROUP_TEXT || return
-      [ "$from" != "$to" ] || continue
-      case $at in
-        "$to") reached=$((reached + 1)) ;;
-        "$from") unreached=$((unreached + 1)) ;;
-        *)
-          printf '.git (%s)\0' "${group%% *}" >>"$OUT.worked"
-          continue
-          ;;
-      esac
-      printf '%s\n' "$group" >>"$OUT.groups"
-    done
-  fi
-  printf '%s %s\n' "$reached" "$unreached" >"$OUT.counts"
-}
-
 # mend_goal I: writes tree and host state of the repository at the end into $OUT.goal-state; a
 # dash when it is not to exist there.
 mend_goal() {
@@ -245,7 +200,7 @@ mend_tree() {
 # mend_meta END OTHER TREE: META is the present host state, except that the parts that move are as
 # in END.
 mend_meta() {
-  local end=$1 other=$2 name group entry parents='' tree
+  local end=$1 other=$2 name group entry ENTRY parents='' tree
   : >"$OUT.mend.entries"
   git ls-tree "$META" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
   local -A replaced=([modes]=1 [empty]=1)
@@ -258,6 +213,10 @@ mend_meta() {
     while IFS= read -r entry; do
       name=${entry##*$'\t'}
       case $name in modes | empty) continue ;; esac
+      if [ "$name" = host ] && [ -n "${replaced[host]-}" ]; then
+        mend_refs "$end" "$other" || return 1
+        [ -z "$ENTRY" ] || entry="100644 blob $ENTRY"$'\t'host
+      fi
       [ -z "${replaced[$name]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"
     done <"$OUT.mend.meta"
   elif [ -n "${replaced[host]-}" ]; then

@@ -101,6 +101,31 @@ test('a commit made since stays, with its branch and its index; the files it did
   expect(readFileSync(`${harness.root}/app/mine`, 'utf8')).toBe('mine\n');
 });
 
+for (const end of ['undo', 'target'] as const)
+  test(`branches of which half had moved go to the ${end}, and those made or moved since stay`, async () => {
+    await using harness = await createHarness();
+    const { target, undo } = await twoStates(harness);
+    // As after the branches and before HEAD, in one; and work on another branch, in the other.
+    harness.sh('git update-ref -d refs/heads/topic; git branch since main', 'app');
+    harness.sh(
+      'git switch -qc since main -f; git commit -qm since --allow-empty; git update-ref -d refs/heads/topic',
+      'web',
+    );
+    const since = harness.sh('git rev-parse since', 'web');
+    const { report } = await harness.settle(undo, target, end);
+    expect(report).toMatchObject({ outcome: 'applied', problems: [], settled: { end } });
+    expect(report.settled?.kept).not.toContain('app/.git (host)');
+    expect(report.settled?.kept).toContain('web/.git (host)');
+    const branches = (name: string) =>
+      harness.sh('git branch --format="%(refname:short)"', name).trim().split('\n');
+    const expected = end === 'undo' ? ['main', 'since', 'topic'] : ['main', 'since'];
+    expect([branches('app'), branches('web')]).toEqual([expected, expected]);
+    expect(harness.sh('git symbolic-ref HEAD', 'app')).toBe(
+      `refs/heads/${end === 'undo' ? 'topic' : 'main'}\n`,
+    );
+    expect(harness.sh('git symbolic-ref HEAD; git rev-parse HEAD', 'web')).toBe(`refs/heads/since\n${since}`);
+  });
+
 test('a file that git had written half is nobody’s work', async () => {
   await using harness = await createHarness();
   harness.sh('mkdir app; cd app; git init -q -b main .; seq 1 9999 > big; echo x > x');

@@ -4,30 +4,49 @@ import { files, gitState } from './fingerprint.ts';
 import { createHarness } from './git-harness.ts';
 import { mortalGit } from './mortal-git.ts';
 
-const NAMES = ['app', 'app/pkg', 'other'];
+/** Two states of a few repositories, made by a shell in the projects root. */
+interface TwoStates {
+  names: readonly string[];
+  first: string;
+  second: string;
+}
 
 /** A repository that moves, with one inside it that goes, and one beside it that goes. */
-const FIRST = `mkdir app; cd app; git init -q -b main .; mkdir pkg; echo p > pkg/p; echo q > pkg/q; echo f > f; seq 900 > long; git add -A; git commit -qm one; chmod 600 f`;
-const SECOND = `cd app; cd pkg; git init -q -b main .; echo r > r; rm q; echo 2 > p; git add -A; git commit -qm in; cd ..
+const MOVING: TwoStates = {
+  names: ['app', 'app/pkg', 'other'],
+  first: `mkdir app; cd app; git init -q -b main .; mkdir pkg; echo p > pkg/p; echo q > pkg/q; echo f > f; seq 900 > long; git add -A; git commit -qm one; chmod 600 f`,
+  second: `cd app; cd pkg; git init -q -b main .; echo r > r; rm q; echo 2 > p; git add -A; git commit -qm in; cd ..
 echo 2 > f; chmod 644 f; seq 5 999 > long; git switch -qc topic; git commit -qam two; echo new > new; git add new; mkdir hollow
-git init -q ../other; echo o > ../other/o`;
+git init -q ../other; echo o > ../other/o`,
+};
+
+/** Branches that come, go, move and lead to others; a merge in progress that becomes a bisect with a detached HEAD. */
+export const REFS: TwoStates = {
+  names: ['app'],
+  first: `mkdir app; cd app; git init -q -b main .; echo f > f; git add f; git commit -qm one; git branch kept; git branch gone; git branch moved
+git symbolic-ref refs/heads/leads refs/heads/kept; git switch -qc side; echo s > f; git commit -qam side; git switch -q main; echo m > f; git commit -qam main
+git merge -q side || :`,
+  second: `cd app; git merge --abort; git branch -q -D gone side; git branch -f moved main; git branch come; git symbolic-ref refs/heads/leads refs/heads/main
+git switch -q --detach HEAD; git bisect start -q HEAD kept >/dev/null; git pack-refs --all; echo 2 > f`,
+};
 
 /** Every how many calls of git it is killed once. Answers at which ends it was found. */
 export const settleKilled = async (
   every: number,
   offset: number,
+  { names, first, second }: TwoStates = MOVING,
 ): Promise<{ deaths: number; ends: Set<string> }> => {
   using mortal = mortalGit();
   await using harness = await createHarness({ env: mortal.env });
   const world = (): string[] =>
     [
       ...files(harness.root),
-      ...NAMES.flatMap((name) => gitState(`${harness.root}/${name}`).map((line) => `${name}: ${line}`)),
+      ...names.flatMap((name) => gitState(`${harness.root}/${name}`).map((line) => `${name}: ${line}`)),
     ].filter((line) => !/mine/.test(line));
-  harness.sh(FIRST);
+  harness.sh(first);
   const target = await harness.capture();
   const atTarget = world();
-  harness.sh(SECOND);
+  harness.sh(second);
   const undo = await harness.capture();
   const atUndo = world();
   const ends = new Set<string>();
