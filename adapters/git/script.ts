@@ -19,6 +19,7 @@ const CAPTURE = [
   'shared/discovery',
   'shared/beside',
   'capture/shadow',
+  'capture/borrowed',
   'capture/working-tree',
   'capture/add',
   'capture/held',

@@ -9,10 +9,10 @@ snapshot() {
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
-    borrow_host && copy_host_index || return
+    borrow_host && mend_borrowed && copy_host_index || return
     [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   else
-    drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
+    drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" && mend_borrowed || return
   fi
   look || return
   # A rules file written from here on is newer than this marker. The marker gets its final name

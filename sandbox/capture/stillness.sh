@@ -57,9 +57,9 @@ still() {
   [ "$target" != - ] || target=$1
   [ "$tree $meta $target $last" = "$2 $3 $1 end" ] && clock_offset || return
   offset=$((OFFSET - offset))
-  [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && known_index_tree && [ "$TREE" = "$tree" ] || return
+  [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] || return
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
-  write_excludes "${NESTED[@]}" "${HELD[@]}" && borrow_host && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
+  borrow_host && mend_borrowed && known_index_tree && [ "$TREE" = "$tree" ] && write_excludes "${NESTED[@]}" "${HELD[@]}" && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
   slurp "$SHADOW/looked"
   [ "${TEXT#*$'\n'}" = "$HOST_KEY" ] && no_mounts && untouched "$at" "$latest" || return
   pass_on "$SHADOW/looked.modes" >"$OUT.modes" && pass_on "$SHADOW/looked.empty" >"$OUT.empty" && : >"$OUT.left-out" && : >"$OUT.report" || return

@@ -38,3 +38,86 @@ describe('a repository whose .git was deleted', () => {
     expect(files(harness.root)).toEqual(before);
   });
 });
+
+const NEW = 'git init -q -b main tree; cd tree';
+/** Single objects that stay, at least one in nearly every directory of objects. */
+const KEEP =
+  'git config gc.auto 0; (mkdir ../kept; cd ../kept; seq 700 | split -l 1 -a 3); git update-ref refs/heads/kept $(git commit-tree -m kept $(ls ../kept/* | git hash-object -w --stdin-paths | cat -n | sed "s/ *\\([0-9]*\\)\\t\\(.*\\)/100644 blob \\2\\t\\1/" | git mktree)); rm -r ../kept';
+const LEND =
+  'git clone -q --bare . ../other; realpath ../other/objects > .git/objects/info/alternates; rm -r .git/objects/??';
+const TAKE_BACK = 'git update-ref -d HEAD; git rm -rq --cached .; git reflog expire --all --expire=now';
+
+interface Loss {
+  name: string;
+  /** Makes the repository, and goes there. */
+  begin: string;
+  /** After its first commit. */
+  then: string;
+  lose: string;
+}
+
+/** What takes objects away that captures borrow. The files stay as they are, and are old enough that git does not read them again. */
+const LOSSES: Loss[] = [
+  {
+    name: 'a git directory elsewhere that was deleted',
+    begin: 'git init -q -b main --separate-git-dir store tree; cd tree',
+    then: ':',
+    lose: 'rm -rf ../store',
+  },
+  { name: 'a .git that was deleted', begin: NEW, then: ':', lose: 'rm -rf .git' },
+  { name: 'a .git that was made anew', begin: NEW, then: ':', lose: 'rm -rf .git; git init -q -b main' },
+  {
+    name: 'a commit that was taken back and collected',
+    begin: NEW,
+    then: ':',
+    lose: `${TAKE_BACK}; git gc -q --prune=now`,
+  },
+  {
+    name: 'a commit that was taken back and pruned beside others',
+    begin: `${NEW}; ${KEEP}`,
+    then: ':',
+    lose: `${TAKE_BACK}; git prune --expire=now`,
+  },
+];
+
+/** Git cannot use the repository itself any more. */
+const LENT: Loss = {
+  name: 'objects of another repository that was deleted',
+  begin: NEW,
+  then: LEND,
+  lose: 'rm -rf ../other',
+};
+
+describe('captures on objects that are gone', () => {
+  test.each([...LOSSES, LENT])('$name: one that the target does not have', async ({ begin, then, lose }) => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh(
+      `${begin}; mkdir d; echo s > d/s; echo t > t; touch -d yesterday d/s t; git add .; git commit -qm s; ${then}`,
+    );
+    await harness.capture();
+    harness.sh(lose, 'tree');
+    const after = files(harness.root);
+    const { undo } = await applies(harness, first);
+    expect(existsSync(`${harness.root}/tree`)).toBe(false);
+    harness.sh('rm -rf .agent-shadow');
+    await applies(harness, undo);
+    expect(files(harness.root)).toEqual(after);
+  });
+
+  test.each(LOSSES)('$name: one that changed beside them', async ({ begin, then, lose }) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(
+      `${begin}; mkdir d; echo s > d/s; echo t > d/t; touch -d yesterday d/s; git add .; git commit -qm s; ${then}; echo new > d/t`,
+    );
+    const first = await harness.capture();
+    harness.sh('echo other > d/t; touch -d today d/t; git add d/t; git commit -qm t', 'tree');
+    await harness.capture();
+    harness.sh(lose, 'tree');
+    const after = files(harness.root);
+    const { undo } = await applies(harness, first, { filesOnly: true });
+    expect(harness.sh('cat d/s d/t', 'tree')).toBe('s\nnew\n');
+    await applies(harness, undo, { filesOnly: true });
+    expect(files(harness.root)).toEqual(after);
+  });
+});
