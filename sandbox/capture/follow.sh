@@ -39,7 +39,7 @@ read_again() {
 
 # add_followed: adds what was touched. FOLLOWED tells that this was enough.
 add_followed() {
-  local path kind marked='' lines=() files=() directories=() names=() unknown=() old=() BRING=()
+  local path kind marked='' lines=() files=() directories=() entries=() names=() unknown=() old=() BRING=()
   local -A known=()
   [ -z "$RULES_NEW" ] && [ ${#BIG[@]} = 0 ] && [ ${#FORBIDDEN[@]} = 0 ] && [ ! -s "$OUT.find" ] && same_rules || return 0
   mapfile -d '' -n $FOLLOW_MOST -t lines <"$OUT.touched" || return
@@ -91,43 +91,55 @@ bring() {
   [ $status != 0 ] || [ -s "$OUT.add" ] || FOLLOWED=1
 }
 
-# names_of DIRECTORY...: `known` gets what the capture before has directly in these directories: blob or tree.
+# names_of DIRECTORY...: `entries` gets what the capture before has directly in these directories.
 names_of() {
-  local path entry listed=()
+  local path listed=()
   : >"$OUT.names" || return
   for path; do
     if [ "$path" = . ]; then git ls-tree -z "$TREE" >>"$OUT.names" || return; else listed+=("$path/"); fi
   done
   [ ${#listed[@]} = 0 ] || git ls-tree -z "$TREE" -- "${listed[@]}" >>"$OUT.names" || return
   # MODE TYPE ID<TAB>PATH
-  while IFS= read -r -d '' entry; do
-    path=${entry#*$'\t'} entry=${entry%%$'\t'*}
-    entry=${entry#* }
-    known[$path]=${entry%% *}
-  done <"$OUT.names"
+  mapfile -d '' -t entries <"$OUT.names"
 } 2>>"$OUT.err"
+
+# same_names: whether what is there now (here) has the names of `entries`, all of which are files. Then
+# `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way.
+same_names() {
+  local path now before kinds=("${entries[@]%%$'\t'*}") paths=("${entries[@]#*$'\t'}")
+  [ ${#here[@]} -gt 0 ] && [ ${#here[@]} = ${#paths[@]} ] && [[ ${kinds[*]} != *' tree '* && ${kinds[*]} != *' commit '* ]] || return
+  # No path has `/./` in it, so texts that are equal are equal lists.
+  printf -v now '/./%s' "${here[@]}"
+  printf -v before '/./%s' "${paths[@]}"
+  [ "$now" = "$before" ] || return
+  names=("${paths[@]}")
+  for path in "${files[@]}"; do [[ $now/./ != *"/./$path/./"* ]] || known[$path]=blob; done
+}
 
 # names_changed DIRECTORY...: compares with what is there now. `names` gets the captured files, there
 # or gone, `unknown` every other name. DOUBT tells that a captured directory is not the one that it was.
 names_changed() {
-  local path dir trees=0
+  local path dir entry trees=0 here=()
   DOUBT=1
   for dir; do
     [ -r "$dir" ] || return 0
-    for path in "$dir"/*; do
-      path=${path#./}
-      case $path in .git | .agent-shadow) continue ;; esac
-      [ -n "${known[$path]-}" ] || unknown+=("$path")
-    done
-    [ $((${#unknown[@]} + ${#known[@]})) -lt $FOLLOW_MOST ] || return 0
-  done
-  for path in "${!known[@]}"; do
-    if [ "${known[$path]}" = blob ]; then
-      names+=("$path")
+    if [ "$dir" = . ]; then
+      for path in *; do case $path in .git | .agent-shadow) ;; *) here+=("$path") ;; esac done
     else
-      trees=$((trees + 1))
+      here+=("$dir"/*)
     fi
+    [ $((${#here[@]} + ${#entries[@]})) -lt $FOLLOW_MOST ] || return 0
   done
+  ! same_names || { DOUBT='' && return; }
+  for entry in "${entries[@]}"; do
+    path=${entry#*$'\t'}
+    case $entry in
+      ??????' blob '*) names+=("$path") && known[$path]=blob ;;
+      ??????' tree '*) trees=$((trees + 1)) && known[$path]=tree ;;
+      *) return 0 ;;
+    esac
+  done
+  for path in "${here[@]}"; do [ -n "${known[$path]-}" ] || unknown+=("$path"); done
   ! same_directories $trees || DOUBT=''
 }
 

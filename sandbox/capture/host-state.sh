@@ -164,7 +164,7 @@ host_key() {
 
 # host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
 host_state() {
-  local key line text lists ids parents='' tree tip tips others=''
+  local key line text lists ids entries parents='' tree tip tips others=''
   host_key || return
   key=$HOST_KEY
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ] || [ -s "$OUT.left-out" ]; then
@@ -196,13 +196,12 @@ host_state() {
   lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes")
   text=$(git hash-object -w --no-filters -- "${lists[@]}") && mapfile -t ids <<<"$text" || return
   [ ${#ids[@]} = 6 ] || return 1
-  tree=$({
-    printf '100644 blob %s\thost\n100644 blob %s\tmodes\n100644 blob %s\tempty\n' "${ids[0]}" "${ids[1]}" "${ids[2]}"
-    [ ! -s "$OUT.left-out" ] || printf '100644 blob %s\tleft-out\n' "${ids[3]}"
-    [ ! -s "$OUT.shallow" ] || printf '100644 blob %s\tshallow\n' "${ids[4]}"
-    [ ! -s "$OUT.remotes" ] || printf '100644 blob %s\tremotes\n' "${ids[5]}"
-    printf '%s%s' "$INDEX_PART" "$STATE_PART"
-  } | git mktree --missing) || return
+  printf -v entries '100644 blob %s\t%s\n' "${ids[0]}" host "${ids[1]}" modes "${ids[2]}" empty
+  [ ! -s "$OUT.left-out" ] || entries+="100644 blob ${ids[3]}"$'\tleft-out\n'
+  [ ! -s "$OUT.shallow" ] || entries+="100644 blob ${ids[4]}"$'\tshallow\n'
+  [ ! -s "$OUT.remotes" ] || entries+="100644 blob ${ids[5]}"$'\tremotes\n'
+  entries+=$INDEX_PART$STATE_PART
+  tree=$(git mktree --missing <<<"${entries%$'\n'}") || return
   # Host HEAD first, then every other tip that exists: commits that the agent made travel with the
   # capture.
   tips=$HEAD_COMMIT
@@ -221,7 +220,8 @@ host_state() {
   fi
   META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
     | git hash-object -t commit -w --stdin) || return
-  printf '%s' "$key" >"$SHADOW/meta.key" && printf '%s' "$META" >"$SHADOW/meta.id"
+  # A restore reads the entries here, and only without them from git.
+  printf '%s\n%send\n' "$META" "$entries" >"$SHADOW/meta.parts" && printf '%s' "$key" >"$SHADOW/meta.key" && printf '%s' "$META" >"$SHADOW/meta.id"
 }
 
 # list_remotes: addresses of remotes travel, credentials inside them do not.

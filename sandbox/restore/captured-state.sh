@@ -8,12 +8,16 @@ declare -A PARTS=()
 # part_id META NAME: ID is the object id of one entry of the host state, or empty when there is
 # none.
 part_id() {
-  local id name
+  local id name TEXT
   ID=''
   [ -n "$1" ] || return 0
   if [ -z "${PARTS[$1]-}" ]; then
-    git ls-tree "$1" >"$OUT.parts" 2>>"$OUT.err" || return
-    while IFS=$'\t' read -r id name; do PARTS[$1/$name]=${id##* }; done <"$OUT.parts"
+    slurp "${SHADOW-}/meta.parts"
+    if [[ $TEXT != "$1"$'\n'*$'\n'end$'\n' ]]; then
+      git ls-tree "$1" >"$OUT.parts" 2>>"$OUT.err" || return
+      slurp "$OUT.parts"
+    fi
+    while IFS=$'\t' read -r id name; do [ -z "$name" ] || PARTS[$1/$name]=${id##* }; done <<<"$TEXT"
     PARTS[$1]='read'
   fi
   ID=${PARTS[$1/$2]-}

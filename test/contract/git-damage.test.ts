@@ -30,6 +30,28 @@ const DAMAGE = {
   'a .git that is a file which leads nowhere': 'rm -rf .git; echo gitdir: /nowhere > .git',
 };
 
+const KEPT = {
+  gone: 'rm meta.parts',
+  'cut off': 'truncate -s -9 meta.parts',
+  'of another state': 'cp ../other.parts meta.parts',
+};
+
+describe('the entries of a host state that a shadow keeps', () => {
+  for (const [what, damage] of Object.entries(KEPT))
+    test(`${what}: they are read from git`, async () => {
+      await using harness = await withRepositories(['app']);
+      harness.sh('chmod 600 f.txt; mkdir void; git branch other', 'app');
+      const before = world(harness, ['app']);
+      const first = await harness.capture();
+      harness.sh('cp session-s1/meta.parts other.parts', 'app/.agent-shadow');
+      harness.sh('chmod 644 f.txt; rmdir void; git branch -D other; echo x > f.txt', 'app');
+      await harness.capture();
+      harness.sh(damage, 'app/.agent-shadow/session-s1');
+      await applies(harness, first);
+      expect(world(harness, ['app'])).toEqual(before);
+    });
+});
+
 describe('host repositories that broke', () => {
   for (const [what, damage] of Object.entries(DAMAGE))
     test(`${what}: the rollback gives back what the target holds`, async () => {

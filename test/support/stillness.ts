@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
 
-/** Bash, in a repository with the files a to e, d/f and d/g, and deep/er/f, which is ignored. `$x` differs every time. */
+/** Bash, in a repository with the files a to e, d/f and d/g, leaf/f to leaf/h, and deep/er/f, which is ignored. `$x` differs every time. */
 const CHANGES: Record<string, string> = {
   nothing: ':',
   append: 'echo $x >>a',
@@ -25,6 +25,12 @@ const CHANGES: Record<string, string> = {
   'a new file': 'echo $x >d/new.$((x % 5))',
   'a file goes': 'rm -f d/new.*',
   'a file moves': 'mv d/f d/f.moved || mv d/f.moved d/f',
+  'a file moves among files': 'mv leaf/f leaf/moved || mv leaf/moved leaf/f',
+  'one of some files goes, another comes':
+    'if [ -e leaf/g ]; then rm leaf/g; echo $x >leaf/later; else rm leaf/later; echo $x >leaf/g; fi',
+  'an old file in place of one among files': 'mv -f ../spare leaf/h; echo $x >../spare',
+  'two of some files change places': 'mv leaf/f ../leaf; mv leaf/h leaf/f; mv ../leaf leaf/h',
+  'some files go': 'rm -f leaf/f leaf/moved leaf/g; [ $((x % 2)) = 0 ] || echo $x >leaf/f',
   'a directory moves': 'mv m n || mv n m || { mkdir m && echo $x >m/in; }',
   'directories change places': 'mkdir -p p/one q; echo $x >p/one/f; mv p ../p; mv q p; mv ../p q',
   'directories of the same shape change places':
@@ -118,7 +124,7 @@ export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Prom
   const random = randomFrom(seed);
   await using harness = await createHarness();
   harness.sh(
-    'git init -q -b main . && mkdir -p d deep/er && for f in a b c e d/f d/g deep/er/f; do echo 12345 >$f; done && echo deep >.git/info/exclude && git add -A && git commit -qm one',
+    'git init -q -b main . && mkdir -p d leaf deep/er && for f in a b c e d/f d/g leaf/f leaf/g leaf/h deep/er/f; do echo 12345 >$f; done && echo deep >.git/info/exclude && git add -A && git commit -qm one',
   );
   const names = Object.keys(CHANGES);
   const plan = Array.from({ length: rounds }, (_, round) => {
