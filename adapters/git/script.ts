@@ -43,6 +43,7 @@ const RESTORE = [
   'restore/asides',
   'restore/place-new',
   'restore/move-files',
+  'restore/host-locks',
   'restore/move-index',
   'restore/shared-refs',
   'restore/move-host',

@@ -56,10 +56,19 @@ set_aside() {
   mkdir -p -- "$place" && mv -- "$1" "$(mktemp -d "$place/XXXXXX")/"
 }
 
-# move_refs: moves branches and HEAD of the host to T_*. Their present values were compared with
-# the capture made just before. Compare and swap turns a later move by another process into an
-# error.
+# move_refs: moves branches and HEAD of the host to T_*. Git fails where a lock is left over from a
+# crash. Then the lock is removed, and what is left is moved.
 move_refs() {
+  local status=0
+  try_refs || status=$?
+  [ $status != 0 ] || return 0
+  free_ref_locks || return $status
+  try_refs
+}
+
+# try_refs: moves them. Their present values were compared with the capture made just before.
+# Compare and swap turns a later move by another process into an error.
+try_refs() {
   local id ref symrefs=() N_REF N_COMMIT N_BRANCHES
   # Linked worktrees share their branches. The second one finds them already in place.
   exec 8>"$RUN/refs.lock" && flock 8 || return 1
@@ -105,26 +114,6 @@ move_refs() {
       ;;
   esac
   exec 8>&-
-}
-
-# live_git: whether a git process works in this repository right now.
-live_git() {
-  local process where
-  for process in /proc/[0-9]*; do
-    [ -r "$process/comm" ] || continue
-    case $(<"$process/comm") in git | git-*) ;; *) continue ;; esac
-    where=$(cd -P -- "$process/cwd" 2>/dev/null && pwd) || continue
-    [ "${process#/proc/}" != "$$" ] && [[ $where/ == "$PWD/"* ]] && return 0
-  done 2>/dev/null
-  return 1
-}
-
-# free_host_lock: removes an index.lock that no process holds, since it is left over from a crash.
-# A live lock stops us.
-free_host_lock() {
-  [ -e "$HG/index.lock" ] || return 0
-  ! live_git || return 1
-  rm -f -- "$HG/index.lock"
 }
 
 # move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress.

@@ -26,7 +26,7 @@ const TURNS = [
   // Commands in the sandbox that fail: git-restore-faults.test.ts.
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
-  ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent'],
+  ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
   // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, client-session.test.ts a turn that is taken back, and people-api.test.ts people.
   [
     'rollback-concurrency',
