@@ -20,8 +20,8 @@ const withBranches = async () => {
   return harness;
 };
 
-/** A git that waits for its input in a directory, as one that is at work there. */
-const waitingGit = async (directory: string) => {
+/** Does something while a git waits for its input in a directory, as one that is at work there. */
+const besideGit = async (directory: string, act: () => Promise<void>): Promise<void> => {
   const git = spawn('git', ['cat-file', '--batch-check'], {
     cwd: directory,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -29,12 +29,12 @@ const waitingGit = async (directory: string) => {
   });
   git.stdin.write('HEAD\n');
   await once(git.stdout, 'data');
-  return {
-    [Symbol.asyncDispose]: async () => {
-      git.stdin.end();
-      await once(git, 'exit');
-    },
-  };
+  try {
+    await act();
+  } finally {
+    git.stdin.end();
+    await once(git, 'exit');
+  }
 };
 
 test.each([LOCKS.join(' '), ...LOCKS])('a rollback gets past %s, which a killed git left', async (locks) => {
@@ -57,14 +57,13 @@ test.each(LOCKS)('a rollback leaves %s to a live git, and changes nothing', asyn
   harness.sh(MOVES, 'app');
   harness.sh(`touch ${lock}`, 'app');
   const before = world(harness, ['app']);
-  {
-    await using _live = await waitingGit(`${harness.root}/app/src`);
+  await besideGit(`${harness.root}/app/src`, async () => {
     const { report } = await harness.rollback(first);
     expect(report.outcome).toBe('reverted');
     expect(JSON.stringify(report)).toMatch(/lock|File exists/);
     expect(existsSync(`${harness.root}/app/${lock}`)).toBe(true);
     expect(world(harness, ['app'])).toEqual(before);
-  }
+  });
   await applies(harness, first);
 });
 
@@ -76,11 +75,10 @@ test.each(['absolute', 'relative'])(
     if (path === 'relative') harness.sh('echo ../../../../linked/.git > .git/worktrees/linked/gitdir', 'app');
     const first = await harness.capture();
     harness.sh('git branch -qD gone; git branch -q other; touch .git/packed-refs.lock', 'app');
-    {
-      await using _live = await waitingGit(`${harness.root}/linked`);
+    await besideGit(`${harness.root}/linked`, async () => {
       expect((await harness.rollback(first)).report.outcome).toBe('reverted');
       expect(existsSync(`${harness.root}/app/.git/packed-refs.lock`)).toBe(true);
-    }
+    });
     await applies(harness, first);
   },
 );

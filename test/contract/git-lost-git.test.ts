@@ -52,7 +52,7 @@ interface Loss {
   /** Makes the repository, and goes there. */
   begin: string;
   /** After its first commit. */
-  then: string;
+  finish: string;
   lose: string;
 }
 
@@ -61,21 +61,21 @@ const LOSSES: Loss[] = [
   {
     name: 'a git directory elsewhere that was deleted',
     begin: 'git init -q -b main --separate-git-dir store tree; cd tree',
-    then: ':',
+    finish: ':',
     lose: 'rm -rf ../store',
   },
-  { name: 'a .git that was deleted', begin: NEW, then: ':', lose: 'rm -rf .git' },
-  { name: 'a .git that was made anew', begin: NEW, then: ':', lose: 'rm -rf .git; git init -q -b main' },
+  { name: 'a .git that was deleted', begin: NEW, finish: ':', lose: 'rm -rf .git' },
+  { name: 'a .git that was made anew', begin: NEW, finish: ':', lose: 'rm -rf .git; git init -q -b main' },
   {
     name: 'a commit that was taken back and collected',
     begin: NEW,
-    then: ':',
+    finish: ':',
     lose: `${TAKE_BACK}; git gc -q --prune=now`,
   },
   {
     name: 'a commit that was taken back and pruned beside others',
     begin: `${NEW}; ${KEEP}`,
-    then: ':',
+    finish: ':',
     lose: `${TAKE_BACK}; git prune --expire=now`,
   },
 ];
@@ -84,31 +84,34 @@ const LOSSES: Loss[] = [
 const LENT: Loss = {
   name: 'objects of another repository that was deleted',
   begin: NEW,
-  then: LEND,
+  finish: LEND,
   lose: 'rm -rf ../other',
 };
 
 describe('captures on objects that are gone', () => {
-  test.each([...LOSSES, LENT])('$name: one that the target does not have', async ({ begin, then, lose }) => {
-    await using harness = await withTwoFiles(['app']);
-    const first = await harness.capture();
-    harness.sh(
-      `${begin}; mkdir d; echo s > d/s; echo t > t; touch -d yesterday d/s t; git add .; git commit -qm s; ${then}`,
-    );
-    await harness.capture();
-    harness.sh(lose, 'tree');
-    const after = files(harness.root);
-    const { undo } = await applies(harness, first);
-    expect(existsSync(`${harness.root}/tree`)).toBe(false);
-    harness.sh('rm -rf .agent-shadow');
-    await applies(harness, undo);
-    expect(files(harness.root)).toEqual(after);
-  });
+  test.each([...LOSSES, LENT])(
+    '$name: one that the target does not have',
+    async ({ begin, finish, lose }) => {
+      await using harness = await withTwoFiles(['app']);
+      const first = await harness.capture();
+      harness.sh(
+        `${begin}; mkdir d; echo s > d/s; echo t > t; touch -d yesterday d/s t; git add .; git commit -qm s; ${finish}`,
+      );
+      await harness.capture();
+      harness.sh(lose, 'tree');
+      const after = files(harness.root);
+      const { undo } = await applies(harness, first);
+      expect(existsSync(`${harness.root}/tree`)).toBe(false);
+      harness.sh('rm -rf .agent-shadow');
+      await applies(harness, undo);
+      expect(files(harness.root)).toEqual(after);
+    },
+  );
 
-  test.each(LOSSES)('$name: one that changed beside them', async ({ begin, then, lose }) => {
+  test.each(LOSSES)('$name: one that changed beside them', async ({ begin, finish, lose }) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(
-      `${begin}; mkdir d; echo s > d/s; echo t > d/t; touch -d yesterday d/s; git add .; git commit -qm s; ${then}; echo new > d/t`,
+      `${begin}; mkdir d; echo s > d/s; echo t > d/t; touch -d yesterday d/s; git add .; git commit -qm s; ${finish}; echo new > d/t`,
     );
     const first = await harness.capture();
     harness.sh('echo other > d/t; touch -d today d/t; git add d/t; git commit -qm t', 'tree');
