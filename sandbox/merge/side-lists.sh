@@ -53,7 +53,7 @@ entries_of() {
   local -n of_entries=$2
   shift 2
   [ $# -gt 0 ] || return 0
-  printf '%s\0' "$@" | xargs -0 git --literal-pathspecs ls-tree -t -z "$tree" -- >"$OUT.entries" 2>>"$OUT.err" || return
+  printf '%s\0' "$@" >"$OUT.operands" && xargs -0 git --literal-pathspecs ls-tree -t -z "$tree" -- <"$OUT.operands" >"$OUT.entries" 2>>"$OUT.err" || return
   while IFS= read -r -d '' line; do of_entries[./${line#*$'\t'}]=${line%% *}; done <"$OUT.entries"
 }
 

@@ -74,7 +74,7 @@ sum_files() {
 
 # with_paths COMMAND...: runs it with the paths in the array of that name. Few need no xargs.
 with_paths() {
-  if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" | xargs -0 "$@"; fi
+  if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" >"$RUN/operands" && xargs -0 "$@" <"$RUN/operands"; fi
 }
 declare -A SUMS=()
 

@@ -234,8 +234,8 @@ mend_meta() {
       [[ $entry != 'parent '* || $parents == *"$entry"$'\n'* ]] || parents+=$entry$'\n'
     done <"$OUT.mend.commit"
   done
-  META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
-    | git hash-object -t commit -w --stdin)
+  printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" >"$OUT.mend.commit" || return
+  META=$(git hash-object -t commit -w --stdin <"$OUT.mend.commit")
 }
 
 # mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, except for lines

@@ -130,7 +130,7 @@ drop_directories() {
   done
   [ ${#left[@]} -gt 0 ] || return 0
   : >"$RUN/dropped"
-  printf '%s\0' "${left[@]}" | sort -zr | xargs -0 rmdir --ignore-fail-on-non-empty -- 2>>"$OUT.err"
+  printf '%s\0' "${left[@]}" >"$OUT.operands" && sort -zr -o "$OUT.operands" -- "$OUT.operands" && xargs -0 rmdir --ignore-fail-on-non-empty -- <"$OUT.operands" 2>>"$OUT.err"
 }
 
 # old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.

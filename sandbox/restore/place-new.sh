@@ -133,7 +133,8 @@ inherit_groups() {
   done <"$OUT.new"
   [ ${#among[@]} -gt 0 ] || return 0
   # One that another process removed meanwhile is for the proof to find.
-  printf '%s\0' "${!among[@]}" | xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
+  printf '%s\0' "${!among[@]}" >"$OUT.operands" || return
+  xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find <"$OUT.operands" >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
   [ $status != 123 ] || status=1
   walked $status "$OUT.groups-err" || return
   while IFS= read -r -d '' dir; do
@@ -142,6 +143,6 @@ inherit_groups() {
       path=./$path
       [ "${path%/*}" != "$dir" ] || here+=("$path")
     done <"$OUT.new"
-    printf '%s\0' "${here[@]}" | xargs -0 chgrp -h -- "$group" 2>>"$OUT.err" || return
+    printf '%s\0' "${here[@]}" >"$OUT.operands" && xargs -0 chgrp -h -- "$group" <"$OUT.operands" 2>>"$OUT.err" || return
   done <"$OUT.groups-of"
 }

@@ -116,14 +116,14 @@ put_aside() {
     fi
     among[$dir]+=" $n"
   done
-  (cd -- "$PLACE/files" && printf '%s\0' "${!among[@]}" | xargs -0 mkdir -p --) 2>>"$OUT.err" || return
+  printf '%s\0' "${!among[@]}" >"$OUT.operands" && (cd -- "$PLACE/files" && xargs -0 mkdir -p -- <"$OUT.operands") 2>>"$OUT.err" || return
   for dir in "${!among[@]}"; do
     here=()
     for n in ${among[$dir]}; do
       path=${paths[n]}
       if [ -e "$path" ] || [ -L "$path" ]; then here+=("$path"); fi
     done
-    [ ${#here[@]} -eq 0 ] || printf '%s\0' "${here[@]}" | xargs -0 mv -t "$PLACE/files/$dir" -- 2>>"$OUT.err" || return
+    [ ${#here[@]} -eq 0 ] || { printf '%s\0' "${here[@]}" >"$OUT.operands" && xargs -0 mv -t "$PLACE/files/$dir" -- <"$OUT.operands" 2>>"$OUT.err"; } || return
   done
   [ $# = 2 ] || return 0
   for path in "${paths[@]}"; do

@@ -17,6 +17,18 @@ import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
 
+/** Every script of the sandbox without its comments, with the functions that it defines. */
+const scripts = () => {
+  const folder = new URL('../../sandbox/', import.meta.url);
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.sh'))
+    .map((file) => {
+      const code = readFileSync(new URL(file, folder), 'utf8').replaceAll(/^\s*#.*$/gm, '');
+      const defined = [...code.matchAll(/^([a-z_]+)\(\)/gm)].map(([, name = '']) => name);
+      return { name: file.replace('.sh', ''), code, defined };
+    });
+};
+
 describe('what goes into the sandbox', () => {
   test('any text without NUL survives bash', () => {
     fc.assert(
@@ -107,16 +119,7 @@ describe('what goes into the sandbox', () => {
   });
 
   test('every command has all functions that it calls, once, and every script is in a command', () => {
-    const folder = new URL('../../sandbox/', import.meta.url);
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    const parts = files
-      .filter((file) => file.endsWith('.sh'))
-      .map((file) => {
-        const text = readFileSync(new URL(file, folder), 'utf8');
-        const code = text.replaceAll(/^\s*#.*$/gm, '');
-        const defined = [...code.matchAll(/^([a-z_]+)\(\)/gm)].map(([, name = '']) => name);
-        return { name: file.replace('.sh', ''), code, defined };
-      });
+    const parts = scripts();
     const anywhere = new Set(parts.flatMap(({ defined }) => defined));
     expect(new Set([...Object.values(COMMANDS).flat(), ...ALONE])).toEqual(
       new Set(parts.map(({ name }) => name)),
@@ -141,6 +144,15 @@ describe('what goes into the sandbox', () => {
         command,
       ).toEqual([]);
     }
+  });
+
+  test('a restore and a merge give xargs a file: when what writes a pipe is killed, the error of its reader hides that', () => {
+    const piped = scripts().flatMap(({ name, code }) =>
+      /^(restore|merge)\//.test(name)
+        ? [...code.matchAll(/^.*[^|]\|(?:\s|\\\n)*xargs.*$/gm)].map(([line]) => `${name}: ${line.trim()}`)
+        : [],
+    );
+    expect(piped).toEqual([]);
   });
 
   test('ids become names a ref may have', () => {
