@@ -1,40 +1,38 @@
 # The shadow reads objects of the host's repository, and these may go there: git prunes them, or the .git is
 # deleted or replaced. A capture that finds nothing changed would not notice, and no restore in this
 # sandbox could then leave the state that was captured. The files are still here, so they are read again.
+# The walk of a capture tells what changed where objects are kept (find_odd). A restore comes after a
+# capture, which has looked.
 # shellcheck shell=bash
 
-# mend_borrowed: looks after what the shadow reads from the host. Git is asked only when something is gone
-# that was noted in $SHADOW/borrowed:
+# What the shadow reads from the host was noted in $SHADOW/borrowed:
 #   stores   the directories of objects that are read, and the packs in them
+#   places   the same directories by the numbers of their file systems and inodes
 #   N.XX     the objects in the directory XX of the store number N
-#   mark.M   has a time from before a listing
-#   whole    is M when the listing of that mark came to its end
-mend_borrowed() {
-  local notes=$SHADOW/borrowed stores=() listed='' lost='' changed=() mark=0 noted=''
-  [ -d "$notes" ] || mkdir -- "$notes" || return
-  if line_of "$notes/whole" && [[ $TEXT == [01] ]]; then
-    noted=$notes/mark.$TEXT mark=$((1 - TEXT))
-  else
-    lost=1
-  fi
-  : >"$notes/mark.$mark" && list_stores || return
-  if [ -n "$noted" ]; then
-    slurp "$notes/stores"
-    [ "$TEXT" = "$listed" ] || holds_all "$TEXT" "$listed" || lost=1
-    compare_objects
-    [ -n "$lost" ] || [ ${#changed[@]} -gt 0 ] || [ "$TEXT" != "$listed" ] || return 0
-  fi
-  # A shadow without an index has read nothing yet.
-  [ -z "$lost" ] || [ ! -f "$SHADOW/index" ] || read_lost || return
-  note_borrowed
+#   whole    when the look began that noted this, as LOOK_BEGAN, and `end`
+
+# begin_borrowed: before the walk. STORES are what it is to look at: the host's own store, and those that it names
+# in turn. LISTED is what `stores` is to say. STORES_SINCE is a time of find: what changed later
+# is told.
+STORES=() LISTED='' STORES_SINCE='' STORES_NOTED=''
+begin_borrowed() {
+  local since offset last
+  STORES=() LISTED='' STORES_SINCE=@0 STORES_NOTED=''
+  # Only a capture notes when it began.
+  [ -n "${LOOK_BEGAN+noted}" ] || return 0
+  list_stores
+  line_of "$SHADOW/borrowed/whole" && read -r since _ offset last <<<"$TEXT" && [ "$last" = end ] || return 0
+  STORES_NOTED=1
+  [ -n "$LOOK_BEGAN" ] || return 0
+  offset=$((${LOOK_BEGAN##* } - offset))
+  [ "${offset#-}" -gt $UNSEEN_STEP ] || { find_time "$since" && STORES_SINCE=$TEXT; }
 }
 
-# list_stores: `stores`, the host's own one and those that it names in turn. `listed` also has their packs.
 list_stores() {
   local i line store packs=()
-  [ -z "$HC" ] || stores=("$HC/objects")
-  for ((i = 0; i < ${#stores[@]} && i < 16; i++)); do
-    store=${stores[i]}
+  [ -z "$HC" ] || [ ! -d "$HC/objects" ] || STORES=("$HC/objects")
+  for ((i = 0; i < ${#STORES[@]} && i < 16; i++)); do
+    store=${STORES[i]}
     packs+=("$store"/pack/*.pack)
     slurp "$store/info/alternates"
     while [[ $TEXT == *$'\n'* ]]; do
@@ -44,47 +42,93 @@ list_stores() {
         '"'*'"') printf -v line %b "${line:1:-1}" ;;
       esac
       [[ $line == /* ]] || line=$store/$line
-      stores+=("$line")
+      while [[ $line == *?/ ]]; do line=${line%/}; done
+      # One that cannot be looked into has nothing to read.
+      [ ! -r "$line" ] || [ ! -x "$line" ] || STORES+=("$line")
     done
   done
-  [ ${#stores[@]} = 0 ] || printf -v listed '%s\n' "${stores[@]}" "${packs[@]}"
+  [ ${#STORES[@]} = 0 ] || printf -v LISTED '%s\n' "${STORES[@]}" "${packs[@]}"
+}
+
+# walk_stores FILE: STORE_TESTS are tests of find for the stores as further starting points. FILE gets a line
+# `SDEVICE/INODE/PATH` for each, `N/PATH` when something came into it or went, and `C/PATH` for each directory
+# of single objects that changed.
+walk_stores() {
+  local store tops=()
+  STORE_TESTS=()
+  [ ${#STORES[@]} -gt 0 ] || return 0
+  for store in "${STORES[@]}"; do glob_quote "$store" && tops+=(-o -path "$TEXT"); done
+  STORE_TESTS=(-path '/*' \( \( "${tops[@]:1}" \) \( -fprintf "$1" 'S%D/%i/%p\0' ',' -newerct "$STORES_SINCE" -fprintf "$1" 'N/%p\0' ',' -true \)
+    -o -prune -name '[0-9a-f][0-9a-f]' -type d -newerct "$STORES_SINCE" -fprintf "$1" 'C/%p\0' ',' -true \) -o)
+}
+
+# mend_borrowed: after the walk, looks after what the shadow reads from the host. Git is asked only when
+# something is gone that was noted.
+mend_borrowed() {
+  local i entry notes=$SHADOW/borrowed places='' lost='' renamed='' lines=() changed=()
+  local -A number=()
+  [ -n "${LOOK_BEGAN+noted}" ] || return 0
+  [ -d "$notes" ] || mkdir -- "$notes" || return
+  for i in "${!STORES[@]}"; do number[${STORES[i]}]=$i; done
+  [ ${#STORES[@]} = 0 ] || mapfile -d '' -t lines <"$OUT.stores" || return
+  for entry in "${lines[@]}"; do
+    case $entry in
+      S*) places+=${entry#S}$'\n' ;;
+      N*) renamed=1 ;;
+      C*) entry=${entry#C/} && changed+=("${number[${entry%/*}]}.${entry##*/}") ;;
+    esac
+  done
+  if [ -n "$STORES_NOTED" ]; then
+    slurp "$notes/places"
+    [ "$TEXT" = "$places" ] || { renamed=1 && all_directories; }
+    [ -z "$renamed" ] || compare_directories
+    compare_objects
+    slurp "$notes/stores"
+    [ "$TEXT" = "$LISTED" ] || holds_all "$TEXT" "$LISTED" || lost=1
+    [ -n "$lost$renamed" ] || [ ${#changed[@]} -gt 0 ] || [ "$TEXT" != "$LISTED" ] || return 0
+  else
+    lost=1
+  fi
+  # A shadow without an index has read nothing yet.
+  [ -z "$lost" ] || [ ! -f "$SHADOW/index" ] || read_lost || return
+  note_borrowed
 }
 
 # holds_all OLD NEW: whether every line of the one is in the other.
 holds_all() {
   local line lines=()
   local -A there=()
+  [ "$1" != "$2" ] || return 0
   mapfile -t lines <<<"$2"
   for line in "${lines[@]}"; do there[/$line]=1; done
   mapfile -t lines <<<"$1"
   for line in "${lines[@]}"; do [ -n "${there[/$line]-}" ] || return; done
 }
 
-# compare_objects: `changed` are the directories of single objects that may not be as they were noted. `lost` tells
-# that something is gone from one.
-compare_objects() {
-  local i one objects TEXT here=() places=() old=("$notes"/*.[0-9a-f][0-9a-f])
-  for i in "${!stores[@]}"; do
-    places=("${stores[i]}"/[0-9a-f][0-9a-f])
-    for one in "${places[@]}"; do [ "$one" -ot "$noted" ] || changed+=("$i.${one##*/}"); done
-    places=("${places[@]##*/}")
-    here+=("${places[@]/#/$i.}")
+# all_directories: `changed` are all directories of single objects.
+all_directories() {
+  local i one
+  changed=()
+  for i in "${!STORES[@]}"; do
+    for one in "${STORES[i]}"/[0-9a-f][0-9a-f]; do changed+=("$i.${one##*/}"); done
   done
-  old=("${old[@]##*/}")
-  if [ "${here[*]}" != "${old[*]}" ]; then
-    local -A there=()
-    for one in "${here[@]}"; do there[$one]=1; done
-    for one in "${old[@]}"; do
-      [ -n "${there[$one]-}" ] || lost=1
-      there[$one]=''
-    done
-    # What came with its old times.
-    for one in "${here[@]}"; do [ -z "${there[$one]}" ] || changed+=("$one"); done
-  fi
+}
+
+# compare_directories: `lost` tells that a directory of single objects is gone.
+compare_directories() {
+  local one old=("$notes"/*.[0-9a-f][0-9a-f])
+  for one in "${old[@]##*/}"; do
+    [ -d "${STORES[${one%%.*}]-}/${one##*.}" ] || lost=1
+  done
+}
+
+# compare_objects: `lost` tells that something is gone from one of the directories that changed.
+compare_objects() {
+  local one objects TEXT
   for one in "${changed[@]}"; do
     [ -z "$lost" ] || return 0
     slurp "$notes/$one"
-    list_objects "${stores[${one%%.*}]}/${one##*.}"
+    list_objects "${STORES[${one%%.*}]}/${one##*.}"
     holds_all "$TEXT" "$objects" || lost=1
   done
 }
@@ -97,23 +141,20 @@ list_objects() {
 }
 
 # note_borrowed: notes what is there now: what changed, or all where something is gone. What the host writes
-# meanwhile is not older than the mark, and is listed again by the next capture.
+# meanwhile has a time after the beginning of this look, and is listed again by the next capture.
 note_borrowed() {
-  local one i objects old=()
+  local one objects old=()
   : >"$notes/whole" || return
   if [ -n "$lost" ]; then
     old=("$notes"/*.[0-9a-f][0-9a-f])
     [ ${#old[@]} = 0 ] || rm -f -- "${old[@]}" || return
-    changed=()
-    for i in "${!stores[@]}"; do
-      for one in "${stores[i]}"/[0-9a-f][0-9a-f]; do changed+=("$i.${one##*/}"); done
-    done
+    all_directories
   fi
   for one in "${changed[@]}"; do
-    list_objects "${stores[${one%%.*}]}/${one##*.}"
+    list_objects "${STORES[${one%%.*}]}/${one##*.}"
     printf '%s' "$objects" >"$notes/$one" || return
   done
-  printf '%s' "$listed" >"$notes/stores" && printf '%s\n' $mark >"$notes/whole"
+  printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${LOOK_BEGAN:-0 0 0}" >"$notes/whole"
 }
 
 # read_lost: what was made from objects that are gone is made again. Git writes the trees that it misses when

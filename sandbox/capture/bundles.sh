@@ -75,11 +75,12 @@ out_of_space() {
 # is read out, WAITING until the caller gives an upload address. The caller holds the carried ones
 # in memory, so their sum is limited: the smallest are carried.
 announce() {
-  local bundles=("$RUN"/*.link "$RUN"/*.base) sums=() sizes=() upload=() i size total=0
+  local bundles=("$RUN"/*.link "$RUN"/*.base) records=("$RUN"/*.changes) sums=() sizes=() upload=() i size total=0
   CARRIED=() WAITING=() FILES=() RECORDS=() FILED=()
   [ ${#bundles[@]} -gt 0 ] || return 0
-  TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}") && mapfile -t sizes <<<"$TEXT" || return
-  [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = ${#bundles[@]} ] || return 1
+  TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}" "${records[@]}") && mapfile -t sizes <<<"$TEXT" || return
+  [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = $((${#bundles[@]} + ${#records[@]})) ] || return 1
+  RECORD_SIZES=("${sizes[@]:${#bundles[@]}}") sizes=("${sizes[@]:0:${#bundles[@]}}")
   for size in "${sizes[@]}"; do total=$((total + size)); done
   if [ "$total" -gt "$CARRY_MOST" ]; then
     for i in "${!sizes[@]}"; do printf '%s %s\n' "${sizes[i]}" "$i"; done >"$RUN/order" && sort -n -o "$RUN/order" -- "$RUN/order" || return

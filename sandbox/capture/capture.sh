@@ -111,7 +111,7 @@ capture_one() {
   if [ "$k" -ge 0 ] && [ -z "${KNOWN_GONE[k]}" ]; then record_changes "$known_tree" "$known_meta"; else record_changes '' ''; fi
   if [ -n "$target" ] && missing_target "$t"; then emit missing-target 1; fi
   tag_capture 2>/dev/null
-  keep_tree_id || :
+  note_tree_id "$TREE" || :
 }
 
 # capture_job PATH KNOWN TARGET: captures a repository in its own shell. The file `finished` shows
@@ -177,7 +177,7 @@ capture_all() {
 }
 
 main() {
-  local path i parts=()
+  local path i parts=() all=()
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
   open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
@@ -192,7 +192,11 @@ main() {
   { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && note_beside "$HOME_DIR/taken-$SESSION/$TAG" "${ROOTS[@]}"; } 2>/dev/null || :
   parts=("$RUN/first")
   passed_over >"$RUN/first"
-  for ((i = 0; i < COUNT; i++)); do parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out"); done
+  for ((i = 0; i < COUNT; i++)); do
+    parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out")
+    all+=("$i")
+  done
+  keep_tree_ids "${all[@]}"
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"

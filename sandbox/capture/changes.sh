@@ -61,23 +61,22 @@ not_recorded() {
   return 0
 }
 
-# announce_changes PLAIN: lists the records after the bundles. Small ones together travel in the answer
-# when PLAIN is set, the others as one file. Those of all repositories together are limited: each large
-# one is cut to its share, at the end, where the patch is.
+# announce_changes PLAIN: lists the records after the bundles. RECORD_SIZES are their sizes. Small ones together
+# travel in the answer when PLAIN is set, the others as one file. Those of all repositories together are
+# limited: each large one is cut to its share, at the end, where the patch is.
 announce_changes() {
-  local files=("$RUN"/*.changes) sizes=() order=() i size share left=$CHANGES_MOST count total=0 form carry=inline
+  local files=("$RUN"/*.changes) sizes=("${RECORD_SIZES[@]}") order=() i n size share left=$CHANGES_MOST count total=0 form carry=inline
   [ ${#files[@]} -gt 0 ] || return 0
-  TEXT=$(exec stat -c %s -- "${files[@]}") && mapfile -t sizes <<<"$TEXT" && [ ${#sizes[@]} = ${#files[@]} ] || return
+  [ ${#sizes[@]} = ${#files[@]} ] || return
   for i in "${!files[@]}"; do
-    [ "${sizes[i]}" -gt $RECORD_PLAIN ] || continue
-    gzip -c -- "${files[i]}" >"${files[i]}.gz" && sizes[i]=$(exec stat -c %s -- "${files[i]}.gz") || return
+    if [ "${sizes[i]}" -gt $RECORD_PLAIN ]; then gzip -c -- "${files[i]}" >"${files[i]}.gz" && sizes[i]=$(exec stat -c %s -- "${files[i]}.gz") || return; fi
+    # The smallest first.
+    for ((n = i; n > 0 && sizes[i] < sizes[order[n - 1]]; n--)); do order[n]=${order[n - 1]}; done
+    order[n]=$i
   done
-  for i in "${!sizes[@]}"; do printf '%s %s\n' "${sizes[i]}" "$i"; done >"$RUN/records" || return
-  if [ ${#files[@]} -gt 1 ]; then sort -n -o "$RUN/records" -- "$RUN/records" || return; fi
-  mapfile -t order <"$RUN/records" || return
   count=${#order[@]}
   for i in "${order[@]}"; do
-    size=${i%% *} i=${i##* }
+    size=${sizes[i]}
     share=$((left / count)) count=$((count - 1))
     [ $share -le "$CHANGES_EACH" ] || share=$CHANGES_EACH
     form=plain TEXT=${files[i]}

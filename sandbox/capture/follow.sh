@@ -23,7 +23,7 @@ last_look() {
 
 # add_changed: the index as the working files are now. WHOLE asks for a look at everything.
 add_changed() {
-  FOLLOWED=''
+  FOLLOWED='' SAME_NAMES=''
   [ -n "$SINCE" ] || { add_all && return; }
   [ -n "$WHOLE" ] || add_followed || return
   [ -z "$FOLLOWED" ] || return 0
@@ -37,7 +37,8 @@ read_again() {
   [ ! -s "$OUT.old-times" ] || git update-index --force-remove -z --stdin <"$OUT.old-times" 2>>"$OUT.err"
 }
 
-# add_followed: adds what was touched. FOLLOWED tells that this was enough.
+# add_followed: adds what was touched. FOLLOWED tells that this was enough, SAME_NAMES that the touched directories
+# have the names that they had.
 add_followed() {
   local path kind marked='' lines=() files=() directories=() entries=() names=() unknown=() old=() BRING=()
   local -A known=()
@@ -91,17 +92,30 @@ bring() {
   [ $status != 0 ] || [ -s "$OUT.add" ] || FOLLOWED=1
 }
 
-# names_of DIRECTORY...: `entries` gets what the capture before has directly in these directories.
+# names_of DIRECTORY...: `entries` gets what the capture before has directly in these directories. The same
+# directories are often touched again: $SHADOW/names has the last answer, and names.of says for which tree and directories.
 names_of() {
-  local path listed=()
-  : >"$OUT.names" || return
-  for path; do
-    if [ "$path" = . ]; then git ls-tree -z "$TREE" >>"$OUT.names" || return; else listed+=("$path/"); fi
-  done
-  [ ${#listed[@]} = 0 ] || git ls-tree -z "$TREE" -- "${listed[@]}" >>"$OUT.names" || return
+  local path of listed=() file=$SHADOW/names
+  printf -v of '/./%s' "$@"
+  slurp "$file.of"
+  if [ "$TEXT" != "$TREE$of/./" ]; then
+    : >"$file.of" && : >"$file" || return
+    for path; do
+      if [ "$path" = . ]; then git ls-tree -z "$TREE" >>"$file" || return; else listed+=("$path/"); fi
+    done
+    [ ${#listed[@]} = 0 ] || git ls-tree -z "$TREE" -- "${listed[@]}" >>"$file" || return
+    printf '%s' "$TREE$of/./" >"$file.of" || return
+  fi
   # MODE TYPE ID<TAB>PATH
-  mapfile -d '' -t entries <"$OUT.names"
+  mapfile -d '' -t entries <"$file"
 } 2>>"$OUT.err"
+
+# names_stay FROM TO: the names that are known are also those of the tree TO, which has the same in these directories. Of
+# the entries, only kinds and names are read.
+names_stay() {
+  slurp "$SHADOW/names.of"
+  [[ $TEXT != "$1/./"* ]] || printf '%s' "$2${TEXT#"$1"}" >"$SHADOW/names.of"
+}
 
 # same_names: whether what is there now (here) has the names of `entries`, all of which are files. Then
 # `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way.
@@ -112,7 +126,7 @@ same_names() {
   printf -v now '/./%s' "${here[@]}"
   printf -v before '/./%s' "${paths[@]}"
   [ "$now" = "$before" ] || return
-  names=("${paths[@]}")
+  names=("${paths[@]}") SAME_NAMES=1
   for path in "${files[@]}"; do [[ $now/./ != *"/./$path/./"* ]] || known[$path]=blob; done
 }
 

@@ -9,12 +9,13 @@ snapshot() {
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
-    borrow_host && mend_borrowed && copy_host_index || return
+    borrow_host && copy_host_index || return
     [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   else
-    drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" && mend_borrowed || return
+    drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
-  look || return
+  begin_borrowed
+  look && mend_borrowed || return
   # A rules file written from here on is newer than this marker. The marker gets its final name
   # when everything is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
@@ -40,23 +41,31 @@ snapshot() {
 # read_tree_id: the tree of the index. Git is asked only when the index was written since the last
 # answer. Git replaces the file each time, and the second name of the old file keeps its inode
 # from being used again. Timestamps are not reliable here.
-read_tree_id() {
-  ! known_index_tree || return 0
-  TREE=$(exec git write-tree 2>>"$OUT.err") || return
-  keep_tree_id
-}
+read_tree_id() { known_index_tree || TREE=$(exec git write-tree 2>>"$OUT.err"); }
 
 known_index_tree() {
   [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ] && TREE=$TEXT
 }
 
-# keep_tree_id: records TREE as the tree of the index. The text is written first. While the second
-# name still belongs to an older index, it is not believed.
-keep_tree_id() {
-  if [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$TREE" ]; then return 0; fi
-  printf '%s\n' "$TREE" >"$SHADOW/tree.id" || return
-  # Where the file system has no hard links, git is asked each time.
-  ln -f -- "$SHADOW/index" "$SHADOW/index.known" 2>/dev/null || :
+# note_tree_id TREE: notes the tree of the index, which nothing changes after this in the same call. While
+# the second name still belongs to an older index, the note is not believed. keep_tree_ids gives it.
+note_tree_id() {
+  [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$1" ] || { printf '%s\n' "$1" >"$SHADOW/tree.id" && printf '%s\n' "$SHADOW/index" >"$OUT.tree-noted"; }
+}
+
+# keep_tree_ids I...: gives the indexes of these repositories their second name where a tree was noted, by
+# one process. Where the file system has no hard links, git is asked for the tree each time.
+keep_tree_ids() {
+  local i index
+  for i; do
+    shift
+    [ ! -s "$RUN/$i.tree-noted" ] || { slurp "$RUN/$i.tree-noted" && set -- "$@" "${TEXT%$'\n'}"; }
+  done
+  if [ $# -gt 1 ] && type -P perl >/dev/null; then
+    perl -e 'for (@ARGV) { unlink "$_.known"; link $_, "$_.known" }' "$@" 2>/dev/null || :
+  else
+    for index; do ln -f -- "$index" "$index.known" 2>/dev/null || :; done
+  fi
 }
 
 # changes FROM TO: writes every difference into $SHADOW/changes, as `git diff-tree --raw -z` does. The

@@ -41,6 +41,7 @@ begin_look() {
 # not known yet: whether something uncaptured stands in its way, the restore finds out (free_paths).
 note_look() {
   local directories=()
+  [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
   [ -n "$LOOK_BEGAN" ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && [ -z "$FORCED" ] && [ ! -s "$OUT.report" ] && [ ! -s "$SHADOW/rules-seen" ] || return 0
   pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
   slurp "$OUT.gitignores"
@@ -59,7 +60,7 @@ still() {
   offset=$((OFFSET - offset))
   [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] || return
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
-  borrow_host && mend_borrowed && known_index_tree && [ "$TREE" = "$tree" ] && write_excludes "${NESTED[@]}" "${HELD[@]}" && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
+  borrow_host && known_index_tree && [ "$TREE" = "$tree" ] && write_excludes "${NESTED[@]}" "${HELD[@]}" && [ -z "$RULES_NEW" ] && [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && host_index_known && host_key || return
   slurp "$SHADOW/looked"
   [ "${TEXT#*$'\n'}" = "$HOST_KEY" ] && no_mounts && untouched "$at" "$latest" || return
   pass_on "$SHADOW/looked.modes" >"$OUT.modes" && pass_on "$SHADOW/looked.empty" >"$OUT.empty" && : >"$OUT.left-out" && : >"$OUT.report" || return
@@ -95,5 +96,6 @@ note_moved() {
   local tree meta times
   line_of "$SHADOW/looked" && read -r tree meta _ times <<<"$TEXT" && [ "$tree" = "$1" ] && [[ $times == *' end' ]] || return 0
   slurp "$SHADOW/looked"
-  printf '%s %s - %s\n%s' "$2" "$meta" "$times" "${TEXT#*$'\n'}" >"$SHADOW/looked"
+  printf '%s %s - %s\n%s' "$2" "$meta" "$times" "${TEXT#*$'\n'}" >"$SHADOW/looked" || return
+  [ -s "$SHADOW/changes.added" ] || [ -s "$SHADOW/changes.removed" ] || names_stay "$1" "$2"
 }

@@ -122,20 +122,24 @@ known_ignored() {
 
 # find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. With
 # SINCE, $OUT.touched lists what has a later change time, as a line `o` where its content claims to be
-# older, and a line `k` for the mark.
+# older, and a line `k` for the mark. It also looks at the STORES (walk_stores).
 # $OUT.gitignores lists every file of rules. $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
-  local where=(. -mindepth 1) touched=() first=() numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen
+  local where=(.) touched=() first=(-path . -o) numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen STORE_TESTS=()
   [ -f "$seen" ] || forget_rules || return
   if [ $# -gt 0 ]; then
-    where=("$@" -mindepth 1 -maxdepth 1) numbers=()
-  elif [ -n "$SINCE" ]; then
-    where=("./.agent-shadow/session-$SESSION/looked.mark" .)
-    touched=(-newerct "$SINCE" \( -newermt "$SINCE" -fprintf "$OUT.touched" '%y/%p\0' -o -fprintf "$OUT.touched" 'o%y/%p\0' \) ',')
-    first=(-path . \( -newerct "$SINCE" -fprintf "$OUT.touched" 'd/./.\0' ',' -true \) -o -path './.agent-shadow/*' \( -newerct "$LATEST" -fprintf "$OUT.touched" 'k/\0' ',' -true \) -o)
+    where=("$@" -mindepth 1 -maxdepth 1) numbers=() first=()
+  else
+    walk_stores "$OUT.stores"
+    if [ -n "$SINCE" ]; then
+      where=("./.agent-shadow/session-$SESSION/looked.mark" .)
+      touched=(-newerct "$SINCE" \( -newermt "$SINCE" -fprintf "$OUT.touched" '%y/%p\0' -o -fprintf "$OUT.touched" 'o%y/%p\0' \) ',')
+      first=(-path . \( -newerct "$SINCE" -fprintf "$OUT.touched" 'd/./.\0' ',' -true \) -o -path './.agent-shadow/*' \( -newerct "$LATEST" -fprintf "$OUT.touched" 'k/\0' ',' -true \) -o)
+    fi
+    where=("${STORES[@]}" "${where[@]}")
   fi
-  find "${where[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( "${touched[@]}" \
+  find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( "${touched[@]}" \
     -name .gitignore -fprintf "$OUT.gitignores" '%y/%p\n' -type f -cnewer "$seen" -printf 'G/./\0' , -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
     -type l -name .gitmodules -printf 'M/%p\0' -o \
     -type d \( "${numbers[@]}" ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) \) >"$OUT.odd" 2>"$OUT.find"

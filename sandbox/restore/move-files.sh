@@ -90,7 +90,7 @@ write_over() {
     put_aside "$OUT.old" "$STAGE" lenient "$OUT.contents" "$OUT.info" || status=$?
     [ $status = 0 ] || [ $status = 3 ] || return $status
   fi
-  git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move" || return
+  enter_new $status || return
   if [ $status = 3 ]; then
     [ ! -s "$OUT.new" ] || stage_new || return
     [ -z "$exchange" ] || put_aside "$OUT.old" "$STAGE" lenient || return
@@ -108,6 +108,18 @@ write_over() {
   put_aside "$OUT.old" || return
   [ -s "$OUT.new" ] || return 0
   clear_way "$@" && place_new
+}
+
+# enter_new STATUS: gives the index the new files. When all of them are in place (STATUS 0), git reads them there,
+# so that the next capture finds the index up to date. What is in place is proven later in any case.
+enter_new() {
+  local status=0
+  if [ "$1" = 0 ] && [ ! -e "$STAGE" ]; then
+    git update-index -z --stdin <"$OUT.old" 2>"$OUT.entered" || status=$?
+    ! ended $status || return $status
+    [ $status != 0 ] || [ -s "$OUT.entered" ] || return 0
+  fi
+  git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move"
 }
 
 # clear_way PATH...: clears a directory that stands in the way of a file. Its captured files are

@@ -152,7 +152,7 @@ check_one() {
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
     emit plan restored >"$OUT.plan"
     [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" >>"$OUT.plan" || return
-    plan_paths "$TREE" "$GOAL" && keep_tree_id
+    plan_paths "$TREE" "$GOAL"
   else
     local parent=${R_PATH[i]} inside
     if symlink_above "$parent/x" || { [ -e "$parent" ] && [ ! -d "$parent" ]; }; then

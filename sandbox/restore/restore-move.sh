@@ -155,8 +155,7 @@ reach() {
     if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
-        # The index is linked with those of the others (keep_tree_ids).
-        printf '%s\n' "$GOAL" >"$SHADOW/tree.id" && note_moved "$from_tree" "$GOAL" && : >"$OUT.known"
+        note_tree_id "$GOAL" && note_moved "$from_tree" "$GOAL"
         return
       fi
     fi
@@ -168,17 +167,6 @@ reach() {
 count_again() {
   local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
-}
-
-# keep_tree_ids I...: what keep_tree_id does, for all that noted a tree, by one process.
-keep_tree_ids() {
-  local i shadow shadows=()
-  for i; do [ ! -f "$RUN/$i.known" ] || shadows+=("$ROOT/${R_PATH[i]}/.agent-shadow/session-$SESSION/index"); done
-  if [ ${#shadows[@]} -gt 1 ] && type -P perl >/dev/null; then
-    perl -e 'for (@ARGV) { unlink "$_.known"; link $_, "$_.known" }' "${shadows[@]}" 2>/dev/null || :
-  else
-    for shadow in "${shadows[@]}"; do ln -f -- "$shadow" "$shadow.known" 2>/dev/null || :; done
-  fi
 }
 
 # lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that

@@ -94,7 +94,7 @@ prove_placed() {
 verify() {
   local i=$1 meta=$2 name
   look_at_host
-  unseen_of "$i" && unseen_rules && stand "$i" "$GOAL" 2>>"$OUT.err" || return
+  unseen_of "$i" && unseen_rules && stand "$i" "$GOAL" 2>>"$OUT.err" && note_tree_id "$TREE" || return
   UNSEEN_RULES=''
   [ "$TREE" = "$GOAL" ] || explained "$i" || return
   [ "$META" != "$meta" ] || return 0

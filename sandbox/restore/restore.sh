@@ -65,7 +65,7 @@ applied() {
 # because a file that was written is not what it should be.
 checked_again() {
   local i=$1
-  rm -f -- "$RUN/$i.done" "$RUN/$i.known" || return
+  rm -f -- "$RUN/$i.done" && : >"$RUN/$i.tree-noted" || return
   open_repository "$i" && open_shadow "$FORMAT" && held_then "${R_META[i]}" && nested_below "${R_PATH[i]}" && goal_tree "${R_TREE[i]}" && apply_umask "${R_META[i]}" || return
   verify "$i" "${R_META[i]}" && : >"$OUT.done"
 }
@@ -75,6 +75,7 @@ put_back() {
   open_repository "$i" || return
   [ -f "$OUT.touched" ] || return 0
   nested_below "${R_PATH[i]}"
+  : >"$OUT.tree-noted"
   [ -f "$OUT.why" ] || said_in "$OUT.err" "$OUT.move" && printf '%s\n' "$SAID" >"$OUT.why"
   : >"$OUT.move"
   if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then
@@ -122,7 +123,6 @@ go_there() {
   in_order up applied "${gone[@]}" && all_are 'done' "${gone[@]}" || return 1
   aside_places "${stay[@]}"
   each applied "${stay[@]}" && all_are 'done' "${stay[@]}" && prove_placed "${stay[@]}" || return 1
-  keep_tree_ids "${stay[@]}"
   in_order down applied "${come[@]}" && all_are 'done' "${come[@]}" || return 1
   for i in "${!R_PATH[@]}"; do
     [ -n "${R_TREE[i]}" ] || continue
@@ -197,6 +197,7 @@ main() {
   else
     outcome=broken
   fi
+  keep_tree_ids "${!R_PATH[@]}"
   settle_asides
   report "$outcome" >"$RUN/report" || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"

@@ -40,9 +40,9 @@ describe('a repository whose .git was deleted', () => {
 });
 
 const NEW = 'git init -q -b main tree; cd tree';
-/** Single objects that stay, at least one in nearly every directory of objects. */
+/** Single objects that stay, so many that every directory of objects has one. */
 const KEEP =
-  'git config gc.auto 0; (mkdir ../kept; cd ../kept; seq 700 | split -l 1 -a 3); git update-ref refs/heads/kept $(git commit-tree -m kept $(ls ../kept/* | git hash-object -w --stdin-paths | cat -n | sed "s/ *\\([0-9]*\\)\\t\\(.*\\)/100644 blob \\2\\t\\1/" | git mktree)); rm -r ../kept';
+  'git config gc.auto 0; (mkdir ../kept; cd ../kept; seq 3000 | split -l 1 -a 3); git update-ref refs/heads/kept $(git commit-tree -m kept $(ls ../kept/* | git hash-object -w --stdin-paths | cat -n | sed "s/ *\\([0-9]*\\)\\t\\(.*\\)/100644 blob \\2\\t\\1/" | git mktree)); rm -r ../kept';
 const LEND =
   'git clone -q --bare . ../other; realpath ../other/objects > .git/objects/info/alternates; rm -r .git/objects/??';
 const TAKE_BACK = 'git update-ref -d HEAD; git rm -rq --cached .; git reflog expire --all --expire=now';

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { printedSeed } from '../support/sampling.ts';
-import { looksAreHeldAgainstGit } from '../support/stillness.ts';
+import { looksAreHeldAgainstGit, OBJECTS } from '../support/stillness.ts';
 
 test(
   'what the walk calls still, git finds unchanged, whenever another process writes',
@@ -8,4 +8,12 @@ test(
     timeout: 1_200_000,
   },
   () => looksAreHeldAgainstGit(500, printedSeed('stillness')),
+);
+
+test(
+  'what a capture borrowed of the repository is missed when it goes, whenever that is',
+  {
+    timeout: 1_200_000,
+  },
+  () => looksAreHeldAgainstGit(200, printedSeed('borrowed'), OBJECTS),
 );

@@ -1,7 +1,7 @@
 /** A restore of little asks whether anything happened since the capture by one walk. The walk never says so wrongly. */
 import { test } from 'vitest';
 import { printedSeed } from '../support/sampling.ts';
-import { looksAreHeldAgainstGit } from '../support/stillness.ts';
+import { looksAreHeldAgainstGit, OBJECTS } from '../support/stillness.ts';
 
 test(
   'what the walk calls still, git finds unchanged, whenever another process writes',
@@ -9,4 +9,12 @@ test(
     timeout: 300_000,
   },
   () => looksAreHeldAgainstGit(24, printedSeed('stillness')),
+);
+
+test(
+  'what a capture borrowed of the repository is missed when it goes, whenever that is',
+  {
+    timeout: 300_000,
+  },
+  () => looksAreHeldAgainstGit(20, printedSeed('borrowed'), OBJECTS),
 );

@@ -70,6 +70,21 @@ const CHANGES: Record<string, string> = {
   'a repository inside': 'rm -rf inner; [ $((x % 3)) != 0 ] || git init -q inner',
 };
 
+/** What takes objects away that captures read from the repository, at once or in a later round, and what brings such objects. */
+export const OBJECTS: Record<string, string> = {
+  'objects come': 'echo $x >c; git add c',
+  'a commit comes': 'echo $x >d/f; git add d/f; git commit -qm $x',
+  'objects go': 'git reset -q; git prune --expire=now',
+  'a commit goes':
+    'git reset -q --soft HEAD~1; git reset -q; git reflog expire --all --expire=now; git gc -q --prune=now',
+  'objects come and go':
+    'echo $x >c; git add c; for ((n = 0; n < x % 50000; n++)); do :; done; git reset -q; git prune --expire=now',
+  'objects are packed': 'echo $x >a; git add a; git commit -qm $x; git repack -adq',
+  'a pack is unpacked':
+    'for p in .git/objects/pack/*.pack; do mv $p ../p; rm -f ${p%.pack}.*; git unpack-objects -q <../p; done',
+  append: 'echo $x >>a',
+};
+
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
 const program = (sandbox: string): string => `
 set -- "$PATH" /nowhere
@@ -95,7 +110,7 @@ whole() {
   SCRATCH="$TREE $META"
   mv -f "$SHADOW/index.kept" "$SHADOW/index" && ln -f "$SHADOW/index" "$SHADOW/index.known" && printf %s "$known" >"$SHADOW/tree.id"
 }
-follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}"; }
+follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}" && note_tree_id "$TREE" && keep_tree_ids 0; }
 while read -r -u 5 delay x name && read -r -u 5 script; do
   stopwatch; until_then=$((MICROSECONDS + 100000))
   while [ "$name" = nothing ] && [ $MICROSECONDS -lt $until_then ]; do stopwatch; done
@@ -110,6 +125,7 @@ while read -r -u 5 delay x name && read -r -u 5 script; do
   enter && follow '' || { echo "FAILED second look $name"; continue; }
   how=asked; [ -z "$FOLLOWED" ] || how=followed
   found="$TREE $META"
+  git rev-list --objects --quiet "$TREE" 2>"$OUT.readable" || echo "unreadable $name: $(<"$OUT.readable")"
   [ ! -s "$OUT.report" ] || { how=reported; tr '\\0' ' ' <"$OUT.report"; echo; }
   enter && whole || { echo "FAILED whole look $name"; continue; }
   if [ "$found" = "$SCRATCH" ]; then echo "$how right $name"; else echo "$how wrong $name: $found, $SCRATCH"; fi
@@ -120,20 +136,24 @@ done 5<"$RUN.rounds" 2>"$RUN.said"
 `;
 
 /** So many rounds; a look that is called still although git finds a change fails. */
-export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Promise<void> => {
+export const looksAreHeldAgainstGit = async (
+  rounds: number,
+  seed: number,
+  changes: Record<string, string> = CHANGES,
+): Promise<void> => {
   const random = randomFrom(seed);
   await using harness = await createHarness();
   harness.sh(
     'git init -q -b main . && mkdir -p d leaf deep/er && for f in a b c e d/f d/g leaf/f leaf/g leaf/h deep/er/f; do echo 12345 >$f; done && echo deep >.git/info/exclude && git add -A && git commit -qm one',
   );
-  const names = Object.keys(CHANGES);
+  const names = Object.keys(changes);
   const plan = Array.from({ length: rounds }, (_, round) => {
     const name =
       round < 4 || round % 6 === 0 ? 'nothing' : (names[Math.floor(random() * names.length)] ?? 'nothing');
     // Up to some 30 milliseconds: before, in and after the look.
     return { name, delay: Math.floor(random() * 20_000), x: Math.floor(random() * 1e6) };
   });
-  const lines = plan.map(({ name, delay, x }) => `${delay} ${x} ${name}\nx=${x}; ${CHANGES[name]}\n`);
+  const lines = plan.map(({ name, delay, x }) => `${delay} ${x} ${name}\nx=${x}; ${changes[name] ?? ':'}\n`);
   harness.sh(`mkdir -p .agent-shadow && cat >.agent-shadow/run.rounds <<'END'\n${lines.join('')}END`);
   const { stdout } = spawnSync(
     '/bin/bash',
@@ -153,6 +173,11 @@ export const looksAreHeldAgainstGit = async (rounds: number, seed: number): Prom
   // Of the looks that follow the times, none may find another tree than one that knows nothing.
   expect(
     said.filter((line) => / wrong /.test(line)),
+    `SEED=${seed}`,
+  ).toEqual([]);
+  // What a capture says was captured can be read, whatever became of the objects that it borrowed.
+  expect(
+    said.filter((line) => line.startsWith('unreadable ')),
     `SEED=${seed}`,
   ).toEqual([]);
   expect(counted('followed right'), said.join('\n')).toBeGreaterThan(rounds / 8);

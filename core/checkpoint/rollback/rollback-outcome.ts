@@ -79,10 +79,12 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       const kept = await keepLate(attempt, report, attempt.mixed || attempt.round > 0);
       switch (report.outcome) {
         case 'applied': {
-          await keepCheckpoint(store, attempt.place.session, target, clock);
-          const tree = await store.listTree(journal.sessionId);
-          const by = settledBy('rollback', journal.requestId);
-          const settled = settledIn(await findPlace(store, journal.sessionId, copyOf(journal)), by);
+          const [tree, place] = await Promise.all([
+            store.listTree(journal.sessionId),
+            findPlace(store, journal.sessionId, copyOf(journal)),
+            keepCheckpoint(store, attempt.place.session, target, clock),
+          ]);
+          const settled = settledIn(place, settledBy('rollback', journal.requestId));
           const result = {
             ...rollbackResult({
               status: 'APPLIED',

@@ -121,10 +121,12 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       let attempt: Attempt;
       let taken: Taken;
       try {
-        const sandbox = await sandboxes.open(journal.sandboxId);
         const { targetSeq } = journal;
-        const target = targetSeq === 0 ? undefined : await findTarget(store, sessionId, {}, targetSeq);
-        const head = await store.getCheckpoint(sessionId, headSeqOf(place));
+        const [sandbox, target, head] = await Promise.all([
+          sandboxes.open(journal.sandboxId),
+          targetSeq === 0 ? undefined : findTarget(store, sessionId, {}, targetSeq),
+          store.getCheckpoint(sessionId, headSeqOf(place)),
+        ]);
         const first = isFirst(prepared, journal, place, round) ? prepared : undefined;
         const composed = first?.composed;
         attempt = { journal, place, target, head, sandbox, mixed, round, invocation, composed };
