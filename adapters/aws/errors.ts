@@ -15,8 +15,11 @@ const THROTTLED = new Set([
   'RequestThrottled',
   'SlowDown',
   'LimitExceededException',
+  // As many executions as an account may have; some end.
+  'ExecutionLimitExceeded',
   'TransactionInProgressException',
   'TransactionConflict',
+  'TransactionConflictException',
 ]);
 
 const MISCONFIGURED = new Set([

@@ -15,9 +15,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { COLLISION, pauseMs, retrying } from '../../core/shared/retry.ts';
+import { COLLISION, pauseMs, retrying, retryingErrors } from '../../core/shared/retry.ts';
 import { type Condition, conditionInput } from './conditions.ts';
-import { calling, toWalkbackError } from './errors.ts';
+import { calling, isNamed, toWalkbackError } from './errors.ts';
 import type { Item, Key, Stored } from './table-reads.ts';
 
 const SERVICE = 'DynamoDB';
@@ -76,6 +76,10 @@ const standing = (error: TransactionCanceledException): Stored[] =>
     item === undefined ? [] : [unmarshall(item)],
   );
 
+/** A write of one item that a transaction is writing meanwhile. The SDK does not take it for passing. */
+const pastTransactions = <T>(work: () => Promise<T>): Promise<T> =>
+  retryingErrors(COLLISION, { sleep }, (error) => isNamed(error, 'TransactionConflictException'), work);
+
 /** The item as the table gives it back: without what is undefined. */
 const stored = (item: unknown): unknown => JSON.parse(JSON.stringify(item));
 
@@ -116,7 +120,8 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
    */
   const put = async (write: ConditionalPut): Promise<PutOutcome> => {
     try {
-      await client.send(new PutCommand(putInput({ tableName, ...write }, true)));
+      const command = new PutCommand(putInput({ tableName, ...write }, true));
+      await pastTransactions(() => client.send(command));
       return { written: true };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw toWalkbackError(SERVICE, error);
@@ -149,7 +154,8 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
   };
 
   const remove = async (key: Key): Promise<void> => {
-    await calling(SERVICE, () => client.send(new DeleteCommand({ TableName: tableName, Key: { ...key } })));
+    const command = new DeleteCommand({ TableName: tableName, Key: { ...key } });
+    await calling(SERVICE, () => pastTransactions(() => client.send(command)));
   };
 
   return { put, putAll, remove };

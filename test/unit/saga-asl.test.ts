@@ -19,7 +19,14 @@ interface State {
   Default?: string;
   TimeoutSeconds?: number;
   TimeoutSecondsPath?: string;
-  Retry?: { ErrorEquals: string[] }[];
+  Retry?: {
+    ErrorEquals: string[];
+    IntervalSeconds: number;
+    BackoffRate: number;
+    MaxAttempts: number;
+    MaxDelaySeconds?: number;
+    JitterStrategy?: string;
+  }[];
   Catch?: { ErrorEquals: string[]; Next: string }[];
   Choices?: { Next: string }[];
   Error?: string;
@@ -60,6 +67,28 @@ describe('statemachines/saga.asl.json', () => {
       'Lambda.TooManyRequestsException',
       'Lambda.EC2ThrottledException',
     ]);
+  });
+
+  test('spreads every retry, and waits longer each time', () => {
+    const retries = states.flatMap(([name, { Retry = [] }]) => Retry.map((retry) => ({ name, retry })));
+    expect(new Set(retries.map(({ name }) => name))).toEqual(
+      new Set(states.flatMap(([name, { Type }]) => (Type === 'Task' ? [name] : []))),
+    );
+    for (const { name, retry } of retries) {
+      expect(retry, name).toMatchObject({ BackoffRate: 2, JitterStrategy: 'FULL' });
+      expect(retry.IntervalSeconds, name).toBeGreaterThanOrEqual(1);
+    }
+  });
+
+  test('waits minutes for a place of advance-saga, because what it records may be the answer of a call', () => {
+    const [crowded] = definition.States['Advance']?.Retry ?? [];
+    expect(crowded?.ErrorEquals).toContain('Lambda.TooManyRequestsException');
+    const { IntervalSeconds = 0, BackoffRate = 0, MaxAttempts = 0, MaxDelaySeconds = 0 } = crowded ?? {};
+    const pauses = Array.from({ length: MaxAttempts }, (_, n) =>
+      Math.min(MaxDelaySeconds, IntervalSeconds * BackoffRate ** n),
+    );
+    // With full jitter, half of it in the mean.
+    expect(pauses.reduce((sum, pause) => sum + pause, 0) / 2).toBeGreaterThan(5 * 60);
   });
 
   test('takes three transitions for a step', () => {

@@ -1,5 +1,7 @@
 /** One call without a plan, and short plans, driven without an execution. */
 import { describe, expect, test } from 'vitest';
+import type { Invoked } from '../../core/saga/ports.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import {
   committed,
@@ -16,6 +18,9 @@ const TOOLS = [
   scriptedTool('pay', 'compensatable'),
   scriptedTool('mail', 'irreversible'),
 ];
+
+const throttled: Invoked = { Error: 'Lambda.TooManyRequestsException', Cause: 'Rate exceeded' };
+const ONCE = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
 
 const opened = async (options: Partial<ScriptedSagaOptions> = {}) => {
   const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed({ ok: true }), ...options });
@@ -79,6 +84,56 @@ describe('a single call', () => {
     expect(called).toMatchObject({ sagaId: null, step: { status: 'committed', result: { found: 1 } } });
     expect(saga.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     expect((await saga.store.listByStatus('COMPLETED', 10)).items).toEqual([]);
+  });
+
+  test('of a read that is crowded out is made again for as long as it has time, and uses up no attempt', async () => {
+    let refused = 0;
+    const saga = await opened({
+      tools: [scriptedTool('look', 'read', { retry: ONCE })],
+      answer: () => ((refused += 1) <= 4 ? throttled : committed({ found: 1 })),
+    });
+    expect((await saga.call('look', { waitSeconds: 60 })).step).toMatchObject({ status: 'committed' });
+    refused = Number.NEGATIVE_INFINITY;
+    const never = await saga.call('look', { requestId: 'r-2', waitSeconds: 60 });
+    expect(never.step).toMatchObject({
+      status: 'rejected',
+      error: { name: 'Lambda.TooManyRequestsException' },
+    });
+  });
+
+  test('that is crowded out goes to the machine, acts once, and uses up no attempt', async () => {
+    let refused = 0;
+    const saga = await opened({
+      tools: [scriptedTool('pay', 'compensatable', { retry: ONCE })],
+      answer: () => ((refused += 1) <= 4 ? throttled : committed({ ok: true })),
+    });
+    await saga.call('pay', { waitSeconds: 30 });
+    await saga.machine.settle();
+    expect((await saga.call('pay')).step).toMatchObject({ status: 'committed', result: { ok: true } });
+    expect(saga.requests).toHaveLength(5);
+  });
+
+  test('whose answer the table has no room for is recorded a little later, and not made again', async () => {
+    let refusals = 0;
+    const saga = await opened({
+      storing: (store) => ({
+        ...store,
+        append: async (head, version, entries, beside) => {
+          const isAnswer = entries.some(
+            ({ direction, status }) => direction === 'forward' && status === 'committed',
+          );
+          if (isAnswer && (refusals += 1) <= 3)
+            throw new WalkbackError('Throttled', 'DynamoDB is throttling. Call again.', { retryable: true });
+          return store.append(head, version, entries, beside);
+        },
+      }),
+    });
+    const { sagaId, step } = await saga.call('pay');
+    expect(step).toMatchObject({ status: 'committed' });
+    expect(refusals).toBe(4);
+    expect(saga.requests).toHaveLength(1);
+    expect(saga.machine.counts.transitions).toBe(0);
+    expect(await saga.headOf(sagaId)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('of a read that is refused for good is not repeated', async () => {

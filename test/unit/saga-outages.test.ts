@@ -167,6 +167,35 @@ describe('an outage on the way forward', () => {
     expect((await forward(OUTAGES[outage] ?? lost, 24 * HOUR_MS)).state.status).toBe('COMPENSATED');
   });
 
+  test('spreads sagas that are crowded out together, each pausing alike whenever it is decided again', async () => {
+    const pauses = async (sagaId: string, replay = false) => {
+      const saga = await scriptedSaga({
+        tools: [undoing('a')],
+        answer: (_, clock) =>
+          clock.nowMs() < endsMs ? (OUTAGES['the function is throttled'] ?? lost) : committed(),
+        replay,
+      });
+      const endsMs = saga.clock.nowMs() + 5 * MINUTE_MS;
+      const steps = [{ id: 'a', tool: 'a', arguments: {} }];
+      await saga.machine.start({ sagaId, plan: { steps }, input: {}, requestedBy: 'me' });
+      await saga.machine.settle();
+      const entries = await saga.store.listEntries(sagaId);
+      return entries.flatMap((entry) =>
+        entry.direction === 'saga' && entry.status === 'paused' ? [entry.untilMs - Date.parse(entry.at)] : [],
+      );
+    };
+    const [one, other] = [await pauses('one'), await pauses('other')];
+    expect(await pauses('one', true)).toEqual(one);
+    expect(one.length).toBeGreaterThan(5);
+    const together = Math.min(one.length, other.length);
+    expect(one.slice(0, together).filter((pause, n) => pause === other[n])).toEqual([]);
+    for (const [n, pause] of one.entries()) {
+      const longest = Math.min(MINUTE_MS, 2 ** n * SECOND_MS);
+      expect(pause).toBeGreaterThanOrEqual(longest / 2);
+      expect(pause).toBeLessThanOrEqual(longest);
+    }
+  });
+
   test('a function that is not there is a clean refusal: nothing of its step is left to undo', async () => {
     const { state, requests, observation } = await forward(
       OUTAGES['the function is not there'] ?? lost,

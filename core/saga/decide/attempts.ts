@@ -53,16 +53,22 @@ export const spentProbes = (operation: Operation, nowMs: number): number => {
   return lost ? probes : probes - unreachedProbes;
 };
 
-const longest = (policyMs: number, operation: Operation, refusal: Refusal): number =>
+/** What the refusal asks for is the least. */
+const longest = (policyMs: number, operation: Operation, refusal: Refusal, key: string): number =>
   Math.max(
-    policyMs,
     retryAfterMs(refusal.retryAfterSeconds),
-    refusal.reached === false ? unreachedBackoffMs(unreachedCount(operation, refusal)) : 0,
+    refusal.reached === false
+      ? unreachedBackoffMs(key, unreachedCount(operation, refusal), policyMs)
+      : policyMs,
   );
 
 /** The pause after a forward call that was refused. */
-export const pauseAfterMs = (retry: RetryPolicy, operation: Operation, refusal: Refusal): number =>
-  longest(backoffMs(retry, operation.attempt), operation, refusal);
+export const pauseAfterMs = (
+  retry: RetryPolicy,
+  operation: Operation,
+  { idempotencyKey }: Attempt,
+  refusal: Refusal,
+): number => longest(backoffMs(retry, operation.attempt), operation, refusal, idempotencyKey);
 
 /**
  * `soon`: this saga waits for it. `later`: it is put aside, people are told, and other effects are undone
@@ -95,7 +101,12 @@ export const undoAgain = (
   const patienceMs = giveUpAfterSeconds === undefined ? UNREACHED_PATIENCE_MS : Infinity;
   const spent = spentAttempts(operation, about.nowMs, about, patienceMs);
   if (spent >= retry.maxAttempts || about.nowMs >= giveUpMs) return { again: 'never' };
-  const pauseMs = longest(jitteredBackoffMs(retry, idempotencyKey, attempt), operation, about);
+  const pauseMs = longest(
+    jitteredBackoffMs(retry, idempotencyKey, attempt),
+    operation,
+    about,
+    idempotencyKey,
+  );
   // One more try when its time is up.
   const atMs = Math.max(about.safeMs, Math.min(about.fromMs + pauseMs, giveUpMs));
   const isLong =

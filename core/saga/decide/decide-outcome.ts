@@ -69,7 +69,7 @@ const forwardFacts = (
         ...refusalFact(outcome),
       };
       if (again) {
-        const pauseMs = pauseAfterMs(step.retry, operation, outcome);
+        const pauseMs = pauseAfterMs(step.retry, operation, attempt, outcome);
         return [rejected, ...pause(around, pauseMs, 'before the next attempt')];
       }
       const ends = operation.doubted ? failedFacts : rejectedFacts;
@@ -122,7 +122,7 @@ const probeFacts = (
       const refusal: Refusal = outcome.outcome === 'rejected' ? outcome : {};
       const backoff =
         refusal.reached === false
-          ? unreachedBackoffMs((operation.unreachedProbes ?? 0) + 1)
+          ? unreachedBackoffMs(attempt.idempotencyKey, (operation.unreachedProbes ?? 0) + 1)
           : PROBE_BACKOFF_SECONDS * 1000;
       return [
         { direction: 'probe', status: 'unknown', ...attempt, error: outcome.error, ...refusalFact(refusal) },

@@ -11,7 +11,7 @@ import type { PinnedToolStep } from '../model/plan.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { fenceOf, requireFence } from '../run/session-fence.ts';
 import type { createStartSaga } from '../run/start.ts';
-import { backoffMs, ENGINE_SLACK_SECONDS } from '../run/timing.ts';
+import { backoffMs, ENGINE_SLACK_SECONDS, unreachedBackoffMs } from '../run/timing.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import { type DriveDependencies, RESERVE_MS } from './drive.ts';
 import { pinSubmitted } from './pin-submitted.ts';
@@ -45,6 +45,7 @@ const read = async (
 ): Promise<StepAnswer> => {
   const { tool, version, endpoint, retry } = step;
   const key = `${sagaId}:0`;
+  let unreached = 0;
   for (let attempt = 1; ; attempt += 1) {
     const deadlineMs = clock.now().getTime() + step.timeoutSeconds * 1000;
     const request = {
@@ -73,11 +74,15 @@ const read = async (
       'error' in outcome && outcome.error !== undefined
         ? outcome.error
         : { name: 'InvalidResult', message: 'the tool answered a call as if it were a probe' };
-    const pauseMs = backoffMs(retry, attempt);
+    // What never reached the tool was no attempt; the time bounds it.
+    const isUnreached = outcome.outcome === 'rejected' && outcome.reached === false;
+    if (isUnreached) unreached += 1;
+    const policyMs = backoffMs(retry, Math.max(1, attempt - unreached));
+    const pauseMs = isUnreached ? unreachedBackoffMs(key, unreached, policyMs) : policyMs;
     const again = outcome.outcome === 'unknown' || (outcome.outcome === 'rejected' && outcome.retryable);
     const hasTime =
       clock.now().getTime() + pauseMs + (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000 <= untilMs;
-    if (!again || !hasTime || attempt >= retry.maxAttempts) {
+    if (!again || !hasTime || attempt - unreached >= retry.maxAttempts) {
       return { stepId: STEP_ID, status: 'rejected', error };
     }
     await clock.sleep(pauseMs);

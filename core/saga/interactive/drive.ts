@@ -5,6 +5,8 @@
  */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
+import { BUSY, retryingErrors } from '../../shared/retry.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { createHandBack } from '../permits/hand-back.ts';
@@ -19,6 +21,8 @@ export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionL
   tools: ToolInvoker;
   checkEpoch?: CheckEpoch;
 }
+
+const isPassing = (error: unknown): boolean => isWalkbackError(error) && error.retryable;
 
 /** Goes on from a move of this function until nothing is in flight, or the machine was started. */
 export const drive = async (dependencies: DriveDependencies, from: Move, inline: Inline): Promise<void> => {
@@ -38,12 +42,16 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     const timeoutMs = deadlineMs - clock.now().getTime() + ENGINE_SLACK_SECONDS * 1000;
     const outcome = outcomeOf(await tools.invoke(functionName, payload, timeoutMs));
     // Of another generation: somebody took it for dead, and settles it as a call whose answer was lost.
-    moved = await move(
-      { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
-      sagaId,
-      (head) => (head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined),
-      'engine',
-    );
+    const record = () =>
+      move(
+        { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
+        sagaId,
+        (head) =>
+          head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined,
+        'engine',
+      );
+    // Nobody else knows the answer: without it the call is in doubt, and has to be made again.
+    moved = await retryingErrors(BUSY, clock, isPassing, record);
   }
   if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
   await createHandBack(dependencies)(moved.head);

@@ -4,6 +4,7 @@
  */
 import type { Actor } from '../../../contract/identity.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { pauseAfterRace, RACE } from '../../shared/retry.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
 import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
 import { chain } from '../ledger/hash-chain.ts';
@@ -22,8 +23,6 @@ export const MAX_HISTORY_EVENTS = 20_000;
 
 /** Events of one round: Advance 5, Route 2, Invoke 5, and some for retries. */
 export const EVENTS_PER_ROUND = 13;
-
-const MAX_RACES = 10;
 
 export interface Move {
   head: SagaHead;
@@ -167,7 +166,7 @@ export const move = async (
   actor: Actor,
 ): Promise<Move> => {
   const { store, clock, inline, driver = BYSTANDER } = dependencies;
-  for (let race = 0; race < MAX_RACES; race += 1) {
+  for (let race = 0; race < RACE.attempts; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
       throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}; check the id, or start it.`);
@@ -196,6 +195,7 @@ export const move = async (
     const beside = { ...besideOf(told, head, entries), claims: claimsOf(moved, entries) };
     const outcome = await store.append(moved, head.version, entries, beside);
     if (outcome.written) return { head: moved, entries, next: decided.next };
+    await pauseAfterRace(clock, race);
   }
   throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {
     retryable: true,

@@ -51,24 +51,28 @@ export const backoffMs = (retry: RetryPolicy, attempt: number): number => {
 };
 
 /**
- * Pause after the nth call in a row that never reached its tool. Such calls cost no attempt, so even a
- * policy without pauses must wait.
+ * Of 1, from the key of a call and a number: sagas that met the same outage together do not come back together. The
+ * reducer is pure, so the same attempt always draws the same.
  */
-export const unreachedBackoffMs = (count: number): number =>
-  Math.min(MAX_UNREACHED_BACKOFF_SECONDS, 2 ** Math.min(MAX_EXPONENT, count - 1)) * 1000;
+const drawn = (key: string, count: number): number =>
+  Number.parseInt(sha256Hex(`${key} ${count}`).slice(0, 8), 16) / 2 ** 32;
+
+/**
+ * Pause after the nth call in a row that never reached its tool: that of the policy or a longer one, of which between half
+ * and all. Such calls cost no attempt, so even a policy without pauses must wait.
+ */
+export const unreachedBackoffMs = (key: string, count: number, policyMs = 0): number => {
+  const grown = Math.min(MAX_UNREACHED_BACKOFF_SECONDS, 2 ** Math.min(MAX_EXPONENT, count - 1)) * 1000;
+  return Math.round(Math.max(policyMs, grown) * (0.5 + drawn(key, count) / 2));
+};
 
 /** The pause that a refusal asked for, within limits. */
 export const retryAfterMs = (seconds: number | undefined): number =>
   seconds === undefined ? 0 : Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(0, seconds)) * 1000;
 
-/**
- * The pause of a compensator, with its jitter. The jitter comes from the key of the call and its attempt.
- * The reducer is pure, so the same attempt always pauses equally long.
- */
-export const jitteredBackoffMs = (retry: CompensationRetry, key: string, attempt: number): number => {
-  const drawn = Number.parseInt(sha256Hex(`${key} ${attempt}`).slice(0, 8), 16) / 2 ** 32;
-  return Math.round(backoffMs(retry, attempt) * (1 - (retry.jitter ?? 0) * drawn));
-};
+/** The pause of a compensator, with the jitter that its policy asks for. */
+export const jitteredBackoffMs = (retry: CompensationRetry, key: string, attempt: number): number =>
+  Math.round(backoffMs(retry, attempt) * (1 - (retry.jitter ?? 0) * drawn(key, attempt)));
 
 /** Whole seconds, at least 1, as the engine requires. */
 export const engineSeconds = (ms: number): number =>
