@@ -1,5 +1,6 @@
 /** The embedded cloud in a process of its own, so that its memory and its processor time are nobody else's. Told what to do by its parent. */
 import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startCloud } from '../local/cloud.ts';
 import { startCountingDynamoDb } from '../test/support/counting-dynamodb.ts';
 import { recordUnits } from '../test/support/recorded-units.ts';
@@ -31,7 +32,11 @@ const others = (): { cpuMs: number; residentBytes: number } => {
   return sum;
 };
 
+const turns = monitorEventLoopDelay({ resolution: 5 });
+turns.enable();
+
 const usage = (): Usage => {
+  const stalledMs = turns.max / 1e6;
   globalThis.gc?.();
   const { heapUsed, external, rss } = process.memoryUsage();
   const beside = others();
@@ -40,6 +45,7 @@ const usage = (): Usage => {
     heapBytes: heapUsed,
     externalBytes: external,
     residentBytes: rss,
+    stalledMs,
     databaseCpuMs: beside.cpuMs,
     databaseResidentBytes: beside.residentBytes,
   };
@@ -83,7 +89,11 @@ const endProfile = async (): Promise<void> => {
 };
 
 process.on('message', (question: Question) => {
-  if (question === 'usage') tell({ kind: 'usage', usage: usage() });
+  if (question === 'usage') {
+    tell({ kind: 'usage', usage: usage() });
+    // The collection that was asked for is no work of the cloud; it is over when the thread turns again.
+    setTimeout(() => turns.reset(), 20);
+  }
   if (question === 'units') tell({ kind: 'units', units: { ...recorded.units } });
   if (question === 'profile') void beginProfile();
   if (question === 'profiled') void endProfile();

@@ -15,6 +15,8 @@ export interface Usage {
   /** Buffers, outside of the heap. */
   externalBytes: number;
   residentBytes: number;
+  /** The longest that its own thread did one thing and nothing else, since it was asked before. */
+  stalledMs: number;
   databaseCpuMs: number;
   databaseResidentBytes: number;
 }

@@ -40,6 +40,7 @@ export const buildCommand = async (outdir: string): Promise<void> => {
       main: 'cli/main.ts',
       'older-node': 'build/older-node.mjs',
       'jsonata-process': 'adapters/jsonata/process.ts',
+      'own-functions': 'local/lambda/thread-program.ts',
       ...entries,
     },
     outdir: lib,

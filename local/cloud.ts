@@ -170,6 +170,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { E2B_API_KEY: _key, WALKBACK_LOGIN_SECRET: _secret, ...forFunctions } = environment;
   const installed = installEnvironment(forFunctions);
   starting.defer(() => installed.remove());
+  starting.defer(() => functions.close());
   const own: FunctionPlan[] = [];
   for (const source of options.functions ?? []) own.push(...(await functions.add(source)));
   const background = await startBackground({

@@ -141,6 +141,10 @@ const runLoad = async (
       'processor time of a saga: first 100, last 100',
       `${first.toFixed(0)} ms, ${last.toFixed(0)} ms (${(last / first).toFixed(2)}x)`,
     ],
+    [
+      'longest that the cloud did one thing and nothing else',
+      `${Math.max(...usages.slice(1).map(({ usage }) => usage.stalledMs)).toFixed(0)} ms`,
+    ],
     ...kept.map(({ after, usage }, n): [string, string] => [
       `after ${after}`,
       `${n === 0 ? '' : `${cost(kept[n - 1]?.after ?? 0, after).toFixed(0)} ms each since, `}${memory(usage)}`,

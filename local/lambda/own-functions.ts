@@ -1,6 +1,7 @@
 /**
  * Functions of whoever runs the cloud, beside Walkback's: modules of a directory, or one module. A module is read when
- * the cloud starts, so that what is wrong with it is said then, and again when its file has changed.
+ * the cloud starts, so that what is wrong with it is said then, and again when its file has changed. They run in a thread of their own
+ * (own-thread.ts).
  */
 import { statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -9,7 +10,7 @@ import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { functionArn } from '../resolve.ts';
-import { loadModule } from './handler.ts';
+import { type ModuleContent, type OwnThread, unreadable } from './own-thread.ts';
 
 const MODULE = /\.(?:ts|mts|cts|js|mjs|cjs)$/;
 const NOT_A_FUNCTION = /^[._]|\.d\.[cm]?ts$|\.(?:test|spec)\.[cm]?[jt]s$/;
@@ -21,8 +22,8 @@ const MEMORY_MB = 1024;
 
 const timeoutSchema = z.int().min(1).max(900).default(DEFAULT_TIMEOUT_SECONDS);
 
-const refuse = (message: string, cause?: unknown): never => {
-  throw new WalkbackError('ConfigurationError', message, { cause });
+const refuse = (message: string): never => {
+  throw new WalkbackError('ConfigurationError', message);
 };
 
 const nameOf = (file: string): string => basename(file, extname(file));
@@ -38,46 +39,38 @@ const modulesIn = async (directory: string): Promise<string[]> => {
     .sort();
 };
 
-const read = async (entry: string, instance: string): Promise<Record<string, unknown>> => {
-  try {
-    return await loadModule(entry, instance);
-  } catch (error) {
-    return refuse(
-      `${entry} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
-  }
-};
-
 /** `handler` under the name of the file; without one, and only of a module that was named itself, every function it exports. */
 const handlersOf = (
   entry: string,
-  exports: Record<string, unknown>,
+  { functions }: ModuleContent,
   wasNamed: boolean,
 ): { name: string; exported: string }[] => {
-  if (typeof exports['handler'] === 'function') return [{ name: nameOf(entry), exported: 'handler' }];
-  if (!wasNamed) return [];
-  return Object.entries(exports)
-    .filter(([, value]) => typeof value === 'function')
-    .map(([name]) => ({ name, exported: name }));
+  if (functions.includes('handler')) return [{ name: nameOf(entry), exported: 'handler' }];
+  return wasNamed ? functions.map((name) => ({ name, exported: name })) : [];
 };
 
 /** When the file was last written: a module that was edited is another one. */
 export const versionOf = (fn: FunctionPlan): string =>
-  fn.exported === undefined ? '' : String(statSync(fn.entry, { throwIfNoEntry: false })?.mtimeMs ?? '');
+  String(statSync(fn.entry, { throwIfNoEntry: false })?.mtimeMs ?? '');
 
 /** The functions of a directory or a module. `ConfigurationError` says what is wrong with which file. */
-export const findOwnFunctions = async (source: string, instance: string): Promise<FunctionPlan[]> => {
+export const findOwnFunctions = async (
+  source: string,
+  instance: string,
+  { read }: Pick<OwnThread, 'read'>,
+): Promise<FunctionPlan[]> => {
   const path = resolve(source);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return refuse(`--functions ${source}: there is no such directory or module`);
   const wasNamed = !found.isDirectory();
   const plans: FunctionPlan[] = [];
   for (const entry of wasNamed ? [path] : await modulesIn(path)) {
-    const exports = await read(entry, `${instance}-${statSync(entry).mtimeMs}`);
-    const timeout = timeoutSchema.safeParse(exports['timeoutSeconds']);
+    const content = await read(entry, `${instance}-${statSync(entry).mtimeMs}`).catch((error: unknown) => {
+      throw unreadable(entry, error);
+    });
+    const timeout = timeoutSchema.safeParse(content.timeoutSeconds);
     if (!timeout.success) return refuse(`${entry}: timeoutSeconds must be a whole number from 1 to 900`);
-    for (const { name, exported } of handlersOf(entry, exports, wasNamed)) {
+    for (const { name, exported } of handlersOf(entry, content, wasNamed)) {
       if (!NAME.test(name))
         return refuse(`${entry}: "${name}" is no name of a function (letters, digits, - and _, at most 64)`);
       const twin = plans.find((plan) => plan.name === name);

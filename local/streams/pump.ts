@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
 import type { Log } from '../../core/shared/surroundings.ts';
-import type { InvocationResult } from '../lambda/invoke.ts';
+import type { InvocationResult } from '../lambda/run-handler.ts';
 import type { StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';
 import type { Changes } from './changes.ts';

@@ -12,7 +12,7 @@ import { DynamoDBStreamsClient, ExpiredIteratorException } from '@aws-sdk/client
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
-import type { InvocationResult } from '../../local/lambda/invoke.ts';
+import type { InvocationResult } from '../../local/lambda/run-handler.ts';
 import type { StreamPlan, TablePlan } from '../../local/plan.ts';
 import { provision } from '../../local/provision.ts';
 import { createChanges } from '../../local/streams/changes.ts';

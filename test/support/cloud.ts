@@ -71,7 +71,10 @@ export const invokerOf = (cloud: Pick<Cloud, 'endpoints' | 'environment'>): Test
 
 /** A directory made here is removed with the cloud; one given by the caller stays, for a restart on its data. */
 export const startTestCloud = async (
-  options: Pick<Partial<CloudOptions>, 'dataDir' | 'template' | 'dynamodb' | 'notify' | 'log'> = {},
+  options: Pick<
+    Partial<CloudOptions>,
+    'dataDir' | 'template' | 'dynamodb' | 'notify' | 'log' | 'functions'
+  > = {},
 ): Promise<TestCloud> => {
   await using starting = new AsyncDisposableStack();
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'walkback-cloud-')));

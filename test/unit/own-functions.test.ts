@@ -2,7 +2,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFunctions } from '../../local/lambda/functions.ts';
 import type { FunctionPlan } from '../../local/plan.ts';
 
@@ -53,7 +53,9 @@ test.each<[string, Record<string, string>, string, RegExp]>([
   ],
 ])('%s is refused, and says which file', async (_, files, source, message) => {
   await using directory = await withFiles(files);
-  await expect(createFunctions([OURS]).add(join(directory.path, source))).rejects.toMatchObject({
+  const functions = createFunctions([OURS]);
+  onTestFinished(() => functions.close());
+  await expect(functions.add(join(directory.path, source))).rejects.toMatchObject({
     name: 'ConfigurationError',
     message: expect.stringMatching(message),
   });
@@ -69,6 +71,7 @@ test('a directory serves the handlers of its modules, a module what it exports',
     'several.mjs': 'const f = () => "f"; export { f, f as "g-h" }; export const version = 1;',
   });
   const functions = createFunctions([OURS]);
+  onTestFinished(() => functions.close());
   const [flight, ...more] = await functions.add(directory.path);
   expect(more).toEqual([]);
   expect(flight).toMatchObject({
@@ -81,4 +84,59 @@ test('a directory serves the handlers of its modules, a module what it exports',
   const found = functions.find('g-h');
   expect(found && (await functions.invoke(found, {}))).toEqual({ failed: false, payload: '"f"' });
   expect(flight && (await functions.invoke(flight, 1))).toEqual({ failed: false, payload: '{"flight":1}' });
+});
+
+/** A function that does what its event says. */
+const OBEDIENT = `
+let calls = 0;
+export const timeoutSeconds = 1;
+export const handler = async ({ does }) => {
+  calls += 1;
+  if (does === 'blocks') for (;;);
+  if (does === 'fails later') setTimeout(() => { throw new Error('nobody waits for this'); });
+  if (does === 'fails later') await new Promise(() => undefined);
+  return { calls, label: process.env.OWN_LABEL };
+};
+`;
+
+const obedient = async () => {
+  const directory = await withFiles({ 'obedient.mjs': OBEDIENT });
+  const functions = createFunctions([OURS]);
+  onTestFinished(async () => {
+    await functions.close();
+    await directory[Symbol.asyncDispose]();
+  });
+  const [fn] = await functions.add(directory.path);
+  if (fn === undefined) throw new Error('it was not found');
+  return {
+    functions,
+    does: async (what: string) => JSON.parse((await functions.invoke(fn, { does: what })).payload) as unknown,
+  };
+};
+
+test('one that blocks for longer than it may is ended, and the next call finds a fresh one', async () => {
+  const { does } = await obedient();
+  expect(await does('nothing')).toMatchObject({ calls: 1 });
+  const [blocked, behind] = await Promise.all([does('blocks'), does('nothing')]);
+  expect(blocked).toMatchObject({ errorType: 'Sandbox.Timedout' });
+  // It did not begin before its time was over, and is not lost sight of either.
+  expect(behind).toMatchObject({ errorType: 'Sandbox.Timedout' });
+  await expect.poll(() => does('nothing'), { timeout: 60_000 }).toMatchObject({ calls: expect.any(Number) });
+});
+
+test('one that fails outside of its call ends its thread only, and is told so', async () => {
+  const { does } = await obedient();
+  expect(await does('fails later')).toMatchObject({ errorType: 'Runtime.ExitError' });
+  expect(await does('nothing')).toMatchObject({ calls: 1 });
+});
+
+test('a fresh instance reads the environment again', async () => {
+  vi.stubEnv('OWN_LABEL', 'one');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { does, functions } = await obedient();
+  expect(await does('nothing')).toEqual({ calls: 1, label: 'one' });
+  vi.stubEnv('OWN_LABEL', 'two');
+  expect(await does('nothing')).toEqual({ calls: 2, label: 'one' });
+  functions.coldStart();
+  expect(await does('nothing')).toEqual({ calls: 1, label: 'two' });
 });
