@@ -1,10 +1,11 @@
 /** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
-import { createPlace } from './place.ts';
+import type { Bundle } from '../cdk/bundle-sizes.ts';
+import { createPlace, type Place } from './place.ts';
 import { measureProfiles, renderProfiles } from './profile.ts';
 import { type Row, renderTable, verdict } from './report.ts';
-import { bundlesBenchmark } from './rows/bundles.ts';
+import { bundlesBenchmark, synthesise } from './rows/bundles.ts';
 import { checkpointBenchmark } from './rows/checkpoint.ts';
 import { coldBenchmark } from './rows/cold.ts';
 import { commandBenchmark } from './rows/command.ts';
@@ -39,6 +40,7 @@ interface Options {
   quick?: boolean;
   only?: string[];
   profile?: boolean;
+  before?: string;
 }
 
 const startedMs = performance.now();
@@ -53,14 +55,28 @@ interface Group {
   rows: Row[];
 }
 
+const synthesiseIn = async (place: Place): Promise<Bundle[]> => {
+  say('  a full synth');
+  return synthesise(await place.directory('synth'));
+};
+
 /** `show` gets each group as soon as it is measured: the whole takes minutes. */
-const measure = async ({ quick = false, only = NAMES }: Options, show: (group: Group) => void) => {
+const measure = async ({ quick = false, only = NAMES, before }: Options, show: (group: Group) => void) => {
   const groups: Group[] = [];
+  await using shared = await createPlace();
+  let synthesised: Promise<Bundle[]> | undefined;
+  const bundles = (): Promise<Bundle[]> => (synthesised ??= synthesiseIn(shared));
   for (const benchmark of BENCHMARKS.filter((one) => only.includes(one.name))) {
     const { name, title } = benchmark;
     say(title);
     await using place = await createPlace();
-    const rows = await benchmark.run({ place, quick, say: (text) => say(`  ${text}`) });
+    const rows = await benchmark.run({
+      place,
+      quick,
+      say: (text) => say(`  ${text}`),
+      bundles,
+      ...(before === undefined ? {} : { before }),
+    });
     groups.push({ name, title, rows });
     show({ name, title, rows });
   }
@@ -104,6 +120,7 @@ await new Command('bench')
   .option('--json', 'print JSON instead of a table')
   .option('--quick', 'small sizes and few repetitions')
   .option('--profile', 'show where the processor time of a checkpoint, a rollback and a step of a saga goes')
+  .option('--before <checkout>', 'measure cold also of this checkout of an earlier commit, in turn')
   .option('--only <name>', `one of ${NAMES.join(', ')}; may be repeated`, collect)
   .action(run)
   .parseAsync();

@@ -14,6 +14,8 @@ export interface Row {
   budget?: number;
   unit: 'x' | 'trips' | 'bytes' | 'ms';
   cpuRatio?: number;
+  /** What that is the ratio of, where it is a result by itself. Only in JSON. */
+  cpuMs?: { floor: number; measured: number };
   roundTrips?: number;
 }
 

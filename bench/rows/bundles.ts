@@ -34,9 +34,8 @@ const largest = <T>(items: readonly T[], by: (item: T) => number): T => {
 export const bundlesBenchmark: Benchmark = {
   name: 'bundles',
   title: 'function bundles, as the CDK makes them',
-  run: async ({ place, quick, say }) => {
-    say('a full synth');
-    const bundles = await synthesise(await place.directory('bundles'));
+  run: async ({ quick, say, bundles: synthesised }) => {
+    const bundles = await synthesised();
     const times = new Map<Bundle, number[]>(bundles.map((bundle) => [bundle, []]));
     const repetitions = quick ? 1 : 5;
     for (let repetition = 1; repetition <= repetitions; repetition++) {

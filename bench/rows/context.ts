@@ -1,4 +1,5 @@
 /** The inputs of every benchmark. */
+import type { Bundle } from '../../cdk/bundle-sizes.ts';
 import type { Place } from '../place.ts';
 import type { Row } from '../report.ts';
 
@@ -8,6 +9,10 @@ export interface Context {
   quick: boolean;
   /** For whoever waits: what is being done. */
   say: (text: string) => void;
+  /** The bundles of a full synth, which is made once for all that want it. */
+  bundles: () => Promise<Bundle[]>;
+  /** A checkout of another commit, to be measured in the same run. */
+  before?: string;
 }
 
 export interface Benchmark {

@@ -9,7 +9,7 @@ import { median } from '../measure.ts';
 import { runNode } from '../node.ts';
 import { milliseconds, type Row } from '../report.ts';
 import { changeOne, createWorkspace } from '../repositories.ts';
-import { fileOf, nameOf, synthesise } from './bundles.ts';
+import { fileOf, nameOf } from './bundles.ts';
 import type { Benchmark } from './context.ts';
 
 const SESSION = 'first-call';
@@ -70,9 +70,8 @@ const rowOf = (what: string, times: readonly Times[]): Row => {
 export const firstCallBenchmark: Benchmark = {
   name: 'first',
   title: 'import and first call of a function in a fresh process (floor: the second call)',
-  run: async ({ place, quick, say }) => {
-    say('a full synth');
-    const bundles = await synthesise(await place.directory('bundles'));
+  run: async ({ place, quick, say, bundles: synthesised }) => {
+    const bundles = await synthesised();
     await using cloud = await startBenchCloud(await place.directory('cloud'));
     const session = await cloud.openSession(SESSION);
     const workspace = await createWorkspace(session.root, 5, 100);
