@@ -1,6 +1,8 @@
 /** Many executions at once: a bounded number moves, the oldest first, and a call begins soon after it was decided. */
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { createExecutions, type ExecutionsOptions } from '../../local/stepfunctions/executions.ts';
+import { printedSeed } from '../support/sampling.ts';
 
 const MACHINE = 'arn:aws:states:us-east-1:000000000000:stateMachine:m';
 const task = (name: string, more: object) => ({
@@ -131,4 +133,39 @@ test('of executions that ended long ago only the end is known', async () => {
   expect(executions.history(arnOf('a'))).toEqual([]);
   expect(executions.get(arnOf('a'))).toMatchObject({ status: 'SUCCEEDED' });
   expect(executions.start(MACHINE, 'a', '{"rest":0}')).toBe('exists');
+});
+
+test('two hundred at once begin in the order in which they were started, three decide at a time, and each ends', async () => {
+  const seed = printedSeed('stepfunctions-admission');
+  const [names, deciding] = [Array.from({ length: 200 }, (_, n) => `many-${n}`), new Set<string>()];
+  const decided: string[] = [];
+  let most = 0;
+  let random = seed;
+  const executions = await createExecutions({
+    machines: [{ stateMachineArn: MACHINE, definition: DEFINITION, substitutions: {} }],
+    services: {
+      invoke: async (name, payload, begins) => {
+        const execution = String(payload);
+        begins?.();
+        if (name === 'decide') {
+          decided.push(execution);
+          deciding.add(execution);
+          most = Math.max(most, deciding.size);
+        }
+        // Some take longer than others.
+        random = (random * 48_271 + 1) % 2_147_483_647;
+        for (let turn = 0; turn < random % 8; turn += 1) await setImmediate();
+        deciding.delete(execution);
+        return { payload: {}, functionError: false };
+      },
+      publish: async () => ({ messageId: 'm' }),
+    },
+    places: 3,
+  });
+  cleanup.push(() => executions.close());
+  for (const name of names) executions.start(MACHINE, name, JSON.stringify({ rest: 0 }));
+  await executions.idle();
+  expect(decided).toEqual(names);
+  expect(most).toBe(3);
+  expect(executions.list().filter(({ status }) => status !== 'SUCCEEDED')).toEqual([]);
 });

@@ -16,7 +16,7 @@ import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { verifySignature } from '../../kit/verify-signature.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { endingAfter } from '../support/tool-functions.ts';
-import { requestOf } from '../support/tool-requests.ts';
+import { cutShort, requestOf } from '../support/tool-requests.ts';
 
 const SECRET = 'a secret of this test';
 
@@ -127,7 +127,7 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
   test('silence until the deadline, and the connection is given up', async () => {
     const closed = Promise.withResolvers<void>();
     answer = (asked) => asked.socket.once('close', () => closed.resolve());
-    const outcome = await make()({ ...requestOf({ deadlineMs: Date.now() + 250 }), endpoint: url });
+    const outcome = await cutShort((deadlineMs) => make()({ ...requestOf({ deadlineMs }), endpoint: url }));
     expect(outcome).toMatchObject({ outcome: 'unknown', error: { name: 'DeadlinePassed' } });
     await closed.promise;
   });

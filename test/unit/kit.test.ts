@@ -10,7 +10,7 @@ import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
-import { requestOf } from '../support/tool-requests.ts';
+import { cutShort, requestOf } from '../support/tool-requests.ts';
 
 const run = promisify(execFile);
 
@@ -83,7 +83,7 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
 
   test('a tool that is still at work at its deadline has an unknown outcome', async () => {
     const execute = () => new Promise<never>(() => undefined);
-    expect(await call({ execute }, requestOf({ deadlineMs: Date.now() + 150 }))).toMatchObject({
+    expect(await cutShort((deadlineMs) => call({ execute }, requestOf({ deadlineMs })))).toMatchObject({
       outcome: 'unknown',
       error: { name: 'DeadlinePassed' },
     });
@@ -97,7 +97,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
       ended += 1;
     };
     const handle = toolHandler([make({ execute })], { tombstones: memoryTombstones(), endInstance });
-    const outcome = await handle(requestOf({ deadlineMs: Date.now() + 200 }));
+    const outcome = await cutShort((deadlineMs) => handle(requestOf({ deadlineMs })));
     return { ended, outcome };
   };
 
@@ -329,7 +329,7 @@ describe('testToolIsSafe', () => {
     execute: async (_, one) => {
       // However long this machine took for the first call, and so gives the one it cuts short.
       const leftMs = one.deadlineMs - Date.now();
-      if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
+      if (leftMs < 20_000) await new Promise<never>(() => undefined);
       if (!acts.includes(one.forwardKey)) acts.push(one.forwardKey);
       return { id: one.forwardKey };
     },

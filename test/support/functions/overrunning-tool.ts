@@ -3,9 +3,10 @@ import * as z from 'zod';
 import { memoryTombstones } from '../../../kit/conformance.ts';
 import { defineTool } from '../../../kit/define-tool.ts';
 import { toolHandler } from '../../../kit/handler.ts';
-import { requestOf } from '../tool-requests.ts';
+import { cutShort, requestOf } from '../tool-requests.ts';
 
-const DEADLINE_MS = 400;
+/** How long it acts after its deadline. */
+const LATE_MS = 400;
 
 const tool = defineTool({
   name: 'act',
@@ -14,15 +15,14 @@ const tool = defineTool({
   effect: 'irreversible',
   input: z.strictObject({}),
   output: z.null(),
-  execute: async () => {
+  execute: async (_, { deadlineMs }) => {
     process.stdout.write('begins\n');
-    await new Promise((resolve) => setTimeout(resolve, 2 * DEADLINE_MS));
+    await new Promise((resolve) => setTimeout(resolve, deadlineMs - Date.now() + LATE_MS));
     process.stdout.write('acts\n');
     return null;
   },
 });
 
-const outcome = await toolHandler([tool], { tombstones: memoryTombstones() })(
-  requestOf({ deadlineMs: Date.now() + DEADLINE_MS, arguments: {} }),
-);
+const handle = toolHandler([tool], { tombstones: memoryTombstones() });
+const outcome = await cutShort((deadlineMs) => handle(requestOf({ deadlineMs, arguments: {} })));
 process.stdout.write(`answers ${JSON.stringify(outcome)}\n`);
