@@ -46,7 +46,7 @@ const composeRow = async ({ place, quick, say }: Context): Promise<Row> => {
   const base = await session.capture();
   let change = await fork.capture();
   const measured = await compare({
-    repetitions: quick ? 2 : 8,
+    repetitions: quick ? 1 : 8,
     prepare: async (repetition) => {
       const version = repetition + 1;
       await writeVersion(theirs, version, oneOf(files, 1, 0));
@@ -85,7 +85,7 @@ const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
     await plainDiverge(plain, version, files);
   };
   const merged = await compare({
-    repetitions: quick ? 2 : 8,
+    repetitions: quick ? 1 : 8,
     prepare: diverge,
     floor: () => plainMerge(plain, 'theirs'),
     subject: () => session.merge(fork),
@@ -96,7 +96,7 @@ const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
   say('merge and rollback');
   let back = await session.checkpoint();
   const applied = await compare({
-    repetitions: quick ? 2 : 8,
+    repetitions: quick ? 1 : 8,
     prepare: async () => {
       version += 1;
       await writeVersion(theirs, version, oneOf(files, 1, version));
