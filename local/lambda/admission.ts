@@ -16,16 +16,9 @@ const UNBOUNDED = /-describe-saga$/;
 export const createAdmission = (atOnce = AT_ONCE, holdsMs = HOLDS_MS) => {
   const places = new Map<string, Places>();
   return {
-    /** Does the work when it is its turn. `begins` is told then. */
-    inTurn: async <Result>(
-      name: string,
-      work: () => Promise<Result>,
-      begins?: () => void,
-    ): Promise<Result> => {
-      if (UNBOUNDED.test(name)) {
-        begins?.();
-        return work();
-      }
+    /** Does the work when it is its turn. */
+    inTurn: async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+      if (UNBOUNDED.test(name)) return work();
       const line = places.get(name) ?? createPlaces(atOnce);
       places.set(name, line);
       await line.take();
@@ -36,7 +29,6 @@ export const createAdmission = (atOnce = AT_ONCE, holdsMs = HOLDS_MS) => {
         line.leave();
       };
       const timer = setTimeout(leave, holdsMs).unref();
-      begins?.();
       try {
         return await work();
       } finally {

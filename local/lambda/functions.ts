@@ -15,7 +15,7 @@ import type { InvocationResult } from './run-handler.ts';
 export interface LocalFunctions {
   /** By name, ARN or partial ARN, with or without a qualifier; undefined when there is none. */
   find(reference: string): FunctionPlan | undefined;
-  /** In its turn, when many invocations of it begin at once. `begins` is told then. */
+  /** In its turn, when many invocations of it begin at once. `begins` is told when it does. */
   invoke(
     fn: FunctionPlan,
     event: unknown,
@@ -53,18 +53,24 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
     return handler;
   };
 
-  const run = (fn: FunctionPlan, event: unknown, requestId: string): Promise<InvocationResult> => {
+  const run = (
+    fn: FunctionPlan,
+    event: unknown,
+    requestId: string,
+    begins?: () => void,
+  ): Promise<InvocationResult> => {
     const thread = threads.get(fn.name);
     // An edited file is another module.
-    return thread === undefined
-      ? invokeHandler(fn, () => load(fn), event, requestId)
-      : thread.invoke(fn, `${instance}-${versionOf(fn)}`, event, requestId);
+    if (thread !== undefined)
+      return thread.invoke(fn, `${instance}-${versionOf(fn)}`, event, requestId, begins);
+    begins?.();
+    return invokeHandler(fn, () => load(fn), event, requestId);
   };
 
   return {
     find: (reference) => byName.get(plainName(reference)),
     invoke: (fn, event, { requestId = randomUUID(), begins } = {}) => {
-      const invocation = admission.inTurn(fn.name, () => run(fn, event, requestId), begins);
+      const invocation = admission.inTurn(fn.name, () => run(fn, event, requestId, begins));
       running.add(invocation);
       const ended = () => running.delete(invocation);
       invocation.then(ended, ended);

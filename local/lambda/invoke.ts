@@ -7,26 +7,32 @@ import { functionError, type InvocationResult, runHandler } from './run-handler.
 /** The name of the function on whose behalf something runs: they share our process, and a role is one function's. */
 export const runningFunction = new AsyncLocalStorage<string>();
 
-/** Never rejects. After the function's time limit the answer is a timeout, as deployed; `onOver` is told then. */
+/**
+ * Never rejects. After the function's time limit the answer is a timeout, as deployed; `onOver` is told then. The time begins
+ * when `run` calls `begin`.
+ */
 export const withinTimeLimit = async (
   fn: FunctionPlan,
   requestId: string,
-  run: () => Promise<InvocationResult>,
+  run: (begin: () => void) => Promise<InvocationResult>,
   onOver?: () => void,
 ): Promise<InvocationResult> => {
   const timeout = Promise.withResolvers<InvocationResult>();
-  const timer = setTimeout(() => {
-    const seconds = (fn.timeoutMs / 1000).toFixed(2);
-    timeout.resolve(
-      functionError(
-        'Sandbox.Timedout',
-        `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`,
-      ),
-    );
-    onOver?.();
-  }, fn.timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    timer ??= setTimeout(() => {
+      const seconds = (fn.timeoutMs / 1000).toFixed(2);
+      timeout.resolve(
+        functionError(
+          'Sandbox.Timedout',
+          `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`,
+        ),
+      );
+      onOver?.();
+    }, fn.timeoutMs);
+  };
   try {
-    return await Promise.race([run(), timeout.promise]);
+    return await Promise.race([run(begin), timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -39,6 +45,7 @@ export const invokeHandler = (
   event: unknown,
   requestId: string,
 ): Promise<InvocationResult> =>
-  withinTimeLimit(fn, requestId, () =>
-    runningFunction.run(fn.name, () => runHandler(fn, load, event, requestId)),
-  );
+  withinTimeLimit(fn, requestId, (begin) => {
+    begin();
+    return runningFunction.run(fn.name, () => runHandler(fn, load, event, requestId));
+  });

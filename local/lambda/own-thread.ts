@@ -31,8 +31,12 @@ const resultSchema = z.object({ failed: z.boolean(), payload: z.string() });
 interface Pending {
   asked: Asked;
   begun: boolean;
+  /** Told when it begins. */
+  begins?: (() => void) | undefined;
   /** Its caller was told that its time is over. */
   over: boolean;
+  /** The thread that was asked last. */
+  by?: Running;
   settle: PromiseWithResolvers<unknown>;
 }
 
@@ -46,7 +50,14 @@ interface Running {
 export interface OwnThread {
   /** What a module exports. Rejects with what is wrong with it. */
   read(entry: string, instance: string): Promise<ModuleContent>;
-  invoke(fn: FunctionPlan, instance: string, event: unknown, requestId: string): Promise<InvocationResult>;
+  /** `begins` is told when it begins: what waits behind one that blocks the thread has not, and none of its time is over. */
+  invoke(
+    fn: FunctionPlan,
+    instance: string,
+    event: unknown,
+    requestId: string,
+    begins?: () => void,
+  ): Promise<InvocationResult>;
   /** The next call has a fresh thread, with the environment as it is then. */
   restart(): void;
   close(): Promise<void>;
@@ -95,6 +106,7 @@ export const createOwnThread = (): OwnThread => {
       if (one === undefined) return;
       if (told.tell === 'begun') {
         one.begun = true;
+        one.begins?.();
         return;
       }
       started.pending.delete(told.id);
@@ -114,17 +126,25 @@ export const createOwnThread = (): OwnThread => {
     if (one !== running && one.pending.size === 0) stop(one.worker);
   };
 
-  const post = (one: Pending, by: Running = (running ??= start())): Running => {
+  const post = (one: Pending, by: Running = (running ??= start())): void => {
     lastId += 1;
     by.pending.set(lastId, one);
+    one.by = by;
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     by.worker.postMessage({ id: lastId, asked: one.asked });
-    return by;
   };
 
-  const ask = (asked: Asked, of?: Running): { one: Pending; by: Running } => {
-    const one = { asked, begun: false, over: false, settle: Promise.withResolvers<unknown>() };
-    return { one, by: post(one, of) };
+  const pendingFor = (asked: Asked): Pending => ({
+    asked,
+    begun: false,
+    over: false,
+    settle: Promise.withResolvers<unknown>(),
+  });
+
+  const ask = (asked: Asked, of?: Running): Promise<unknown> => {
+    const one = pendingFor(asked);
+    post(one, of);
+    return one.settle.promise;
   };
 
   /** As Lambda ends an instance whose time is over; here only when it cannot go on, because others may be at work in it. */
@@ -132,19 +152,25 @@ export const createOwnThread = (): OwnThread => {
     if (!all.has(one.worker)) return;
     const timer = setTimeout(() => stop(one.worker), BLOCKED_AFTER_MS).unref();
     const turns = () => clearTimeout(timer);
-    ask({ ask: 'turn' }, one).one.settle.promise.then(turns, turns);
+    ask({ ask: 'turn' }, one).then(turns, turns);
   };
 
   return {
-    read: async (entry, instance) =>
-      moduleSchema.parse(await ask({ ask: 'read', entry, instance }).one.settle.promise),
-    invoke: (fn, instance, event, requestId) => {
+    read: async (entry, instance) => moduleSchema.parse(await ask({ ask: 'read', entry, instance })),
+    invoke: (fn, instance, event, requestId, begins) => {
       const text = JSON.stringify(event ?? null);
-      const { one, by } = ask({ ask: 'invoke', fn, instance, event: text, requestId });
-      const run = async () => resultSchema.parse(await one.settle.promise);
+      const one = pendingFor({ ask: 'invoke', fn, instance, event: text, requestId });
+      const run = async (begin: () => void) => {
+        one.begins = () => {
+          begin();
+          begins?.();
+        };
+        post(one);
+        return resultSchema.parse(await one.settle.promise);
+      };
       return withinTimeLimit(fn, requestId, run, () => {
         one.over = true;
-        endIfBlocked(by);
+        if (one.by !== undefined) endIfBlocked(one.by);
       });
     },
     restart: () => {

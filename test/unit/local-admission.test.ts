@@ -43,7 +43,11 @@ test('a function is begun so many times at once, each function for itself', asyn
   const begun: string[] = [];
   const calls = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => {
     const one = blocked();
-    return { ...one, ended: admission.inTurn(name.slice(0, 1), one.work, () => begun.push(name)) };
+    const work = () => {
+      begun.push(name);
+      return one.work();
+    };
+    return { ...one, ended: admission.inTurn(name.slice(0, 1), work) };
   });
   await settled();
   expect(begun).toEqual(['a1', 'a2', 'b1']);
