@@ -4,6 +4,7 @@
  * chain alive for its own whole life. A chain older than one retention is prolonged once.
  */
 
+import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RepositoryState, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
@@ -52,6 +53,9 @@ export const keepChain = async (
   return { ...state, chainExpiresAt: expiresAt };
 };
 
+/** Number of repositories whose chains are looked after at the same time. */
+const PARALLEL = 8;
+
 /** An old checkpoint that becomes the head again is needed from now on. */
 export const keepCheckpoint = async (
   store: SessionStore,
@@ -59,11 +63,14 @@ export const keepCheckpoint = async (
   checkpoint: Checkpoint,
   clock: Clock,
 ): Promise<void> => {
-  for (const state of checkpoint.repositories) await keepChain(store, session, state, clock);
   const key = checkpoint.content?.object?.key;
-  if (key !== undefined) {
-    const place = { contentOf: session.sessionId };
-    await store.putUpload({ key, place, expiresAt: contentExpiryOf(session, clock) });
-  }
+  const place = { contentOf: session.sessionId };
+  await Promise.all([
+    mapAtOnce(checkpoint.repositories, PARALLEL, (state) => keepChain(store, session, state, clock)),
+    key === undefined
+      ? undefined
+      : store.putUpload({ key, place, expiresAt: contentExpiryOf(session, clock) }),
+  ]);
+  // Last: what it needs lives at least as long.
   await store.prolongCheckpoint(checkpoint, expiryOf(session, clock));
 };
