@@ -42,6 +42,7 @@ const RESTORE = [
   'restore/put-aside',
   'restore/asides',
   'restore/place-new',
+  'restore/fill',
   'restore/move-files',
   'restore/host-locks',
   'restore/move-index',
@@ -208,7 +209,9 @@ const program = (name: Command): string => {
   if (known !== undefined) return known;
   const [first = 'shared/lib', ...rest] = COMMANDS[name];
   const text = [script(first), '. /dev/fd/4', 'exec 3<&- 4<&-', ...rest.map((part) => script(part))];
-  const packed = gzipSync(text.map((part) => withoutComments(part)).join('\n')).toString('base64');
+  const packed = gzipSync(text.map((part) => withoutComments(part)).join('\n'), { level: 9 }).toString(
+    'base64',
+  );
   programs.set(name, packed);
   return packed;
 };

@@ -26,6 +26,9 @@ move_index() {
   part_id "$from" index-flags || return
   if [ -f "$SHADOW/host-index" ] && [ -z "$ID" ]; then
     cp -p -- "$SHADOW/host-index" "$new" || return
+  elif [ ! -f "$SHADOW/host-index" ]; then
+    # It is new. What our index knows of the files is true for the host's as well.
+    cp -p -- "$SHADOW/index" "$new" || return
   fi
   # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
   GIT_INDEX_FILE=$new git read-tree --reset "$tree" 2>"$OUT.index" || {

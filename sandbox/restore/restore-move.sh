@@ -72,7 +72,7 @@ half_written() {
 # reach I TREE META: brings the repository to a state, from any state, and proves it. Used for the
 # target, and for the way back (BACK) when anything failed.
 reach() {
-  local i=$1 tree=$2 meta=$3 from_tree from_meta was status
+  local i=$1 tree=$2 meta=$3 from_tree from_meta was status made='' vacant=''
   : >"$OUT.err"
   : >"$OUT.warn"
   : >"$OUT.late"
@@ -98,9 +98,11 @@ reach() {
       open_shadow "$FORMAT" 2>>"$OUT.err" && borrow_host && bring_objects "$i" || return
     else
       make_host "$i" "$meta" 2>>"$OUT.err" || return
+      made=1
     fi
     EXISTS=1
     look_at_host
+    ! vacant || vacant=1
     : >"$OUT.made" || return
   fi
   # The start for the sidecar: the captured one, and on the way back the one that was being
@@ -111,14 +113,19 @@ reach() {
     FROM_TREE=$TREE
   else
     [ -z "$BACK" ] || was=${R_META[i]}
-    stand "$i" '' 2>>"$OUT.err" || return
+    if [ "$made$vacant" = 11 ]; then
+      TREE=$EMPTY META='' && nested_below "${R_PATH[i]}"
+    else
+      stand "$i" '' 2>>"$OUT.err" || return
+    fi
     objects_present "$tree" "$meta" || {
       status=$?
       said_in "$OUT.missing"
       [ -z "$SAID" ] || cut_off $status "$SAID" || lacks "$SAID"
       return $status
     }
-    goal_tree "$tree" 2>>"$OUT.err" && own "$i" 2>>"$OUT.err" || return
+    goal_tree "$tree" 2>>"$OUT.err" || return
+    if [ -n "$vacant" ]; then FROM_TREE=$TREE; else own "$i" 2>>"$OUT.err" || return; fi
   fi
   # It is there already, as a capture in this same call found.
   vacated "$i"
@@ -132,15 +139,12 @@ reach() {
   from_meta=$META
   apply_umask "$meta" && leave_held_then "$meta" 2>>"$OUT.err" || return
   from_tree=$FROM_TREE
-  changes "$from_tree" "$GOAL" || return
-  : >"$OUT.unseen"
-  if [ "$RULES_DIFFER" = 1 ]; then list_unseen || return; fi
-  if [ -z "$BACK" ]; then
-    keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return
-    [ "$FROM_TREE" = "$TREE" ] || count_again 2>>"$OUT.err" || return
-  fi
-  want_empty "$meta" && loosen "$from_meta" || return
-  move_files "$FROM_TREE" "$GOAL" || {
+  if [ -n "$vacant" ]; then
+    VACATED=''
+    want_empty "$meta" && fill "$GOAL"
+  else
+    spare_unseen && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
+  fi || {
     status=$?
     said_in "$OUT.move"
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
@@ -161,6 +165,16 @@ reach() {
     fi
   fi
   verify "$i" "$meta"
+}
+
+# spare_unseen: takes off the plan what the target does not have but what stays.
+spare_unseen() {
+  changes "$from_tree" "$GOAL" || return
+  : >"$OUT.unseen"
+  if [ "$RULES_DIFFER" = 1 ]; then list_unseen || return; fi
+  [ -z "$BACK" ] || return 0
+  keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return
+  [ "$FROM_TREE" = "$TREE" ] || count_again 2>>"$OUT.err"
 }
 
 # count_again: reports how many files really are written and deleted, where some stay.

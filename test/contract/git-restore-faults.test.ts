@@ -2,7 +2,7 @@
 import { test } from 'vitest';
 import { restoreFaults } from '../support/restore-faults.ts';
 
-for (const changed of ['everything', 'contents'] as const)
+for (const changed of ['everything', 'contents', 'returning'] as const)
   test(
     `a restore of which any one command fails is at the target, or told: ${changed} changed`,
     {

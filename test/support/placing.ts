@@ -31,6 +31,8 @@ const replacedCommands = (scripts: Record<string, string>) => {
     /** From now on the script runs instead of the command, until it removes `$armed`. */
     arm: () => writeFileSync(armed, ''),
     isArmed: () => existsSync(armed),
+    /** Whether the script made a file of this name, `$armed.NAME`. */
+    left: (name: string) => existsSync(`${armed}.${name}`),
     [Symbol.dispose]: () => rmSync(bin, { recursive: true, force: true }),
   };
 };

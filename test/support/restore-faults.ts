@@ -70,6 +70,15 @@ const CHANGES = {
       ['many', 'for i in d/*; do echo two > $i; done; ln -sf d/1 link'],
     ],
   },
+  /** It has gone, with another one in it: both come where nothing is. */
+  returning: {
+    repositories: ['app', 'app/inner'],
+    make: [
+      ['app', APP],
+      ['app/inner', PLAIN],
+    ],
+    change: [['.', 'rm -rf app']],
+  },
 } as const satisfies Record<string, Change>;
 
 export type Changed = keyof typeof CHANGES;
