@@ -5,8 +5,9 @@
  * An object may build on one at a distance before it in the same pack, or on one named by its id: both hold where the
  * objects of several packs follow each other. But content that comes back is in more than one link, so a joined pack may
  * hold an object twice, and `git index-pack` refuses that or, worse, keeps a pack whose deltas lead in a circle. So only
- * what becomes loose objects is joined, where twice is once; and with the joined bundle go the places to cut it at, to
- * unpack each link by itself if git does not take it.
+ * what may become loose objects is joined, where twice is once. The sandbox keeps many of them as a pack when it finds none
+ * of them twice (sandbox/shared/incoming.sh). With the joined bundle go the places to cut it at, to unpack each link by
+ * itself if git does not take it.
  */
 import { createHash } from 'node:crypto';
 import { type BundleHeader, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
@@ -26,7 +27,7 @@ export const LINK_LIMITS: LinkLimits = { smallBytes: 64 * 1024, smallObjects: 10
 
 /** A bundle as it lies in the sandbox, and how it is unpacked there. */
 export interface IncomingBundle extends BundleSource {
-  how: 'base' | 'link' | 'small';
+  how: 'base' | 'link' | 'small' | 'many';
   /** Where a joined bundle is cut: a line for each of its links. */
   cuts?: { sha256: string; text: string };
 }
@@ -99,14 +100,18 @@ export const joinBundles = (bundles: readonly Uint8Array[]): { bytes: Buffer; cu
   return { bytes: Buffer.concat([header, pack, checksum]), cuts: cuts.join('') };
 };
 
-const joined = (links: readonly (IncomingBundle & { bytes: Uint8Array })[]): IncomingBundle[] => {
+const joined = (
+  links: readonly (IncomingBundle & { bytes: Uint8Array })[],
+  { smallObjects }: LinkLimits,
+): IncomingBundle[] => {
   const last = links.at(-1);
   if (last === undefined || links.length === 1) return [...links];
   const { bytes, cuts: text } = joinBundles(links.map((link) => link.bytes));
+  const objects = countOf(partOf(bytes));
   return [
     {
       kind: 'link',
-      how: 'small',
+      how: objects < smallObjects ? 'small' : 'many',
       commit: last.commit,
       sha256: hashOf(bytes),
       sizeBytes: bytes.byteLength,
@@ -134,9 +139,9 @@ export const joinLinks = (
     if (how === 'small' && bytes !== undefined) {
       run.push({ ...bundle, how, bytes });
     } else {
-      result.push(...joined(run), { ...bundle, how });
+      result.push(...joined(run, limits), { ...bundle, how });
       run = [];
     }
   }
-  return [...result, ...joined(run)];
+  return [...result, ...joined(run, limits)];
 };

@@ -10,7 +10,7 @@ bring() {
     IFS=: read -r kind entry cuts <<<"$entry"
     file=$IN/$entry.bundle
     unpack "$file" "$kind" 2>>"$OUT.err" && continue
-    [ "$kind" = small ] || return
+    [ "$kind" = small ] || [ "$kind" = many ] || return
     if [ -n "$cuts" ]; then each_link "$file" "$IN/$cuts.cuts" 2>>"$OUT.err"; else unpack "$file" link 2>>"$OUT.err"; fi || return
   done
 }

@@ -85,7 +85,7 @@ bring_objects() {
       [ $status != 0 ] || continue
       # Links were joined or made into loose objects for speed. Git may still accept them in their
       # original form.
-      [ "$kind" = small ] || return $status
+      [ "$kind" = small ] || [ "$kind" = many ] || return $status
       if [ -n "$cuts" ]; then each_link "$file" "$IN/$cuts.cuts" 2>>"$OUT.err" || return; else unpack "$file" link 2>>"$OUT.err" || return; fi
     fi
   done

@@ -1,5 +1,5 @@
 /** Content that comes back: the objects of a chain then occur in several of its links (docs/design.md, "How a capture becomes durable"). */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,4 +70,71 @@ describe('links that git does not take', () => {
     expect(world(harness, ['app'])).toEqual(looks);
     expect(readFileSync(refused, 'utf8')).toBe('no\n');
   });
+});
+
+/** A git that refuses commands whose arguments match this pattern of the shell; each is noted. */
+const refusingGit = async (pattern: string, how = 'exit 1') => {
+  const directory = await mkdtempDisposable(join(tmpdir(), 'walkback-refusing-'));
+  const path = process.env['PATH'] ?? '';
+  const noted = `${directory.path}/refused`;
+  writeFileSync(noted, '');
+  writeFileSync(
+    `${directory.path}/git`,
+    `#!/bin/bash\nif [[ " $* " == ${pattern} ]]; then echo no >>${noted}; ${how}; fi\nPATH=${path} exec git "$@"\n`,
+    { mode: 0o755 },
+  );
+  return {
+    env: { PATH: `${directory.path}:${path}` },
+    refusals: () => readFileSync(noted, 'utf8').split('\n').length - 1,
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+  };
+};
+
+describe('links that hold many objects together', () => {
+  /** Twelve links of ten new files each. The first line of each edit names what returns. */
+  const manyLinks = async (harness: Harness, edit: string) => {
+    let last = await harness.capture();
+    for (let n = 0; n < 12; n++) {
+      harness.sh(`n=${n}; for i in {1..10}; do echo "$n $i" >"file $n $i"; done; ${edit}`, 'app');
+      last = await harness.capture();
+    }
+    return { last, looks: world(harness, ['app']) };
+  };
+
+  test.each([
+    ['become one pack', 'echo $n >f', 'none', 0, 1],
+    ['become loose objects where one is in two of them', 'echo $((n % 3)) >f', 'none', 0, 0],
+    ['become loose objects where git refuses the pack', 'echo $n >f', '*/tmp_joined.*', 1, 0],
+    [
+      'are taken each by itself where git refuses both',
+      'echo $n >f',
+      '*@(/tmp_joined.|" unpack-objects ")*',
+      2,
+      13,
+    ],
+  ])('%s', async (_what, edit, refused, refusals, packs) => {
+    await using git = await refusingGit(refused);
+    await using harness = await withRepositories(['app'], { env: git.env }, MAKE);
+    const { last, looks } = await manyLinks(harness, edit);
+    const report = await harness.rehydrate(last);
+    expect(report.problems).toEqual([]);
+    expect(world(harness, ['app'])).toEqual(looks);
+    expect(git.refusals()).toBe(refusals);
+    const names = readdirSync(`${harness.root}/app/.agent-shadow/session-s1/objects/pack`);
+    expect(names.filter((name) => name.endsWith('.idx'))).toHaveLength(packs);
+    expect(names.filter((name) => name.startsWith('tmp'))).toEqual([]);
+  });
+
+  test.each(['*/tmp_joined.*', '*" show-index "*'])(
+    'come all the same when git is killed at %s',
+    async (pattern) => {
+      await using git = await refusingGit(pattern, 'kill -KILL $$');
+      await using harness = await withRepositories(['app'], { env: git.env }, MAKE);
+      const { last, looks } = await manyLinks(harness, 'echo $n >f');
+      const report = await harness.rehydrate(last);
+      expect(report.problems).toEqual([]);
+      expect(git.refusals()).toBe(1);
+      expect(world(harness, ['app'])).toEqual(looks);
+    },
+  );
 });

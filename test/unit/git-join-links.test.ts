@@ -140,4 +140,10 @@ describe('the bundles of a repository', () => {
     expect(joinLinks([a, b, c], many).map(({ how }) => how)).toEqual(['link', 'link', 'link']);
     expect(joinLinks([a, b, c], { smallBytes: a.sizeBytes, smallObjects: 2 })).toHaveLength(1);
   });
+
+  test('that hold many objects together are joined, and the sandbox is told', () => {
+    const links = [carried('1', '0'), carried('2', '1'), carried('3', '2')];
+    const how = (smallObjects: number) => joinLinks(links, { smallBytes: 1000, smallObjects })[0]?.how;
+    expect([how(4), how(3), how(2)]).toEqual(['small', 'many', 'many']);
+  });
 });
