@@ -1,6 +1,7 @@
 /** Rebuilding a session elsewhere, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
 import type { RehydrateJournal } from '../../core/checkpoint/model.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createCounter, Death } from '../support/fakes/faults.ts';
 import { failCapturesOf } from '../support/fakes/rollbacks.ts';
@@ -25,6 +26,33 @@ describe('rehydrate', () => {
     expect(answer).toMatchObject({ epoch: 1, projectsRoot: '/projects', warnings: [] });
     expect(answer.repositories.map(({ path }) => path)).toEqual(['api', 'late', 'notes', 'web']);
     expect(stage.session()).toMatchObject({ sandboxId: SANDBOX, epoch: 1 });
+  });
+
+  test('reads the bundles while the sandbox is made', async () => {
+    const { stage } = await createLostStage();
+    const instance = stage.instance();
+    const { sandboxes, bundles } = instance.deps;
+    const create = sandboxes.create.bind(sandboxes);
+    const get = bundles.get.bind(bundles);
+    const began = Promise.withResolvers<void>();
+    bundles.get = (bundle) => {
+      began.resolve();
+      return get(bundle);
+    };
+    sandboxes.create = async (how) => {
+      await began.promise;
+      return create(how);
+    };
+    expect((await instance.rehydrate({})).warnings).toEqual([]);
+  });
+
+  test('that cannot make a sandbox says so, whatever became of the bundles', async () => {
+    const { stage } = await createLostStage();
+    for (const key of stage.bucket.objects.keys()) stage.bucket.objects.set(key, Buffer.from('damaged'));
+    const instance = stage.instance();
+    instance.deps.sandboxes.create = () =>
+      Promise.reject(new WalkbackError('SandboxUnavailable', 'no room', { retryable: true }));
+    await failing(instance.rehydrate({}), 'SandboxUnavailable');
   });
 
   test('every call without a request id makes a copy of its own', async () => {

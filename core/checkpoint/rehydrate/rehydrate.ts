@@ -9,6 +9,7 @@ import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { timeSortableId } from '../../shared/ids.ts';
 import type { Checkpoint, RehydrateJournal, Session } from '../model.ts';
+import type { BundleSource } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import { isInterrupted, problemText, restoreError } from '../rollback/restore-errors.ts';
@@ -62,19 +63,26 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
+  /** Reads what the target needs from the store. A failure is told to who awaits it, and no unhandled one. */
+  const readBundles = (session: Session, target: Checkpoint): Promise<Map<string, BundleSource[]>> => {
+    const held = target.repositories.filter(
+      ({ state, commit }) => state !== 'absent' && commit !== undefined,
+    );
+    const bundles = bundleSources(session.sessionId, held);
+    bundles.catch(() => undefined);
+    return bundles;
+  };
+
   const restore = async (
     session: Session,
     journal: RehydrateJournal,
     target: Checkpoint,
+    bundles: Promise<Map<string, BundleSource[]>>,
     sandbox: ExecutionAdapter,
     invocation: Invocation,
     fresh: boolean,
   ): Promise<{ warnings: string[] } | WalkbackError> => {
-    const held = target.repositories.filter(
-      ({ state, commit }) => state !== 'absent' && commit !== undefined,
-    );
-    const sources = await bundleSources(session.sessionId, held);
-    const plan = planFresh(target.repositories, sources);
+    const plan = planFresh(target.repositories, await bundles);
     const { requestId } = journal;
     const timeoutMs = commandTimeout(invocation, clock);
     const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
@@ -100,17 +108,27 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     try {
       const session = await requireSession(store, begun.sessionId);
       const target = await findTarget(store, begun.sessionId, {}, begun.targetSeq);
+      // Making a sandbox takes about as long as reading.
+      const bundles = readBundles(session, target);
       const lost = await findLost(journal);
       sandbox = lost ?? (await create(journal));
       journal = await writes.noteSandbox(journal, sandbox.sandboxId);
       twins = twinSandboxes.find(journal, sandbox.sandboxId);
-      let restored = await restore(session, journal, target, sandbox, invocation, lost === undefined);
+      let restored = await restore(
+        session,
+        journal,
+        target,
+        bundles,
+        sandbox,
+        invocation,
+        lost === undefined,
+      );
       if (restored instanceof WalkbackError && lost !== undefined) {
         // The call died, and its sandbox may be half restored. A new one is safer than a repair.
         await sandboxes.kill(lost.sandboxId);
         sandbox = await create(journal);
         journal = await writes.noteSandbox(journal, sandbox.sandboxId);
-        restored = await restore(session, journal, target, sandbox, invocation, true);
+        restored = await restore(session, journal, target, bundles, sandbox, invocation, true);
       }
       if (restored instanceof WalkbackError) throw restored;
       await keepCheckpoint(store, session, target, clock);
