@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Not `timeout`, `env`, `xargs` and `sh`: these only start others, which are counted. */
 const COMMANDS =
-  'base64 cat chmod cmp comm cp cut dd find flock git grep gzip head ln mkdir mktemp mv perl readlink rm rmdir sed sha256sum sort stat tr uniq wc'.split(
+  'base64 cat chmod cmp comm cp cut dd find flock git grep gzip head ln mkdir mktemp mv perl readlink rm rmdir sed sha256sum sort stat touch tr uniq wc'.split(
     ' ',
   );
 
