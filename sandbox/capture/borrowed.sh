@@ -1,36 +1,34 @@
 # The shadow reads objects of the host's repository, and these may go there: git prunes them, or the .git is
 # deleted or replaced. A capture that finds nothing changed would not notice, and no restore in this
 # sandbox could then leave the state that was captured. The files are still here, so they are read again.
-# The walk of a capture tells what changed where objects are kept (find_odd). A restore comes after a
-# capture, which has looked.
+# The walk of each look tells what changed where objects are kept (find_odd).
 # shellcheck shell=bash
 
 # What the shadow reads from the host was noted in $SHADOW/borrowed:
 #   stores   the directories of objects that are read, and the packs in them
 #   places   the same directories by the numbers of their file systems and inodes
 #   N.XX     the objects in the directory XX of the store number N
-#   whole    when the look began that noted this, as LOOK_BEGAN, and `end`
+#   whole    when the look began that noted this, as LOOK_BEGAN (stillness.sh), and `end`
 
 # begin_borrowed: before the walk. STORES are what it is to look at: the host's own store, and those that it names
-# in turn. LISTED is what `stores` is to say. STORES_SINCE is a time of find: what changed later
-# is told.
-STORES=() LISTED='' STORES_SINCE='' STORES_NOTED=''
+# in turn. LISTED is what `stores` is to say, and STORES_BEGAN what `whole` is to say. STORES_SINCE is a time of find:
+# what changed later is told.
+STORES=()
 begin_borrowed() {
   local since offset last
-  STORES=() LISTED='' STORES_SINCE=@0 STORES_NOTED=''
-  # Only a capture notes when it began.
-  [ -n "${LOOK_BEGAN+noted}" ] || return 0
+  STORES=() LISTED='' STORES_BEGAN='' STORES_SINCE=@0 STORES_NOTED=''
   list_stores
+  ! clock_offset || STORES_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
   line_of "$SHADOW/borrowed/whole" && read -r since _ offset last <<<"$TEXT" && [ "$last" = end ] || return 0
   STORES_NOTED=1
-  [ -n "$LOOK_BEGAN" ] || return 0
-  offset=$((${LOOK_BEGAN##* } - offset))
+  [ -n "$STORES_BEGAN" ] || return 0
+  offset=$((OFFSET - offset))
   [ "${offset#-}" -gt $UNSEEN_STEP ] || { find_time "$since" && STORES_SINCE=$TEXT; }
 }
 
 list_stores() {
   local i line store packs=()
-  [ -z "$HC" ] || [ ! -d "$HC/objects" ] || STORES=("$HC/objects")
+  [ -z "$HC" ] || [ ! -r "$HC/objects" ] || [ ! -x "$HC/objects" ] || STORES=("$HC/objects")
   for ((i = 0; i < ${#STORES[@]} && i < 16; i++)); do
     store=${STORES[i]}
     packs+=("$store"/pack/*.pack)
@@ -67,7 +65,6 @@ walk_stores() {
 mend_borrowed() {
   local i entry notes=$SHADOW/borrowed places='' lost='' renamed='' lines=() changed=()
   local -A number=()
-  [ -n "${LOOK_BEGAN+noted}" ] || return 0
   [ -d "$notes" ] || mkdir -- "$notes" || return
   for i in "${!STORES[@]}"; do number[${STORES[i]}]=$i; done
   [ ${#STORES[@]} = 0 ] || mapfile -d '' -t lines <"$OUT.stores" || return
@@ -154,7 +151,17 @@ note_borrowed() {
     list_objects "${STORES[${one%%.*}]}/${one##*.}"
     printf '%s' "$objects" >"$notes/$one" || return
   done
-  printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${LOOK_BEGAN:-0 0 0}" >"$notes/whole"
+  printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
+}
+
+# note_stores: notes what is there for a shadow that has read nothing yet. No walk told, so the next capture compares
+# all of it.
+note_stores() {
+  local notes=$SHADOW/borrowed lost=1 places='' changed=() STORES_BEGAN=''
+  local STORES=() LISTED=''
+  list_stores
+  [ -d "$notes" ] || mkdir -- "$notes" || return
+  note_borrowed
 }
 
 # read_lost: what was made from objects that are gone is made again. Git writes the trees that it misses when

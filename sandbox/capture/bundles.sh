@@ -78,7 +78,8 @@ announce() {
   local bundles=("$RUN"/*.link "$RUN"/*.base) records=("$RUN"/*.changes) sums=() sizes=() upload=() i size total=0
   CARRIED=() WAITING=() FILES=() RECORDS=() FILED=()
   [ ${#bundles[@]} -gt 0 ] || return 0
-  TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && TEXT=$(exec stat -c %s -- "${bundles[@]}" "${records[@]}") && mapfile -t sizes <<<"$TEXT" || return
+  stat -c %s -- "${bundles[@]}" "${records[@]}" >"$RUN/sizes" &
+  TEXT=$(exec sha256sum -- "${bundles[@]}") && mapfile -t sums <<<"$TEXT" && wait $! && mapfile -t sizes <"$RUN/sizes" || return
   [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = $((${#bundles[@]} + ${#records[@]})) ] || return 1
   RECORD_SIZES=("${sizes[@]:${#bundles[@]}}") sizes=("${sizes[@]:0:${#bundles[@]}}")
   for size in "${sizes[@]}"; do total=$((total + size)); done
@@ -149,6 +150,7 @@ send_capture() {
   emit end '' >"$RUN/end"
   pass_on "$@" "$RUN/announced" "$RUN/end" >"$RUN/answer" && { [ $((${#CARRIED[@]} + ${#RECORDS[@]})) -eq 0 ] || cat -- "${CARRIED[@]}" "${RECORDS[@]}" >>"$RUN/answer"; } && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. $full"
   # The lock goes before the answer: an answer that no one reads must not block the next command.
+  wait
   exec 9>&-
   finish <"$RUN/answer" || fault "the answer could not be written"
   [ ${#WAITING[@]} -eq 0 ] || upload_all | finish

@@ -134,7 +134,7 @@ tag_capture() {
   { [ -d "$tags" ] || mkdir -p -- "$tags"; } && printf '%s\n' "$COMMIT" >"$tags/$TAG" || :
 }
 
-# capture_all [full]: captures every root, as many at once as there are processors. Sets COUNT and
+# capture_all [full]: captures every root, some at once (count_processors). Sets COUNT and
 # the roots SEEN.
 capture_all() {
   local path k i target
@@ -154,6 +154,7 @@ capture_all() {
   done
   find_held || fault "the git directories of the repositories could not be looked for"
   COUNT=0 STARTED=0
+  [ ${#KNOWN_PATH[@]} -gt 0 ] || PARALLEL=$FEW
   local known=() targets=()
   declare -gA SEEN=()
   for path in "${ROOTS[@]}"; do
@@ -196,7 +197,8 @@ main() {
     parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out")
     all+=("$i")
   done
-  keep_tree_ids "${all[@]}"
+  # In the meantime: send_capture waits for it.
+  keep_tree_ids "${all[@]}" &
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"

@@ -18,10 +18,14 @@ settle_asides() {
 # drop_settled: removes the places SETTLED, and the directories that are empty by then. In each place
 # the files go first, so that what a killed run leaves of it can be settled again.
 drop_settled() {
-  local all=$HOME_DIR/aside-$SESSION gone=()
-  [ ! -e "$all/mark" ] || gone=("$all/mark")
-  [ $((${#SETTLED[@]} + ${#gone[@]})) -eq 0 ] || rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" "${gone[@]}" || return
-  [ ! -d "$all" ] || rmdir --ignore-fail-on-non-empty -- "$all"/*/ "$all"
+  local all=$HOME_DIR/aside-$SESSION places
+  [ -d "$all" ] || return 0
+  places=("$all"/*/*)
+  if [ ${#SETTLED[@]} = ${#places[@]} ]; then
+    rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" "$all"
+    return
+  fi
+  rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" "$all/mark" && rmdir --ignore-fail-on-non-empty -- "$all"/*/ "$all"
 }
 
 # holds PLACE: whether it has files. One that a killed run only began, or nearly removed, has none.

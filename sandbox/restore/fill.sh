@@ -18,7 +18,7 @@ workers() {
   local i count=0
   for i in "${!R_PATH[@]}"; do [ -z "${R_TREE[i]}" ] || [ -n "${R_NOW_TREE[i]}" ] || count=$((count + 1)); done
   [ $count -gt 0 ] || count=1
-  WORKERS=$((PARALLEL / count))
+  WORKERS=$((PROCESSORS / count))
   [ $WORKERS -gt 0 ] || WORKERS=1
 }
 
@@ -30,7 +30,7 @@ fill() {
   workers
   rm -f -- "$SHADOW/index" && forget_rules || return
   # From here on there is an index, which counts as made from what is noted.
-  [ -z "$HG" ] || mend_borrowed || return
+  note_stores || return
   # Nothing is here, so nothing that is ignored makes a walk slow.
   printf '%s\n' "$NOW" >"$SHADOW/ignored-checked" || return
   write_stage "$1" && prove_stage "$1" && name_directories && place_new || return

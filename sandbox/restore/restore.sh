@@ -2,7 +2,7 @@
 # restore-command.ts describes the variables.
 # shellcheck shell=bash
 
-# each FUNCTION I...: runs it for these repositories, as many at once as there are processors.
+# each FUNCTION I...: runs it for these repositories, some at once (count_processors).
 # Each exit status goes into its own file. A process that was ended from outside leaves that file
 # empty.
 each() {
@@ -123,7 +123,7 @@ go_there() {
   in_order up applied "${gone[@]}" && all_are 'done' "${gone[@]}" || return 1
   aside_places "${stay[@]}"
   each applied "${stay[@]}" && all_are 'done' "${stay[@]}" && prove_placed "${stay[@]}" || return 1
-  in_order down applied "${come[@]}" && all_are 'done' "${come[@]}" || return 1
+  PARALLEL=$FEW in_order down applied "${come[@]}" && all_are 'done' "${come[@]}" || return 1
   for i in "${!R_PATH[@]}"; do
     [ -n "${R_TREE[i]}" ] || continue
     for path in "${come[@]}"; do
@@ -145,7 +145,7 @@ go_back() {
   roots_of R_UNDO_TREE
   in_order up put_back "${gone[@]}"
   each put_back "${stay[@]}"
-  in_order down put_back "${come[@]}"
+  PARALLEL=$FEW in_order down put_back "${come[@]}"
   all_are back "${gone[@]}" "${stay[@]}" "${come[@]}"
 }
 
@@ -197,10 +197,12 @@ main() {
   else
     outcome=broken
   fi
-  keep_tree_ids "${!R_PATH[@]}"
+  # In the meantime: nothing below reads what it writes.
+  keep_tree_ids "${!R_PATH[@]}" &
   settle_asides
   report "$outcome" >"$RUN/report" || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"
+  wait
   exec 9>&-
   finish <"$RUN/report"
   rm -rf -- "$RUN"

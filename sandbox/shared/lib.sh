@@ -172,15 +172,19 @@ open_run() {
   [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
 }
 
-# count_processors: sets PARALLEL, the number of repositories worked on at once.
+# count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. These are more
+# than the processors: work on one waits for processes that start and end, and those that come last leave
+# processors idle. FEW is the number where git may need much memory: when a repository is captured for the
+# first time, or comes with all its files.
 count_processors() {
   slurp /proc/stat
   # The file has one line for all processors, one for each, then `intr`; each of these lines has
   # one c. It is read in one go, because the kernel makes it anew for every read.
   TEXT=${TEXT%%intr*}
   TEXT=${TEXT//[!c]/}
-  PARALLEL=$((${#TEXT} - 1))
-  [ $PARALLEL -gt 0 ] || PARALLEL=2
+  PROCESSORS=$((${#TEXT} - 1))
+  [ $PROCESSORS -gt 0 ] || PROCESSORS=2
+  PARALLEL=$((2 * PROCESSORS + 1)) FEW=$((PROCESSORS + 1))
   printf -v NOW '%(%s)T' -1
   STARTED=0
 }
@@ -188,7 +192,7 @@ count_processors() {
 # jobs_limit: called after each start; waits until another repository may start.
 jobs_limit() {
   STARTED=$((STARTED + 1))
-  if [ $STARTED -gt "$PARALLEL" ]; then
+  if [ $STARTED -ge "$PARALLEL" ]; then
     wait -n
     STARTED=$((STARTED - 1))
   fi
