@@ -19,6 +19,11 @@ export interface Session {
   seq: number;
   /** The checkpoint the sandbox stands on; new checkpoints have it as parent. */
   headSeq: number;
+  /**
+   * The version of this item, if its timeline is a line: each checkpoint follows on the one before, and the head is the
+   * newest. An older release writes a version of its own, and this one is then behind.
+   */
+  lineVersion?: number;
   /** Number of messages seen, gives the next message its order. */
   messageCount: number;
   sandboxId: string;
@@ -250,6 +255,8 @@ export interface Message {
    * this one.
    */
   lastSeq: number;
+  /** The id of that one. Absent where an older release wrote it. */
+  lastId?: string;
   /** As it was last said. */
   role?: string;
   title?: string;

@@ -112,7 +112,10 @@ describe('what is as large as it may be', () => {
         seqs.map((seq) => (seq > COUNT - WIDE ? wide('many', seq, 70, 4000) : checkpointOf('many', seq))),
       );
     }
-    const timeline = createTimeline({ store: table.store });
+    const timeline = createTimeline({
+      store: table.store,
+      clock: { now: () => new Date(), sleep: async () => undefined },
+    });
     const seen: number[] = [];
     let cursor: string | undefined;
     do {

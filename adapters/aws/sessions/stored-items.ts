@@ -34,6 +34,7 @@ const session = () =>
     version: count,
     seq: count,
     headSeq: count,
+    lineVersion: count.optional(),
     messageCount: count,
     sandboxId: z.string(),
     projectsRoot: z.string(),
@@ -145,6 +146,7 @@ const message = () =>
     order: count,
     firstSeq: count,
     lastSeq: count,
+    lastId: z.string().optional(),
     role: z.string().optional(),
     title: z.string().optional(),
     textSeq: count.optional(),
@@ -265,12 +267,13 @@ export const readOutline = (item: Stored): CheckpointOutline | undefined => tool
 
 const storedMessage = reader<z.infer<ReturnType<typeof message>>>(message);
 export const readMessage = (item: Stored): Message => {
-  const { id, order, firstSeq, lastSeq, role, title, textSeq } = storedMessage(item);
+  const { id, order, firstSeq, lastSeq, lastId, role, title, textSeq } = storedMessage(item);
   return {
     messageId: id,
     order,
     firstSeq,
     lastSeq,
+    ...(lastId !== undefined && { lastId }),
     ...(role !== undefined && { role }),
     ...(title !== undefined && { title }),
     ...(textSeq !== undefined && { textSeq }),

@@ -63,11 +63,12 @@ export const moveMessage = (
   session: Session,
   known: Message | undefined,
   messageId: string,
-  seq: number,
+  { seq, id }: { seq: number; id: string },
   said?: SaidMessage,
 ): Message => ({
   ...(known ?? { messageId, order: session.messageCount + 1, firstSeq: seq }),
   lastSeq: seq,
+  lastId: id,
   ...(said && { role: said.role }),
   ...(said?.title !== undefined && { title: said.title }),
   ...(said?.text !== undefined && { textSeq: seq }),
@@ -89,11 +90,19 @@ export const linesWith = ({ lines }: Session, checkpoint: Checkpoint): LineCount
   return { added: (lines?.added ?? 0) + added, deleted: (lines?.deleted ?? 0) + deleted };
 };
 
+/** Whether each checkpoint of the session follows on the one before, and the head is the newest. False where nobody knows. */
+export const isLine = ({ version, lineVersion }: Session): boolean => lineVersion === version;
+
 /** A session after one more write. Version, time and expiry always change together. */
-export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => ({
-  ...session,
-  ...change,
-  version: session.version + 1,
-  updatedAt: clock.now().toISOString(),
-  expiresAt: Math.max(session.expiresAt, expiryOf(session, clock)),
-});
+export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => {
+  const version = session.version + 1;
+  const { lineVersion: _, ...moved } = { ...session, ...change };
+  return {
+    ...moved,
+    // One that is left, by a rollback or by a checkpoint beside it, is none any more.
+    ...(isLine(session) && moved.headSeq === moved.seq && { lineVersion: version }),
+    version,
+    updatedAt: clock.now().toISOString(),
+    expiresAt: Math.max(session.expiresAt, expiryOf(session, clock)),
+  };
+};

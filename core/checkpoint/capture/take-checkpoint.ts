@@ -47,14 +47,14 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
   const commit = async (session: Session, captured: Captured, input: CheckpointInput) => {
     const known = await store.findMessage(session.sessionId, input.messageId);
     const said = input.message && keptMessage(input.message);
-    const message = moveMessage(session, known, input.messageId, session.seq + 1, said);
+    const order = known?.order ?? session.messageCount + 1;
     const checkpoint = createCheckpoint(
       {
         session,
         captured,
         parentSeq: session.headSeq,
-        messageId: message.messageId,
-        messageOrder: message.order,
+        messageId: input.messageId,
+        messageOrder: order,
         toolExecutionId: input.toolExecutionId,
         reason: input.reason,
         sandboxId: session.sandboxId,
@@ -63,10 +63,12 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       },
       clock,
     );
+    const { seq, checkpointId: id } = checkpoint;
+    const message = moveMessage(session, known, input.messageId, { seq, id }, said);
     const change = {
-      seq: checkpoint.seq,
-      headSeq: checkpoint.seq,
-      messageCount: Math.max(session.messageCount, message.order),
+      seq,
+      headSeq: seq,
+      messageCount: Math.max(session.messageCount, order),
       lines: linesWith(session, checkpoint),
       repositoryCount: checkpoint.repositories.length,
     };

@@ -76,6 +76,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
       sessionId: about.sessionId,
       epoch: 1,
       version: 1,
+      lineVersion: 1,
       seq: 0,
       headSeq: 0,
       messageCount: 0,

@@ -39,6 +39,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
       sessionId,
       epoch: 1,
       version: 1,
+      lineVersion: 1,
       seq: 0,
       headSeq: 0,
       messageCount: 0,

@@ -6,12 +6,13 @@ import type { TimelineAnswer, TimelineCheckpoint } from '../../../contract/check
 import type { TimelineInput } from '../../../contract/checkpoint-inputs.ts';
 import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
 import { badCursor } from '../../shared/cursor.ts';
+import type { Clock } from '../../shared/surroundings.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { briefCheckpoint, sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { outlineOf } from './outline.ts';
-import { messagesOn, pathTo } from './tree.ts';
+import { standingIn, standingOnLine } from './standing.ts';
 
 const cursorSeq = (cursor: string | undefined): number | undefined => {
   if (cursor === undefined) return undefined;
@@ -21,51 +22,54 @@ const cursorSeq = (cursor: string | undefined): number | undefined => {
 };
 
 export const createTimeline =
-  (deps: { store: SessionStore }) =>
+  (deps: { store: SessionStore; clock: Clock }) =>
   async (input: TimelineInput): Promise<TimelineAnswer> => {
-    const { store } = deps;
+    const { store, clock } = deps;
     const { sessionId } = input;
     const limit = input.limit ?? DEFAULTS.timelineLimit;
     const beforeSeq = cursorSeq(input.cursor);
-    const brief = input.brief === true;
     const [session, outlines, messages] = await Promise.all([
       requireSession(store, sessionId),
-      brief ? store.listOutlines(sessionId) : undefined,
+      input.brief === true ? store.listOutlines(sessionId) : undefined,
       store.listMessages(sessionId),
     ]);
-    const [found, tree] =
+    const { headSeq } = session;
+    const line = standingOnLine(session, messages, clock);
+    const [found, standing] = await Promise.all([
       outlines === undefined
-        ? await Promise.all([
-            store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq }),
-            store.listTree(sessionId),
-          ])
-        : [[], outlines];
-    const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
-    const path = new Set(pathTo(tree, session.headSeq));
-    const present = new Set(messagesOn(tree, session.headSeq));
-    const onPath = ({ seq }: { seq: number }): boolean => path.has(seq);
-    const asked = brief
-      ? (
-          outlines?.filter(({ seq }) => seq < (beforeSeq ?? Infinity)).toReversed() ?? found.map(outlineOf)
-        ).map((one) => briefCheckpoint(one, onPath(one)))
-      : found.map((one) => timelineCheckpoint(one, onPath(one)));
+        ? store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq })
+        : [],
+      line ??
+        (outlines === undefined
+          ? store.listTree(sessionId).then((tree) => standingIn(tree, session))
+          : standingIn(outlines, session)),
+    ]);
+    const asked =
+      input.brief === true
+        ? (
+            outlines?.filter(({ seq }) => seq < (beforeSeq ?? Infinity)).toReversed() ?? found.map(outlineOf)
+          ).map((one) => briefCheckpoint(one, standing.isOnPath(one.seq)))
+        : found.map((one) => timelineCheckpoint(one, standing.isOnPath(one.seq)));
     const page = createPage<TimelineCheckpoint>(limit);
     for (const checkpoint of asked) {
       if (!page.add(checkpoint)) break;
     }
     const last = page.items.at(-1)?.seq;
-    const hasMore = last !== undefined && tree.some(({ seq }) => seq < last);
+    const headId =
+      standing.idOf(headSeq) ??
+      asked.find(({ seq }) => seq === headSeq)?.checkpointId ??
+      (line && (await store.getCheckpoint(sessionId, headSeq))?.checkpointId);
     return {
-      session: sessionAnswer(session, ids.get(session.headSeq) ?? null),
+      session: sessionAnswer(session, headId ?? null),
       checkpoints: page.items,
       messages: messages.map(({ messageId, order, lastSeq, role, title }) => ({
         messageId,
         order,
-        checkpointId: ids.get(lastSeq) ?? null,
-        discarded: !present.has(messageId),
+        checkpointId: standing.idOf(lastSeq) ?? null,
+        discarded: !standing.isPresent(messageId),
         ...(role !== undefined && { role }),
         ...(title !== undefined && { title }),
       })),
-      ...(hasMore && { cursor: `before-${last}` }),
+      ...(last !== undefined && standing.hasBefore(last) && { cursor: `before-${last}` }),
     };
   };

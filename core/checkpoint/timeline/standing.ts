@@ -1,0 +1,53 @@
+/** Where the checkpoints and messages of a session stand: on the path to its head, or left behind. */
+import type { Clock } from '../../shared/surroundings.ts';
+import { isLine } from '../capture/checkpoint-item.ts';
+import type { Message, Session } from '../model.ts';
+import type { TreeNode } from '../ports/stores.ts';
+import { messagesOn, pathTo } from './tree.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface Standing {
+  isOnPath(seq: number): boolean;
+  isPresent(messageId: string): boolean;
+  /** Undefined where retention removed the checkpoint. */
+  idOf(seq: number): string | undefined;
+  /** Whether there is an older checkpoint. */
+  hasBefore(seq: number): boolean;
+}
+
+export const standingIn = (tree: readonly TreeNode[], { headSeq }: Session): Standing => {
+  const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
+  const path = new Set(pathTo(tree, headSeq));
+  const present = new Set(messagesOn(tree, headSeq));
+  return {
+    isOnPath: (seq) => path.has(seq),
+    isPresent: (messageId) => present.has(messageId),
+    idOf: (seq) => ids.get(seq),
+    hasBefore: (seq) => tree.some((node) => node.seq < seq),
+  };
+};
+
+/**
+ * The same from the items of session and messages alone, so that a page of a long timeline does not read all of it. Undefined where they
+ * do not tell: something was rolled back or written beside, an older release wrote, or retention may have removed some.
+ */
+export const standingOnLine = (
+  session: Session,
+  messages: readonly Message[],
+  clock: Clock,
+): Standing | undefined => {
+  const firstExpiry = Date.parse(session.createdAt) + session.retentionDays * DAY_MS;
+  if (!isLine(session) || clock.now().getTime() >= firstExpiry) return undefined;
+  const ids = new Map<number, string>();
+  for (const { lastSeq, lastId } of messages) {
+    if (lastId === undefined) return undefined;
+    ids.set(lastSeq, lastId);
+  }
+  return {
+    isOnPath: () => true,
+    isPresent: () => true,
+    idOf: (seq) => ids.get(seq),
+    hasBefore: (seq) => seq > 1,
+  };
+};
