@@ -9,7 +9,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BROKEN_CONNECTION, RACE, retrying, retryingErrors } from '../../shared/retry.ts';
 import { keptMessage, keptTool } from '../content/said.ts';
-import type { Checkpoint, Session } from '../model.ts';
+import type { Checkpoint, Message, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { checkpointAnswer } from '../session/answers.ts';
@@ -44,8 +44,12 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
   const capture = createCapture(deps);
   const settleAbandoned = createRecovery(deps);
 
-  const commit = async (session: Session, captured: Captured, input: CheckpointInput) => {
-    const known = await store.findMessage(session.sessionId, input.messageId);
+  const commit = async (
+    session: Session,
+    captured: Captured,
+    known: Message | undefined,
+    input: CheckpointInput,
+  ) => {
     const said = input.message && keptMessage(input.message);
     const order = known?.order ?? session.messageCount + 1;
     const checkpoint = createCheckpoint(
@@ -115,11 +119,14 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         await settleAbandoned({ session: read }, by, invocation);
         return undefined;
       }
+      // Read while the capture runs: whoever writes the message after this writes the session, too, and then nothing is committed.
+      const known = store.findMessage(sessionId, input.messageId);
+      known.catch(() => undefined);
       if (held === undefined || !standsStill(held.session, read)) {
         const take = () => captureOn(read, input, invocation);
         held = { session: read, captured: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };
       }
-      const checkpoint = await commit(read, held.captured, input);
+      const checkpoint = await commit(read, held.captured, await known, input);
       if (checkpoint === undefined) return undefined;
       log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt: count });
       return checkpointAnswer(checkpoint);
