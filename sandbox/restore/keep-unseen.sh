@@ -1,0 +1,115 @@
+# What the target does not have, and stays all the same: files that it may not have seen, and those that the present rules
+# ignore.
+# shellcheck shell=bash
+
+# ignored_by TREE LIST KEPT [GIT_DIR]: writes the paths of a list that the rules in a tree ignore
+# into another list. GIT_DIR has the rules beside the tree, where they are not those of the
+# repository being worked on.
+ignored_by() {
+  local rules=$OUT.rules path found=()
+  rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
+  GIT_INDEX_FILE=$rules.index git read-tree "$1" && git ls-tree -r -z --name-only "$1" >"$rules.names" || return
+  while IFS= read -r -d '' path; do [[ /$path != */.gitignore ]] || found+=("$path"); done <"$rules.names"
+  if [ ${#found[@]} -gt 0 ]; then
+    printf '%s\0' "${found[@]}" >"$rules.names" && GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" <"$rules.names" || return
+  fi
+  (cd -- "$rules" && GIT_DIR=${4-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$2" "$3")
+}
+
+# check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. An
+# exit of 1 means that they ignore nothing.
+check_ignore() {
+  local status=0
+  git check-ignore --no-index -z --stdin <"$1" >"$2" 2>"$2.said" || status=$?
+  [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2" ] && [ ! -s "$2.said" ]; } || return $status
+}
+
+# leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is
+# the remaining tree.
+leave_alone() {
+  [ -s "$1" ] || return 0
+  git update-index --force-remove -z --stdin <"$1" && FROM_TREE=$(exec git write-tree)
+}
+
+# find_kept FROM TO: lists in $OUT.kept the files that the target does not have but that stay. A
+# file that the target's own rules ignore, or that was too large for it, may have existed then,
+# unseen. A file that the present rules ignore must not be deleted. The exception is a file that
+# was captured although it is ignored, because the host tracks it or the session asks for it by
+# name.
+find_kept() {
+  local path
+  local above
+  local -A goes=() stays=() added=()
+  : >"$OUT.kept"
+  changes "$1" "$2" || return
+  [ -s "$SHADOW/changes.removed" ] || return 0
+  for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
+  # The host state has all of them, the request only the first.
+  part "${R_META[INDEX]}" left-out "$OUT.left.then" || return
+  while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
+  if [ ${#HELD_THEN[@]} -gt 0 ]; then
+    while IFS= read -r -d '' path; do
+      for above in "${HELD_THEN[@]}"; do [[ $path != "$above"/* ]] || stays[$path]=held; done
+    done <"$SHADOW/changes.removed"
+  fi
+  if [ "$RULES_DIFFER" = 1 ]; then
+    ignored_by "$2" "$SHADOW/changes.removed" "$OUT.kept.then" || return
+    while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"
+  fi
+  check_ignore "$SHADOW/changes.removed" "$OUT.kept.now" || return
+  if [ -s "$OUT.kept.now" ]; then
+    [ ! -f "$SHADOW/tracked-ignored" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored"
+    if [ ${#INCLUDE[@]} -gt 0 ]; then
+      git --glob-pathspecs ls-files -z -c -- "${INCLUDE[@]}" >"$OUT.included" || return
+      while IFS= read -r -d '' path; do goes[$path]=1; done <"$OUT.included"
+    fi
+    while IFS= read -r -d '' path; do [ -n "${goes[$path]-}" ] || stays[$path]='the rules of now ignore it'; done <"$OUT.kept.now"
+  fi
+  [ ${#stays[@]} -gt 0 ] || return 0
+  # A path in the way of the target was captured for this purpose: a file where the target has a
+  # directory, or the reverse.
+  while IFS= read -r -d '' path; do
+    added[$path]=1
+    while [[ $path == */* ]]; do path=${path%/*} && stays[$path]=''; done
+  done <"$SHADOW/changes.added"
+  while IFS= read -r -d '' path; do
+    [ -n "${stays[$path]-}" ] || continue
+    above=$path
+    while [[ $above == */* ]]; do above=${above%/*} && [ -z "${added[$above]-}" ] || continue 2; done
+    printf '%s\0' "$path" >&3
+    # Said once for the whole directory (tell_held).
+    [ "${stays[$path]}" != held ] || continue
+    printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}"
+  done <"$SHADOW/changes.removed" 3>"$OUT.kept" >"$OUT.warn.kept"
+}
+
+# keep_unseen FROM TO: takes these files off the plan and out of the proof.
+keep_unseen() {
+  FROM_TREE=$1
+  find_kept "$1" "$2" || return
+  [ -s "$OUT.kept" ] || return 0
+  pass_on "$OUT.kept" >>"$OUT.unseen"
+  leave_alone "$OUT.kept"
+}
+
+# list_unseen: lists, before older rules come, the paths that only the present rules ignore. They
+# are not part of the target, and the restore does not touch them. A directory that holds nothing
+# else is one line, which ends with a slash.
+list_unseen() {
+  git ls-files -z -o -i --exclude-standard --directory >"$OUT.unseen.all" 2>>"$OUT.err" || return
+  sed -z '/^\.agent-shadow\/$/d' "$OUT.unseen.all" >"$OUT.unseen"
+}
+
+# unseen_rules: UNSEEN_RULES are patterns for these paths, so that the proof of the target does
+# not read all of them.
+unseen_rules() {
+  local path paths=()
+  UNSEEN_RULES=''
+  mapfile -d '' -t paths <"$OUT.unseen" || return
+  [ ${#paths[@]} -le 2000 ] || return 0
+  for path in "${paths[@]}"; do
+    pattern_for "${path%/}"
+    [ "$path" = "${path%/}" ] || PATTERN+=/
+    UNSEEN_RULES+=$PATTERN$'\n'
+  done
+}
