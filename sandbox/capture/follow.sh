@@ -69,9 +69,9 @@ add_followed() {
   fi
   for path in "${files[@]}"; do [ -n "${known[$path]-}" ] || unknown+=("$path"); done
   if [ ${#unknown[@]} -gt 0 ]; then
-    printf '%s\0' "${unknown[@]}" | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>"$OUT.add" || return
+    printf './%s\0' "${unknown[@]}" | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>"$OUT.add" || return
     [ ! -s "$OUT.add" ] || return 0
-    while IFS= read -r -d '' path; do known[$path]=ignored; done <"$OUT.ignored"
+    while IFS= read -r -d '' path; do known[${path#./}]=ignored; done <"$OUT.ignored"
     for path in "${unknown[@]}"; do
       [ -z "${known[$path]-}" ] || continue
       # A directory that is new here may hold anything, whatever the times in it say.

@@ -63,7 +63,7 @@ look() {
   # A slow walk means that something big is ignored. Find it, and walk around it from now on.
   stopwatch
   if [ $((MICROSECONDS - started)) -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
-    git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | perhaps grep -zvx '.agent-shadow/' >"$SHADOW/ignored-directories" || return
+    git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | sed -z '/^\.agent-shadow\/$/d;s#^#./#' >"$SHADOW/ignored-directories" || return
     printf '%s\n' "$NOW" >"$SHADOW/ignored-checked"
     known_ignored && find_odd || return
   fi
@@ -106,13 +106,15 @@ new_root() {
   [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
 }
 
-# known_ignored: the ignored directories found before that are still ignored.
+# known_ignored: the ignored directories found before that are still ignored. Git takes a name that begins with a colon for
+# a pattern, so that it gets all names with `./`, here and elsewhere.
 known_ignored() {
   local path
   prune=()
   if [ -s "$SHADOW/ignored-directories" ]; then
     perhaps git check-ignore -z --stdin <"$SHADOW/ignored-directories" >"$OUT.ignored" 2>>"$OUT.err" || return
     while IFS= read -r -d '' path; do
+      path=${path#./}
       glob_quote "${path%/}"
       prune+=(-o -path "./$TEXT")
     done <"$OUT.ignored"
@@ -163,9 +165,9 @@ drop_ignored() {
   local file=$1 strip=$2 entry
   [ -s "$file" ] || return 0
   local -A ignored=()
-  if [ "$strip" = 1 ]; then perhaps grep -zv '^U' "$file" | cut -z -d/ -f2-; else cat -- "$file"; fi | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>>"$OUT.err" || return
+  if [ "$strip" = 1 ]; then perhaps grep -zv '^U' "$file" | sed -z 's#^[^/]*/#./#'; else sed -z 's#^#./#' -- "$file"; fi | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>>"$OUT.err" || return
   [ -s "$OUT.ignored" ] || return 0
-  while IFS= read -r -d '' entry; do ignored[$entry]=1; done <"$OUT.ignored"
+  while IFS= read -r -d '' entry; do ignored[${entry#./}]=1; done <"$OUT.ignored"
   while IFS= read -r -d '' entry; do
     if [ "$strip" = 1 ]; then
       [ -n "${ignored[${entry#*/}]-}" ] || printf '%s\0' "$entry"

@@ -20,8 +20,10 @@ ignored_by() {
 # exit of 1 means that they ignore nothing.
 check_ignore() {
   local status=0
-  git check-ignore --no-index -z --stdin <"$1" >"$2" 2>"$2.said" || status=$?
-  [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2" ] && [ ! -s "$2.said" ]; } || return $status
+  sed -z 's#^#./#' -- "$1" >"$2.asked" || return
+  git check-ignore --no-index -z --stdin <"$2.asked" >"$2.found" 2>"$2.said" || status=$?
+  [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2.found" ] && [ ! -s "$2.said" ]; } || return $status
+  sed -z 's#^\./##' -- "$2.found" >"$2"
 }
 
 # leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is
