@@ -16,6 +16,7 @@ type Value = string | number | readonly string[];
 const HOST = ['shared/lib', 'shared/host'];
 const CAPTURE = [
   ...HOST,
+  'shared/run',
   'shared/discovery',
   'shared/beside',
   'capture/shadow',
@@ -72,6 +73,7 @@ export const COMMANDS = {
   settle: [...RESTORE, 'restore/mend-host', 'restore/mend', 'restore/restore'],
   late: [
     ...HOST,
+    'shared/run',
     'shared/discovery',
     'shared/scratch',
     'capture/shadow',
@@ -84,6 +86,7 @@ export const COMMANDS = {
   ],
   compose: [
     ...HOST,
+    'shared/run',
     'shared/incoming',
     'shared/scratch',
     'capture/shadow',

@@ -44,7 +44,7 @@ link_chain() {
     COMMIT=$(exec git hash-object -t commit -w --stdin 2>>"$OUT.err" <<<"$text") || return
     # Packing shows which objects the sandbox no longer has.
     status=0
-    bundle "$RUN/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG" || status=$?
+    bundle "$BULK/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG" || status=$?
     if [ $status = 0 ]; then
       CHAIN=$next
       return 0
@@ -58,7 +58,7 @@ link_chain() {
 base_bundle() {
   local known
   for known in "${KNOWN_BASES[@]}"; do [ "$known" = "$BASE" ] && return 0; done
-  bundle "$RUN/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" '' "$PARTIAL_FLAG"
+  bundle "$BULK/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" '' "$PARTIAL_FLAG"
 }
 
 # out_of_space: whether the disk was full while working on this repository.
@@ -75,7 +75,7 @@ out_of_space() {
 # is read out, WAITING until the caller gives an upload address. The caller holds the carried ones
 # in memory, so their sum is limited: the smallest are carried.
 announce() {
-  local bundles=("$RUN"/*.link "$RUN"/*.base) records=("$RUN"/*.changes) sums=() sizes=() upload=() i size total=0
+  local bundles=("$BULK"/*.link "$BULK"/*.base) records=("$BULK"/*.changes) sums=() sizes=() upload=() i size total=0
   CARRIED=() WAITING=() FILES=() RECORDS=() FILED=()
   [ ${#bundles[@]} -gt 0 ] || return 0
   stat -c %s -- "${bundles[@]}" "${records[@]}" >"$RUN/sizes" &
@@ -104,7 +104,7 @@ announce() {
     fi
   done
   # One file, so that one read fetches any number of bundles.
-  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$RUN/bundles" && rm -f -- "${FILES[@]}"; } || return
+  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$BULK/bundles" && rm -f -- "${FILES[@]}"; } || return
   records_of_changes
 }
 
@@ -126,7 +126,7 @@ records_of_changes() {
 # does not log. So this command waits for a file.
 upload_all() {
   local waited=0 status=0
-  until slurp "$RUN/uploads" && [[ $TEXT == *'# end'$'\n' ]]; do
+  until slurp "$BULK/uploads" && [[ $TEXT == *'# end'$'\n' ]]; do
     if [ $waited -ge $((UPLOAD_WAIT * 20)) ]; then
       emit upload "nobody said where to upload to within $UPLOAD_WAIT seconds"
       emit end ''
@@ -135,10 +135,10 @@ upload_all() {
     sleep 0.05
     waited=$((waited + 1))
   done
-  [[ $'\n'$TEXT != *$'\n'url* ]] || (cd "$RUN" && curl --disable -K uploads >upload.out 2>upload.log) || status=$?
-  rm -f -- "$RUN/uploads"
+  [[ $'\n'$TEXT != *$'\n'url* ]] || (cd "$BULK" && curl --disable -K uploads >upload.out 2>upload.log) || status=$?
+  rm -f -- "$BULK/uploads"
   # curl's messages name at most the host, not the address itself.
-  slurp "$RUN/upload.log"
+  slurp "$BULK/upload.log"
   if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: ${TEXT:0:300}"; fi
   emit end ''
 }
@@ -154,5 +154,5 @@ send_capture() {
   exec 9>&-
   finish <"$RUN/answer" || fault "the answer could not be written"
   [ ${#WAITING[@]} -eq 0 ] || upload_all | finish
-  [ $((${#FILES[@]} + ${#FILED[@]})) -gt 0 ] || rm -rf -- "$RUN"
+  if [ $((${#FILES[@]} + ${#FILED[@]})) -gt 0 ]; then close_run bulk; else close_run; fi
 }

@@ -91,7 +91,7 @@ capture_one() {
   if [ $status != 0 ]; then
     ! ended $status || fault "$path: a process of the capture was ended by a signal ($status); the sandbox may be short of memory"
     emit state failed && emit fail-path . && emit fail-reason "$(first_reason)"
-    rm -f -- "$RUN/$INDEX.link" "$RUN/$INDEX.base" "$OUT.report"
+    rm -f -- "$BULK/$INDEX.link" "$BULK/$INDEX.base" "$OUT.report"
     return
   fi
   heed
@@ -178,16 +178,16 @@ capture_all() {
 }
 
 main() {
-  local path i parts=() all=()
+  local path i parts=()
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
+  open_run quick || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
   count_processors
   read_umask
   read_user_config
   capture_all
   if [ -f "$RUN/rescan" ]; then
-    rm -f -- "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"
+    rm -f -- "$BULK"/[0-9]*.* "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"
     capture_all full
   fi
   { { [ -d "$HOME_DIR/taken-$SESSION" ] || mkdir -- "$HOME_DIR/taken-$SESSION"; } && note_beside "$HOME_DIR/taken-$SESSION/$TAG" "${ROOTS[@]}"; } 2>/dev/null || :
@@ -195,10 +195,9 @@ main() {
   passed_over >"$RUN/first"
   for ((i = 0; i < COUNT; i++)); do
     parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out")
-    all+=("$i")
   done
   # In the meantime: send_capture waits for it.
-  keep_tree_ids "${all[@]}" &
+  keep_tree_ids ROOTS &
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"

@@ -25,7 +25,7 @@ record_changes() {
       ulimit -c 0 && ulimit -f $RECORD_KIB && ulimit -t $RECORD_SECONDS
       exec git -c core.bigFileThreshold=$TEXT_MOST diff-tree -r -z -M -l200 --raw --numstat -p --full-index --no-ext-diff --no-textconv --no-color \
         --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$TREE"
-    ) >"$RUN/$INDEX.changes" 2>"$OUT.changes-err" || status=$?
+    ) >"$BULK/$INDEX.changes" 2>"$OUT.changes-err" || status=$?
     not_recorded $status "$from"
   fi
   [ -n "$2" ] && [ "$2" != "$META" ] || return 0
@@ -50,7 +50,7 @@ not_recorded() {
       emit changes-cut 1 && emit changes-problem "comparing took more than $RECORD_SECONDS seconds of processor time"
       ;;
     *)
-      rm -f -- "$RUN/$INDEX.changes"
+      rm -f -- "$BULK/$INDEX.changes"
       slurp "$OUT.changes-err"
       case $TEXT in
         *'bad object'* | *'unable to read'* | *'not a tree'* | *'bad tree'*) emit changes-problem "the sandbox no longer holds the capture before this one" ;;
@@ -65,7 +65,7 @@ not_recorded() {
 # travel in the answer when PLAIN is set, the others as one file. Those of all repositories together are
 # limited: each large one is cut to its share, at the end, where the patch is.
 announce_changes() {
-  local files=("$RUN"/*.changes) sizes=("${RECORD_SIZES[@]}") order=() i n size share left=$CHANGES_MOST count total=0 form carry=inline
+  local files=("$BULK"/*.changes) sizes=("${RECORD_SIZES[@]}") order=() i n size share left=$CHANGES_MOST count total=0 form carry=inline
   [ ${#files[@]} -gt 0 ] || return 0
   [ ${#sizes[@]} = ${#files[@]} ] || return
   for i in "${!files[@]}"; do
@@ -92,5 +92,5 @@ announce_changes() {
     emit carry $carry
     if [ $carry = file ]; then FILED+=("$TEXT"); else RECORDS+=("$TEXT"); fi
   done
-  [ ${#FILED[@]} -eq 0 ] || cat -- "${FILED[@]}" >"$RUN/changes"
+  [ ${#FILED[@]} -eq 0 ] || cat -- "${FILED[@]}" >"$BULK/changes"
 }

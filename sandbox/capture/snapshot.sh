@@ -53,18 +53,23 @@ note_tree_id() {
   [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$1" ] || { printf '%s\n' "$1" >"$SHADOW/tree.id" && printf '%s\n' "$SHADOW/index" >"$OUT.tree-noted"; }
 }
 
-# keep_tree_ids I...: gives the indexes of these repositories their second name where a tree was noted, by
-# one process. Where the file system has no hard links, git is asked for the tree each time.
+# keep_tree_ids PATHS: gives the indexes of the repositories in this array their second name where a tree was noted, and
+# notes how large all of them are (room_in_memory), by one process. Where the file system has no hard links, git is
+# asked for the tree each time.
 keep_tree_ids() {
-  local i index
-  for i; do
-    shift
-    [ ! -s "$RUN/$i.tree-noted" ] || { slurp "$RUN/$i.tree-noted" && set -- "$@" "${TEXT%$'\n'}"; }
+  local i noted=() indexes=()
+  local -n paths=$1
+  for i in "${!paths[@]}"; do
+    indexes+=("$ROOT/${paths[i]}/.agent-shadow/session-$SESSION/index")
+    [ ! -s "$RUN/$i.tree-noted" ] || { slurp "$RUN/$i.tree-noted" && noted+=("${TEXT%$'\n'}"); }
   done
-  if [ $# -gt 1 ] && type -P perl >/dev/null; then
-    perl -e 'for (@ARGV) { unlink "$_.known"; link $_, "$_.known" }' "$@" 2>/dev/null || :
+  [ ${#noted[@]} -gt 0 ] || return 0
+  if type -P perl >/dev/null; then
+    perl -e 'for (splice @ARGV, 1, shift) { unlink "$_.known"; link $_, "$_.known" }
+      my ($note, $sum) = (shift, 0); $sum += -s $_ || 0 for @ARGV; open my $out, ">", $note or exit 1; print $out "$sum\n"' \
+      ${#noted[@]} "$HOME_DIR/index-bytes-$SESSION" "${noted[@]}" "${indexes[@]}" 2>/dev/null || :
   else
-    for index; do ln -f -- "$index" "$index.known" 2>/dev/null || :; done
+    for i in "${noted[@]}"; do ln -f -- "$i" "$i.known" 2>/dev/null || :; done
   fi
 }
 

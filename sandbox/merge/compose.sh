@@ -171,7 +171,7 @@ compose_job() {
     ! out_of_space || fault "there is no space left on the disk of the sandbox"
     said_in "$OUT.err"
     case $SAID in *'bad object'* | *'unable to read'* | *'not a tree'* | *'bad tree'* | *'lacks these prerequisite'* | *'is corrupt'* | *'unresolved delta'* | *'Could not read'*) MISSING=1 ;; esac
-    rm -f -- "$RUN/$1.link" "$RUN/$1.base" || return
+    rm -f -- "$BULK/$1.link" "$BULK/$1.base" || return
     {
       emit state failed
       if [ -n "$MISSING" ]; then emit missing-target 1; elif [ -n "$UNSUPPORTED" ]; then emit unsupported 1; fi

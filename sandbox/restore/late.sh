@@ -98,7 +98,7 @@ late_job() {
   [ $status != 0 ] || return 0
   ! ended $status || fault "$1: a process was ended by a signal ($status); the sandbox may be short of memory"
   said_in "$OUT.err"
-  rm -f -- "$RUN/$INDEX.link" || return
+  rm -f -- "$BULK/$INDEX.link" || return
   { emit state failed && emit fail-path . && emit fail-reason "${SAID:-what was written late could not be captured}"; } >"$RUN/$INDEX.out"
 }
 
@@ -123,7 +123,7 @@ main() {
     forget_stored
     exec 9>&-
     emit end '' | finish
-    rm -rf -- "$RUN"
+    close_run
     return
   fi
   for INDEX in "${!KNOWN_PATH[@]}"; do

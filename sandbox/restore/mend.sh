@@ -140,13 +140,13 @@ mend_torn() {
     count=$((count + 1))
     if [ $count -le 200 ] && [ -f "$path" ] && [ ! -L "$path" ] && size=$(stat -c %s -- "$path" 2>/dev/null) \
       && whole=$(git cat-file -s "$TO_END:$path" 2>/dev/null) && [ "$size" -lt "$whole" ] \
-      && git cat-file blob "$TO_END:$path" >"$OUT.whole" 2>/dev/null && cmp -s -n "$size" -- "$OUT.whole" "$path"; then
+      && git cat-file blob "$TO_END:$path" >"$BULK/$INDEX.whole" 2>/dev/null && cmp -s -n "$size" -- "$BULK/$INDEX.whole" "$path"; then
       printf '%s\0' "$path" >>"$OUT.torn"
     else
       printf '%s\0' "$path" >>"$OUT.worked.part"
     fi
   done <"$OUT.worked"
-  rm -f -- "$OUT.whole"
+  rm -f -- "$BULK/$INDEX.whole"
   mv -f -- "$OUT.worked.part" "$OUT.worked"
 }
 

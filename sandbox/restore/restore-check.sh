@@ -70,7 +70,7 @@ stand_still() {
 bring_objects() {
   local i=$1 entry kind cuts file objects='' status
   if [ -f "$SHADOW/damaged" ]; then
-    objects=$OUT.objects
+    objects=$BULK/$i.objects
     rm -rf -- "$objects" && mkdir -p -- "$objects/pack" || return
   fi
   for entry in ${R_BUNDLES[i]}; do

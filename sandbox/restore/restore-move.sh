@@ -59,10 +59,10 @@ half_written() {
   while IFS= read -r -d '' path; do
     is_here "$tree:$path" || return
     if [ "$HERE" = blob ] && [ -f "$path" ] && [ ! -L "$path" ]; then
-      git cat-file blob "$tree:$path" >"$OUT.whole" 2>>"$OUT.err" && size=$(stat -c %s -- "$path") || return
+      git cat-file blob "$tree:$path" >"$BULK/$INDEX.whole" 2>>"$OUT.err" && size=$(stat -c %s -- "$path") || return
       # It is an incomplete copy: the same beginning, and the target goes on after it.
-      head -c "$size" "$OUT.whole" >"$OUT.part" || return
-      if cmp -s -- "$OUT.part" "$path"; then continue; elif [ $? -gt 1 ]; then return 2; fi
+      head -c "$size" "$BULK/$INDEX.whole" >"$BULK/$INDEX.part" || return
+      if cmp -s -- "$BULK/$INDEX.part" "$path"; then continue; elif [ $? -gt 1 ]; then return 2; fi
     fi
     printf '%s\0' "$path"
   done <"$OUT.late" >"$OUT.late.kept"

@@ -165,7 +165,7 @@ main() {
   local i outcome bad=0
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
-  open_run || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
+  if [ -n "$MEND" ]; then open_run; else open_run quick; fi || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
   IN=$HOME_DIR/in-$SESSION/$CALL
   BACK='' UNSEEN_RULES=''
   count_processors
@@ -198,14 +198,14 @@ main() {
     outcome=broken
   fi
   # In the meantime: nothing below reads what it writes.
-  keep_tree_ids "${!R_PATH[@]}" &
+  keep_tree_ids R_PATH &
   settle_asides
   report "$outcome" >"$RUN/report" || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"
   wait
   exec 9>&-
   finish <"$RUN/report"
-  rm -rf -- "$RUN"
+  close_run
 }
 
 # plan_gone: plans the repositories that the target does not have, when nothing but a plan is

@@ -77,7 +77,7 @@ pack_joined() {
 each_link() {
   local offset size start trailer
   while read -r offset size start trailer; do
-    { printf "$start" && dd if="$1" bs=64K iflag=skip_bytes,count_bytes skip="$offset" count="$size" status=none && printf "$trailer"; } >"$OUT.pack" || return
-    git index-pack --stdin --fix-thin <"$OUT.pack" >/dev/null || return
+    { printf "$start" && dd if="$1" bs=64K iflag=skip_bytes,count_bytes skip="$offset" count="$size" status=none && printf "$trailer"; } >"$BULK/$INDEX.pack" || return
+    git index-pack --stdin --fix-thin <"$BULK/$INDEX.pack" >/dev/null || return
   done <"$2"
 }

@@ -159,19 +159,6 @@ shadow_home() {
   printf '*\n' >"$home/.gitignore" 2>/dev/null
 }
 
-# open_run: RUN is a private folder for this call. Folders of old calls are removed; a recent one
-# may still be read.
-open_run() {
-  RUN=$HOME_DIR/run-$SESSION/$CALL
-  # Both folders are named, so both get the mode.
-  # shellcheck disable=SC2174
-  mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$RUN" 2>/dev/null || return 1
-  local old=("$HOME_DIR/run-$SESSION"/*)
-  # Files brought in for a restore that never came lie beside them.
-  [ ! -d "$HOME_DIR/in-$SESSION" ] || old+=("$HOME_DIR/in-$SESSION"/*)
-  [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
-}
-
 # count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. These are more
 # than the processors: work on one waits for processes that start and end, and those that come last leave
 # processors idle. FEW is the number where git may need much memory: when a repository is captured for the

@@ -4,11 +4,12 @@
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
+import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
@@ -293,6 +294,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     },
     [Symbol.asyncDispose]: async () => {
       await rm(top, { recursive: true, force: true });
+      await removeFromMemory(basename(top));
     },
   };
   return harness;

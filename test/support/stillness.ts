@@ -89,9 +89,9 @@ export const OBJECTS: Record<string, string> = {
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
 const program = (sandbox: string): string => `
 set -- "$PATH" /nowhere
-for file in shared/lib shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
+for file in shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
 SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
-RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
+HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config
 enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && host_format && read_head && base_name && open_shadow sha1; }
 change() {
@@ -111,7 +111,7 @@ whole() {
   SCRATCH="$TREE $META"
   mv -f "$SHADOW/index.kept" "$SHADOW/index" && ln -f "$SHADOW/index" "$SHADOW/index.known" && printf %s "$known" >"$SHADOW/tree.id"
 }
-follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}" && note_tree_id "$TREE" && keep_tree_ids 0; }
+follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}" && note_tree_id "$TREE" && keep_tree_ids ROOTS; }
 while read -r -u 5 delay x name && read -r -u 5 script; do
   stopwatch; until_then=$((MICROSECONDS + 100000))
   while [ "$name" = nothing ] && [ $MICROSECONDS -lt $until_then ]; do stopwatch; done

@@ -1,0 +1,65 @@
+/** Where the lists of a call are: in memory when the session is known, on the disk when a call there did not end well. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { mortalGit } from '../support/mortal-git.ts';
+
+const IN_MEMORY = /\/dev\/shm\/walkback-\d+-[^/\s]*/g;
+
+const inMemory = (top: string): string[] =>
+  readdirSync('/dev/shm').filter(
+    (name) => /^walkback-\d+-/.test(name) && name.includes(`-${basename(top)}-`),
+  );
+
+/** A mkdir that says what it is asked to make. */
+const openMkdir = () => {
+  const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
+  const path = process.env['PATH'] ?? '';
+  writeFileSync(`${bin}/mkdir`, `#!/bin/bash\necho "$*" >>${bin}/asked\nPATH='${path}' exec mkdir "$@"\n`, {
+    mode: 0o755,
+  });
+  return {
+    env: { PATH: `${bin}:${path}` },
+    asked: (): string => {
+      const text = readFileSync(`${bin}/asked`, 'utf8');
+      rmSync(`${bin}/asked`);
+      return text;
+    },
+    [Symbol.dispose]: () => rmSync(bin, { recursive: true }),
+  };
+};
+
+test('the first call of a session uses the disk, the ones after it memory, and nothing stays', async () => {
+  using mkdir = openMkdir();
+  await using harness = await withTwoFiles(['app', 'lib'], { env: mkdir.env });
+  const first = await harness.capture();
+  expect(mkdir.asked()).not.toMatch(IN_MEMORY);
+  const before = world(harness, ['app', 'lib']);
+  harness.sh('echo two > a.txt; rm src/main.c', 'app');
+  await harness.capture();
+  expect(mkdir.asked()).toMatch(IN_MEMORY);
+  await applies(harness, first);
+  expect(new Set(mkdir.asked().match(IN_MEMORY)).size).toBe(2);
+  expect(world(harness, ['app', 'lib'])).toEqual(before);
+  expect(inMemory(harness.top)).toEqual([]);
+  expect(readdirSync(`${harness.root}/.agent-shadow/run-s1`)).toEqual([]);
+});
+
+test('after a call that was killed the next ones use the disk, and lose nothing', async () => {
+  using mortal = mortalGit();
+  await using harness = await withTwoFiles(['app'], { env: mortal.env });
+  await harness.capture();
+  harness.sh('echo two > a.txt', 'app');
+  mortal.dieAt(1);
+  await expect(harness.capture()).rejects.toThrow();
+  mortal.live();
+  const left = inMemory(harness.top);
+  expect(left.length).toBe(1);
+  const second = await harness.capture();
+  harness.sh('echo three > a.txt', 'app');
+  await applies(harness, second);
+  expect(harness.sh('cat a.txt', 'app')).toBe('two\n');
+  expect(inMemory(harness.top)).toEqual(left);
+});
