@@ -213,7 +213,7 @@ const program = (name: Command): string => {
   const known = programs.get(name);
   if (known !== undefined) return known;
   const [first = 'shared/lib', ...rest] = COMMANDS[name];
-  const text = [script(first), '. /dev/fd/4', 'exec 3<&- 4<&-', ...rest.map((part) => script(part))];
+  const text = [script(first), '. /dev/fd/4', 'exec 3<&- 4<&-', ...rest.map((part) => script(part)), 'exit'];
   const packed = gzipSync(text.map((part) => withoutComments(part)).join('\n'), { level: 9 }).toString(
     'base64',
   );
@@ -227,21 +227,26 @@ const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Sc
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const { endsAfterMs, killAfterMs } = scriptDeadline(options.timeoutMs);
   const command = [
-    `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c ${shellQuote(unpack)} walkback \\`,
-    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 3<<'${end}' 4<<'${end}' &`,
+    `exec 3< <(exec -c base64 -d <<'${end}' | exec -c gzip -dc`,
     program(name),
     end,
+    ')',
+    `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c ${shellQuote(RUN)} walkback \\`,
+    `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 4<<'${end}' &`,
     assignments({ WB_MARK: options.mark }),
     assigned,
     end,
+    'exec 3<&-',
     endOfGroup(killAfterMs),
   ].join('\n');
   return { command, files: [], mark: options.mark };
 };
 
-/** The exit of both programs is seen: half a program is never run. */
-const unpack =
-  'set -o pipefail; export PATH=$1; program=$(base64 -d <&3 | gzip -dc) || exit 71; eval "$program"';
+/**
+ * The program is unpacked while `timeout` and bash start. All of it but its last lines are functions and constants. So half a
+ * program does nothing but end with 71.
+ */
+const RUN = '. /dev/fd/3; exit 71';
 
 /**
  * `timeout` waits for the shell it started and for nothing else: a child that ignores the request to end would stay,

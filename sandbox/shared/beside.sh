@@ -9,7 +9,7 @@ BESIDE_BYTES=$((4 << 20))
 # `f./PATH` anything else, `o./PATH` a directory that was not looked into. The last one is `e`. A
 # FILE without it tells only that the names are not known. Equal lists are one file.
 note_beside() {
-  local file=$1 list=$RUN/beside latest=$HOME_DIR/beside-$SESSION entry names=() start=() odd=() skip=()
+  local file=$1 list=$BULK/beside latest=$HOME_DIR/beside-$SESSION entry names=() start=() odd=() skip=()
   local -A root=()
   shift
   # It may share its content with others, so it is not truncated.

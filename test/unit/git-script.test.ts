@@ -1,7 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { captureOutput, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
 import { findOutput, parseOutput, requireOutput } from '../../adapters/git/output.ts';
@@ -16,6 +19,8 @@ import {
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
+
+const pack = (program: string): string => gzipSync(program).toString('base64');
 
 /** Every script of the sandbox without its comments, with the functions that it defines. */
 const scripts = () => {
@@ -89,13 +94,29 @@ describe('what goes into the sandbox', () => {
   });
 
   test('half a program is not run, and what unpacks it is named when it is not there', () => {
-    const { command } = buildScript('survey', { MAX_DEPTH: 1 }, { mark: 'mark', timeoutMs: 1000 });
-    const [start = '', packed = ''] = /3<<'[^\n]*\n(.*)\n/.exec(command) ?? [];
-    const cut = command.replace(packed, packed.slice(0, packed.length / 2));
+    const directory = mkdtempSync(join(tmpdir(), 'walkback-half-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const about = { mark: 'mark', timeoutMs: 60_000 };
+    const { command } = buildScript('survey', { SESSION: 's', MAX_DEPTH: 1 }, about);
+    const [start = '', packed = ''] = /gzip -dc\n(.*)\n/.exec(command) ?? [];
     expect(start).not.toBe('');
-    const run = (text: string, path: string | undefined) =>
-      spawnSync('/bin/bash', ['-c', text], { env: { PATH: path }, encoding: 'utf8' });
-    expect(run(cut, process.env['PATH'])).toMatchObject({ status: 71, stdout: '' });
+    const run = (text: string) =>
+      spawnSync('/bin/bash', ['-c', text], {
+        cwd: directory,
+        env: { PATH: process.env['PATH'] },
+        encoding: 'utf8',
+      });
+    expect(run(command)).toMatchObject({ status: 0, stdout: expect.stringContaining('\nmark\n') });
+    const program = gunzipSync(Buffer.from(packed, 'base64')).toString();
+    const cuts = [
+      ...[0.01, 0.3, 0.6, 0.95].map((part) => packed.slice(0, packed.length * part)),
+      // As if it had been cut where it is unpacked: in the middle of functions, and in the call of `main`.
+      ...[0.1, 0.5, 0.9].map((part) => program.slice(0, program.length * part)).map(pack),
+      ...[7, 8, 9, 10].map((end) => program.slice(0, -end)).map(pack),
+    ];
+    expect(program.endsWith('\nmain\n\nexit')).toBe(true);
+    for (const cut of cuts)
+      expect(run(command.replace(packed, cut))).toMatchObject({ status: 71, stdout: '' });
     expect(() =>
       requireOutput(
         { exitCode: 71, stdout: '', stderr: 'walkback: line 1: gzip: command not found' },
