@@ -1,18 +1,24 @@
 /** Lambda's Invoke API over the functions of this process, and what their configuration is. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { Log } from '../../core/shared/surroundings.ts';
 import { inBackground } from '../in-background.ts';
+import type { FunctionPlan } from '../plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import type { LocalFunctions } from './functions.ts';
+import { TooManyRequests } from './own-call.ts';
+import type { InvocationResult } from './run-handler.ts';
 
 const MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024;
 /** It was 256 KB until October 2025. */
 export const MAX_ASYNCHRONOUS_BYTES = 1024 * 1024;
 /** Attempts after the first one that the service gives an asynchronous invocation. */
 const ASYNCHRONOUS_RETRIES = 2;
+/** Between two tries of one that found no place, which are no attempts. */
+const CROWDED_OUT_MS = 1_000;
 
-const refuse = (c: Context, status: 400 | 403 | 404 | 413, type: string, message: string): Response => {
+const refuse = (c: Context, status: 400 | 403 | 404 | 413 | 429, type: string, message: string): Response => {
   c.header('x-amzn-ErrorType', type);
   return c.json({ Type: 'User', Message: message, message }, status);
 };
@@ -34,9 +40,20 @@ export const createLambdaApi = (options: {
   const { functions, log } = options;
   const verify = createVerifier({ credentials: options.credentials, service: 'lambda' });
 
-  const invokeLater = async (fn: NonNullable<ReturnType<LocalFunctions['find']>>, event: unknown) => {
+  const invokeInTheEnd = async (fn: FunctionPlan, event: unknown): Promise<InvocationResult> => {
+    for (;;) {
+      try {
+        return await functions.invoke(fn, event);
+      } catch (error) {
+        if (!(error instanceof TooManyRequests) || error.isForGood) throw error;
+        await delay(CROWDED_OUT_MS, undefined, { ref: false });
+      }
+    }
+  };
+
+  const invokeLater = async (fn: FunctionPlan, event: unknown) => {
     for (let attempt = 0; attempt <= ASYNCHRONOUS_RETRIES; attempt += 1) {
-      const result = await functions.invoke(fn, event);
+      const result = await invokeInTheEnd(fn, event);
       if (!result.failed) return;
       log.warn(`${fn.name} failed`, { attempt: attempt + 1, payload: result.payload });
     }
@@ -46,10 +63,11 @@ export const createLambdaApi = (options: {
   app.get('/2015-03-31/functions/:name/configuration', async (c) => {
     const refusal = await verify(signedRequest(c.req.raw, new Uint8Array()));
     if (refusal !== undefined) return refuse(c, 403, refusal.code, refusal.message);
-    const fn = functions.find(c.req.param('name'));
-    if (fn === undefined) {
+    const found = functions.find(c.req.param('name'));
+    if (found === undefined) {
       return refuse(c, 404, 'ResourceNotFoundException', `Function not found: ${c.req.param('name')}`);
     }
+    const fn = await functions.current(found);
     return c.json({
       FunctionName: fn.name,
       FunctionArn: fn.arn,
@@ -86,7 +104,11 @@ export const createLambdaApi = (options: {
       inBackground(log, `an asynchronous invocation of ${fn.name}`, () => invokeLater(fn, parsed.event));
       return c.body('', 202);
     }
-    const result = await functions.invoke(fn, parsed.event, { requestId });
+    const result = await functions.invoke(fn, parsed.event, { requestId }).catch((error: unknown) => {
+      if (error instanceof TooManyRequests) return error;
+      throw error;
+    });
+    if (result instanceof TooManyRequests) return refuse(c, 429, result.name, result.message);
     if (result.failed) c.header('X-Amz-Function-Error', 'Unhandled');
     return c.body(result.payload, 200, { 'content-type': 'application/json' });
   });

@@ -3,19 +3,24 @@
  * each handler is warm, and which invocations are under way.
  */
 import { randomUUID } from 'node:crypto';
-import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { createAdmission } from './admission.ts';
 import { type Handler, loadHandler } from './handler.ts';
 import { invokeHandler } from './invoke.ts';
-import { findOwnFunctions, versionOf } from './own-functions.ts';
-import { createOwnThread, type OwnThread } from './own-thread.ts';
+import { findOwnFunctions, twins, versionOf } from './own-functions.ts';
+import { createOwnThreads } from './own-threads.ts';
+import { readModule } from './read-module.ts';
 import type { InvocationResult } from './run-handler.ts';
 
 export interface LocalFunctions {
   /** By name, ARN or partial ARN, with or without a qualifier; undefined when there is none. */
   find(reference: string): FunctionPlan | undefined;
-  /** In its turn, when many invocations of it begin at once. `begins` is told when it does. */
+  /** Its configuration as its file says now: a function of one's own may have been edited. */
+  current(fn: FunctionPlan): Promise<FunctionPlan>;
+  /**
+   * In its turn, when many invocations of it begin at once. `begins` is told when it does. Rejects with `TooManyRequests` when there
+   * was no place for it: then it did not begin.
+   */
   invoke(
     fn: FunctionPlan,
     event: unknown,
@@ -27,18 +32,27 @@ export interface LocalFunctions {
   coldStart(): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
+  /** Nothing of one's own begins any more, and what blocks its thread is ended. */
+  drain(): Promise<void>;
   /** Ends the threads, and what still runs in them. */
   close(): Promise<void>;
+  /** After `close`: a thread is still there, and only the end of the process ends it. */
+  isStuck(): boolean;
 }
 
 const plainName = (reference: string): string =>
   (/(?:^|:)function:([^:]+)/.exec(reference)?.[1] ?? reference).split(':')[0] ?? '';
 
-export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
+export const createFunctions = (
+  plans: FunctionPlan[],
+  limits: Parameters<typeof createOwnThreads>[0] = {},
+): LocalFunctions => {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
   const warm = new Map<string, Promise<Handler>>();
-  /** Of functions that are not ours, by name. */
-  const threads = new Map<string, OwnThread>();
+  /** Functions that are not ours, with the version of their file that their time limit was read from. */
+  const own = new Map<string, string>();
+  const threads = createOwnThreads(limits);
+  const reading = new Map<string, Promise<void>>();
   const running = new Set<Promise<unknown>>();
   const admission = createAdmission();
   let instance: string = randomUUID();
@@ -46,29 +60,56 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
   const load = (fn: FunctionPlan): Promise<Handler> => {
     const existing = warm.get(fn.name);
     if (existing !== undefined) return existing;
-    const handler = loadHandler(fn.entry, instance, fn.exported);
+    const handler = loadHandler(fn.entry, instance);
     warm.set(fn.name, handler);
     // A module that cannot start is tried again by the next invocation, as deployed.
     handler.catch(() => warm.delete(fn.name));
     return handler;
   };
 
+  const learn = (name: string, version: string, timeoutMs: number): void => {
+    own.set(name, version);
+    const known = byName.get(name);
+    if (known !== undefined && known.timeoutMs !== timeoutMs) byName.set(name, { ...known, timeoutMs });
+  };
+
+  /** What cannot be read is told by its next call; until then its last time limit stands. */
+  const readAgain = async (fn: FunctionPlan, version: string): Promise<void> => {
+    const content = await readModule(fn.entry).catch(() => undefined);
+    if (content !== undefined) learn(fn.name, version, content.timeoutMs);
+  };
+
   const run = (
     fn: FunctionPlan,
     event: unknown,
     requestId: string,
-    begins?: () => void,
+    begins: () => void = () => undefined,
   ): Promise<InvocationResult> => {
-    const thread = threads.get(fn.name);
-    // An edited file is another module.
-    if (thread !== undefined)
-      return thread.invoke(fn, `${instance}-${versionOf(fn)}`, event, requestId, begins);
-    begins?.();
+    if (own.has(fn.name)) {
+      const version = versionOf(fn);
+      return threads.invoke(`${instance}-${version}`, {
+        fn: byName.get(fn.name) ?? fn,
+        event,
+        requestId,
+        onTaken: begins,
+        onBegun: (timeoutMs) => learn(fn.name, version, timeoutMs),
+      });
+    }
+    begins();
     return invokeHandler(fn, () => load(fn), event, requestId);
   };
 
   return {
     find: (reference) => byName.get(plainName(reference)),
+    current: async (fn) => {
+      const known = own.get(fn.name);
+      const version = versionOf(fn);
+      if (known === undefined || known === version) return byName.get(fn.name) ?? fn;
+      const read = reading.get(fn.name) ?? readAgain(fn, version).finally(() => reading.delete(fn.name));
+      reading.set(fn.name, read);
+      await read;
+      return byName.get(fn.name) ?? fn;
+    },
     invoke: (fn, event, { requestId = randomUUID(), begins } = {}) => {
       const invocation = admission.inTurn(fn.name, () => run(fn, event, requestId, begins));
       running.add(invocation);
@@ -77,35 +118,26 @@ export const createFunctions = (plans: FunctionPlan[]): LocalFunctions => {
       return invocation;
     },
     add: async (source) => {
-      const thread = createOwnThread();
-      try {
-        const found = await findOwnFunctions(source, instance, thread);
-        const twin = found.find(({ name }) => byName.has(name));
-        if (twin !== undefined)
-          throw new WalkbackError(
-            'ConfigurationError',
-            `${twin.entry}: there is a function "${twin.name}" already`,
-          );
-        for (const plan of found) {
-          byName.set(plan.name, plan);
-          threads.set(plan.name, thread);
-        }
-        return found;
-      } catch (error) {
-        await thread.close();
-        throw error;
+      const found = await findOwnFunctions(source);
+      for (const { name, entry } of found) {
+        const twin = byName.get(name);
+        if (twin !== undefined) throw twins(name, entry, own.has(name) ? twin.entry : undefined);
       }
+      for (const plan of found) {
+        byName.set(plan.name, plan);
+        own.set(plan.name, versionOf(plan));
+      }
+      return found;
     },
     coldStart: () => {
       warm.clear();
       instance = randomUUID();
-      for (const thread of new Set(threads.values())) thread.restart();
     },
     idle: async () => {
       while (running.size > 0) await Promise.allSettled(running);
     },
-    close: async () => {
-      await Promise.all([...new Set(threads.values())].map((thread) => thread.close()));
-    },
+    drain: () => threads.drain(),
+    close: () => threads.close(),
+    isStuck: () => threads.isStuck(),
   };
 };

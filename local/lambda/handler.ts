@@ -11,23 +11,27 @@ const exportsSchema = z.looseObject({});
 
 const isHandler = (value: unknown): value is Handler => typeof value === 'function';
 
-/** What a module exports. Every other `instance` is another module, which runs again. */
-export const loadModule = async (entry: string, instance: string): Promise<Record<string, unknown>> => {
+/** What a module exports. Every other `instance` is another module, which runs again. Without one, it is that of its thread. */
+export const loadModule = async (entry: string, instance?: string): Promise<Record<string, unknown>> => {
   const url = pathToFileURL(resolve(PROJECT, entry));
-  url.searchParams.set('coldStart', instance);
+  if (instance !== undefined) url.searchParams.set('coldStart', instance);
   return exportsSchema.parse({ ...(await import(/* @vite-ignore */ url.href)) });
+};
+
+/** `ConfigurationError` when the module has none of that name. */
+export const handlerIn = (
+  exports: Readonly<Record<string, unknown>>,
+  entry: string,
+  exported = 'handler',
+): Handler => {
+  const handler = exports[exported];
+  if (isHandler(handler)) return handler;
+  throw new WalkbackError('ConfigurationError', `${entry} exports no function named ${exported}`);
 };
 
 /**
  * Imports a function's handler. It reads its environment when its module is first run, so every `coldStart` is another
  * instance of the entry.
  */
-export const loadHandler = async (
-  entry: string,
-  coldStart: string,
-  exported = 'handler',
-): Promise<Handler> => {
-  const handler = (await loadModule(entry, coldStart))[exported];
-  if (isHandler(handler)) return handler;
-  throw new WalkbackError('ConfigurationError', `${entry} exports no function named ${exported}`);
-};
+export const loadHandler = async (entry: string, coldStart: string): Promise<Handler> =>
+  handlerIn(await loadModule(entry, coldStart), entry);

@@ -8,44 +8,46 @@ import { functionError, type InvocationResult, runHandler } from './run-handler.
 export const runningFunction = new AsyncLocalStorage<string>();
 
 /**
- * Never rejects. After the function's time limit the answer is a timeout, as deployed; `onOver` is told then. The time begins
- * when `run` calls `begin`.
+ * Rejects only as `run` does. After the time limit the answer is a timeout, as deployed, whatever `run` answers; before that,
+ * `onOver` does what it has to. The time begins when `run` calls `begin`, and again when it calls it again.
  */
 export const withinTimeLimit = async (
-  fn: FunctionPlan,
   requestId: string,
-  run: (begin: () => void) => Promise<InvocationResult>,
-  onOver?: () => void,
+  run: (begin: (timeoutMs: number) => void) => Promise<InvocationResult>,
+  onOver: (timeoutMs: number) => Promise<void> = async () => undefined,
 ): Promise<InvocationResult> => {
   const timeout = Promise.withResolvers<InvocationResult>();
   let timer: NodeJS.Timeout | undefined;
-  const begin = (): void => {
-    timer ??= setTimeout(() => {
-      const seconds = (fn.timeoutMs / 1000).toFixed(2);
-      timeout.resolve(
-        functionError(
-          'Sandbox.Timedout',
-          `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`,
-        ),
-      );
-      onOver?.();
-    }, fn.timeoutMs);
+  let isOver = false;
+  const begin = (timeoutMs: number): void => {
+    if (isOver) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      isOver = true;
+      const text = `RequestId: ${requestId} Error: Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;
+      const answer = () => timeout.resolve(functionError('Sandbox.Timedout', text));
+      onOver(timeoutMs).then(answer, answer);
+    }, timeoutMs);
+  };
+  const inTime = async (): Promise<InvocationResult> => {
+    const result = await run(begin);
+    return isOver ? timeout.promise : result;
   };
   try {
-    return await Promise.race([run(begin), timeout.promise]);
+    return await Promise.race([inTime(), timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 };
 
-/** In this process; what still runs after the time limit, runs on. */
+/** In this process, and never rejects; what still runs after the time limit, runs on. */
 export const invokeHandler = (
   fn: FunctionPlan,
   load: () => Promise<Handler>,
   event: unknown,
   requestId: string,
 ): Promise<InvocationResult> =>
-  withinTimeLimit(fn, requestId, (begin) => {
-    begin();
+  withinTimeLimit(requestId, (begin) => {
+    begin(fn.timeoutMs);
     return runningFunction.run(fn.name, () => runHandler(fn, load, event, requestId));
   });

@@ -1,32 +1,34 @@
 /**
  * Functions of whoever runs the cloud, beside Walkback's: modules of a directory, or one module. A module is read when
- * the cloud starts, so that what is wrong with it is said then, and again when its file has changed. They run in a thread of their own
- * (own-thread.ts).
+ * the cloud starts, so that what is wrong with it is said then, and again when its file has changed. They run in threads of their
+ * own (own-threads.ts).
  */
 import { statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
-import * as z from 'zod';
+import { join, resolve } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { functionArn } from '../resolve.ts';
-import { type ModuleContent, type OwnThread, unreadable } from './own-thread.ts';
+import type { ModuleContent } from './module-content.ts';
+import { nameOfModule, OWN_MEMORY_MB, readModule } from './read-module.ts';
 
 const MODULE = /\.(?:ts|mts|cts|js|mjs|cjs)$/;
 const NOT_A_FUNCTION = /^[._]|\.d\.[cm]?ts$|\.(?:test|spec)\.[cm]?[jt]s$/;
 /** Lambda's own rule. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** Of a tool that says nothing else: shorter than the longest a saga waits for one of 30 seconds. */
-const DEFAULT_TIMEOUT_SECONDS = 30;
-const MEMORY_MB = 1024;
-
-const timeoutSchema = z.int().min(1).max(900).default(DEFAULT_TIMEOUT_SECONDS);
 
 const refuse = (message: string): never => {
   throw new WalkbackError('ConfigurationError', message);
 };
 
-const nameOf = (file: string): string => basename(file, extname(file));
+/** Two functions of one name. The other one is Walkback's own when it has no file to name. */
+export const twins = (name: string, entry: string, other: string | undefined): WalkbackError =>
+  new WalkbackError(
+    'ConfigurationError',
+    other === undefined
+      ? `${entry}: there is a function "${name}" already, one of Walkback's own; rename the file`
+      : `${other} and ${entry} are both a function "${name}"; rename one of them, or name only one with --functions`,
+  );
 
 /** The modules of a directory: its own, and the index of each directory in it. */
 const modulesIn = async (directory: string): Promise<string[]> => {
@@ -45,7 +47,7 @@ const handlersOf = (
   { functions }: ModuleContent,
   wasNamed: boolean,
 ): { name: string; exported: string }[] => {
-  if (functions.includes('handler')) return [{ name: nameOf(entry), exported: 'handler' }];
+  if (functions.includes('handler')) return [{ name: nameOfModule(entry), exported: 'handler' }];
   return wasNamed ? functions.map((name) => ({ name, exported: name })) : [];
 };
 
@@ -54,34 +56,26 @@ export const versionOf = (fn: FunctionPlan): string =>
   String(statSync(fn.entry, { throwIfNoEntry: false })?.mtimeMs ?? '');
 
 /** The functions of a directory or a module. `ConfigurationError` says what is wrong with which file. */
-export const findOwnFunctions = async (
-  source: string,
-  instance: string,
-  { read }: Pick<OwnThread, 'read'>,
-): Promise<FunctionPlan[]> => {
+export const findOwnFunctions = async (source: string): Promise<FunctionPlan[]> => {
   const path = resolve(source);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return refuse(`--functions ${source}: there is no such directory or module`);
   const wasNamed = !found.isDirectory();
   const plans: FunctionPlan[] = [];
   for (const entry of wasNamed ? [path] : await modulesIn(path)) {
-    const content = await read(entry, `${instance}-${statSync(entry).mtimeMs}`).catch((error: unknown) => {
-      throw unreadable(entry, error);
-    });
-    const timeout = timeoutSchema.safeParse(content.timeoutSeconds);
-    if (!timeout.success) return refuse(`${entry}: timeoutSeconds must be a whole number from 1 to 900`);
+    const content = await readModule(entry);
     for (const { name, exported } of handlersOf(entry, content, wasNamed)) {
       if (!NAME.test(name))
         return refuse(`${entry}: "${name}" is no name of a function (letters, digits, - and _, at most 64)`);
       const twin = plans.find((plan) => plan.name === name);
-      if (twin !== undefined) return refuse(`${entry} and ${twin.entry} are both a function "${name}"`);
+      if (twin !== undefined) throw twins(name, entry, twin.entry);
       plans.push({
         name,
         arn: functionArn(name),
         entry,
         exported,
-        timeoutMs: timeout.data * 1000,
-        memoryMb: MEMORY_MB,
+        timeoutMs: content.timeoutMs,
+        memoryMb: OWN_MEMORY_MB,
         environment: {},
       });
     }

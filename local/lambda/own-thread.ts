@@ -1,194 +1,148 @@
 /**
- * The thread in which functions run that are not Walkback's own: those of one directory or module. The cloud serves everything
- * else from its own thread, so one that blocks, or fails outside of a call, stops only those beside it. A process would keep
- * them apart as well, but one that blocks would outlive a cloud that was killed.
+ * One thread in which code runs that is not Walkback's own: an execution environment, as Lambda has one. A process would keep it
+ * apart as well, but one that blocks would outlive a cloud that was killed.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import * as z from 'zod';
-import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
-import { withinTimeLimit } from './invoke.ts';
-import { functionError, type InvocationResult } from './run-handler.ts';
+import type { Claim } from './claim.ts';
+import type { ModuleContent } from './module-content.ts';
+import { type Fault, faultOf } from './own-faults.ts';
+import type { InvocationResult } from './run-handler.ts';
 
-/** What the thread is asked. */
+/** The last turn it was asked for and made; in memory that is shared, so that it is seen at once. */
+export type TurnCounter = Int32Array<SharedArrayBuffer>;
+
+/** What a thread is asked. */
 export type Asked =
-  | { ask: 'read'; entry: string; instance: string }
-  | { ask: 'invoke'; fn: FunctionPlan; instance: string; event: string; requestId: string }
-  | { ask: 'turn' };
+  | { ask: 'read'; entry: string }
+  | { ask: 'invoke'; id: number; claim: Claim; fn: FunctionPlan; event: string; requestId: string }
+  | { ask: 'turn'; turn: number };
 
-/** What it says: that a call has begun, and what became of it. */
-export type Told = { id: number } & (
-  | { tell: 'begun' }
-  | { tell: 'done'; answer: unknown }
-  | { tell: 'failed'; message: string }
-);
-
-const moduleSchema = z.object({ functions: z.array(z.string()), timeoutSeconds: z.unknown() });
-export type ModuleContent = z.infer<typeof moduleSchema>;
-
-const resultSchema = z.object({ failed: z.boolean(), payload: z.string() });
-
-interface Pending {
-  asked: Asked;
-  begun: boolean;
-  /** Told when it begins. */
-  begins?: (() => void) | undefined;
-  /** Its caller was told that its time is over. */
-  over: boolean;
-  /** The thread that was asked last. */
-  by?: Running;
-  settle: PromiseWithResolvers<unknown>;
-}
-
-interface Running {
-  worker: Worker;
-  pending: Map<number, Pending>;
-  /** It has said something: it can run, and what did not begin in it may begin in another one. */
-  works: boolean;
-}
+/** What it says. */
+export type Told =
+  | { tell: 'content'; content: ModuleContent }
+  | { tell: 'unreadable'; fault: Fault }
+  | { tell: 'taken'; id: number }
+  | { tell: 'begun'; id: number; timeoutMs: number }
+  | { tell: 'done'; id: number; result: InvocationResult; fault: Fault | undefined; isLoaded: boolean }
+  | { tell: 'turned'; turn: number }
+  | { tell: 'exits'; fault: Fault };
 
 export interface OwnThread {
-  /** What a module exports. Rejects with what is wrong with it. */
-  read(entry: string, instance: string): Promise<ModuleContent>;
-  /** `begins` is told when it begins: what waits behind one that blocks the thread has not, and none of its time is over. */
-  invoke(
-    fn: FunctionPlan,
-    instance: string,
-    event: unknown,
-    requestId: string,
-    begins?: () => void,
-  ): Promise<InvocationResult>;
-  /** The next call has a fresh thread, with the environment as it is then. */
-  restart(): void;
-  close(): Promise<void>;
+  /** Its number among all threads of the process. */
+  readonly number: number;
+  ask(asked: Exclude<Asked, { ask: 'turn' }>): void;
+  /** It has let nothing else happen for a while. Known of a thread that is watched. */
+  isBlocked(): boolean;
+  /** Resolves with true as soon as it lets something else happen, and with false when it has not for a while. */
+  turns(): Promise<boolean>;
+  /** Looks again and again whether it is blocked, while it is at work. */
+  watch(isAtWork: boolean): void;
+  /** Resolves when it is gone, or when nothing but the end of the process can end it: it waits for another process. */
+  end(fault: Fault): Promise<void>;
 }
 
 /** Beside this module; in the package, a module of its own (build/command.ts). */
 const PROGRAM = import.meta.url.endsWith('/own-thread.ts') ? './thread-program.ts' : './own-functions.mjs';
 
-/** A thread that has not answered for so long, after one of its calls ran out of time, is blocked. */
-const BLOCKED_AFTER_MS = 5_000;
+/** A thread that lets nothing else happen for so long is blocked. */
+export const BLOCKED_AFTER_MS = 500;
+const LOOK_EVERY_MS = 250;
+/** A thread that can be ended is gone long before. */
+const STUCK_AFTER_MS = 1_000;
 
-const ended = (requestId: string): InvocationResult =>
-  functionError('Runtime.ExitError', `RequestId: ${requestId} Error: Runtime exited`);
+/** The error that ended a thread. */
+const outsideOfCalls = (error: unknown, memoryMb: number): Fault => {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return { reason: `it needed more than the ${memoryMb} MB of a function` };
+  const { reason, stack } = faultOf(error);
+  return { reason: `${reason} (outside of a call)`, stack };
+};
 
-/** Its exit is told by an event. */
-const stop = (worker: Worker): void => void worker.terminate().catch(() => undefined);
+interface Asking {
+  turn: number;
+  sinceMs: number;
+}
 
-export const createOwnThread = (): OwnThread => {
-  let running: Running | undefined;
-  const all = new Set<Worker>();
-  let lastId = 0;
-  let closed = false;
+export const startOwnThread = (options: {
+  /** Of its heap. */
+  memoryMb: number;
+  onTold: (told: Told) => void;
+  onGone: (why: Fault) => void;
+}): OwnThread => {
+  const turned: TurnCounter = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const worker = new Worker(new URL(PROGRAM, import.meta.url), {
+    env: { ...process.env },
+    workerData: turned,
+    resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+  });
+  // Whoever waits for a call keeps the cloud alive, not the thread.
+  worker.unref();
+  const { threadId: number } = worker;
+  const gone = Promise.withResolvers<void>();
+  /** Those who wait for a turn. */
+  const waiting = new Map<number, () => void>();
+  let why: Fault | undefined;
+  let turn = 0;
+  let last: Asking = { turn: 0, sinceMs: 0 };
+  let looking: NodeJS.Timeout | undefined;
 
-  /** What had begun has ended with it; what had not is asked of the next one. */
-  const onExit = ({ worker, pending, works }: Running): void => {
-    all.delete(worker);
-    if (running?.worker === worker) running = undefined;
-    for (const one of pending.values()) {
-      const { asked, settle } = one;
-      if (asked.ask === 'invoke' && (one.begun || one.over || closed || !works))
-        settle.resolve(ended(asked.requestId));
-      else if (asked.ask === 'invoke') post(one);
-      else settle.reject(new Error('it ended its process'));
-    }
-  };
-
-  const start = (): Running => {
-    const worker = new Worker(new URL(PROGRAM, import.meta.url), { env: { ...process.env } });
-    const started: Running = { worker, pending: new Map(), works: false };
-    all.add(worker);
-    // Whoever waits for a call keeps the cloud alive, not the thread.
-    worker.unref();
-    worker.on('message', (told: Told) => {
-      started.works = true;
-      const one = started.pending.get(told.id);
-      if (one === undefined) return;
-      if (told.tell === 'begun') {
-        one.begun = true;
-        one.begins?.();
-        return;
-      }
-      started.pending.delete(told.id);
-      if (told.tell === 'done') one.settle.resolve(told.answer);
-      else one.settle.reject(new Error(told.message));
-      retire(started);
-    });
-    worker.on('error', (error: unknown) => {
-      process.stderr.write(`a function of your own failed outside of a call: ${String(error)}\n`);
-    });
-    worker.on('exit', () => onExit(started));
-    return started;
-  };
-
-  /** One that was replaced ends with its last call. */
-  const retire = (one: Running): void => {
-    if (one !== running && one.pending.size === 0) stop(one.worker);
-  };
-
-  const post = (one: Pending, by: Running = (running ??= start())): void => {
-    lastId += 1;
-    by.pending.set(lastId, one);
-    one.by = by;
+  const post = (asked: Asked): void => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-    by.worker.postMessage({ id: lastId, asked: one.asked });
+    worker.postMessage(asked);
   };
+  const hasTurned = (asked: number): boolean => Atomics.load(turned, 0) >= asked;
+  const askForTurn = (): number => {
+    turn += 1;
+    // One that it still owes tells since when it is blocked.
+    if (hasTurned(last.turn)) last = { turn, sinceMs: performance.now() };
+    post({ ask: 'turn', turn });
+    return turn;
+  };
+  const isBlocked = (): boolean =>
+    !hasTurned(last.turn) && performance.now() - last.sinceMs >= BLOCKED_AFTER_MS;
 
-  const pendingFor = (asked: Asked): Pending => ({
-    asked,
-    begun: false,
-    over: false,
-    settle: Promise.withResolvers<unknown>(),
+  worker.on('message', (told: Told) => {
+    if (told.tell === 'turned') waiting.get(told.turn)?.();
+    else if (told.tell === 'exits') why ??= told.fault;
+    else options.onTold(told);
+  });
+  worker.on('error', (error: unknown) => {
+    why ??= outsideOfCalls(error, options.memoryMb);
+  });
+  worker.on('exit', (code) => {
+    clearInterval(looking);
+    for (const resolve of waiting.values()) resolve();
+    options.onGone(why ?? { reason: `it ended with code ${code}` });
+    gone.resolve();
   });
 
-  const ask = (asked: Asked, of?: Running): Promise<unknown> => {
-    const one = pendingFor(asked);
-    post(one, of);
-    return one.settle.promise;
-  };
-
-  /** As Lambda ends an instance whose time is over; here only when it cannot go on, because others may be at work in it. */
-  const endIfBlocked = (one: Running): void => {
-    if (!all.has(one.worker)) return;
-    const timer = setTimeout(() => stop(one.worker), BLOCKED_AFTER_MS).unref();
-    const turns = () => clearTimeout(timer);
-    ask({ ask: 'turn' }, one).then(turns, turns);
-  };
-
   return {
-    read: async (entry, instance) => moduleSchema.parse(await ask({ ask: 'read', entry, instance })),
-    invoke: (fn, instance, event, requestId, begins) => {
-      const text = JSON.stringify(event ?? null);
-      const one = pendingFor({ ask: 'invoke', fn, instance, event: text, requestId });
-      const run = async (begin: () => void) => {
-        one.begins = () => {
-          begin();
-          begins?.();
-        };
-        post(one);
-        return resultSchema.parse(await one.settle.promise);
-      };
-      return withinTimeLimit(fn, requestId, run, () => {
-        one.over = true;
-        if (one.by !== undefined) endIfBlocked(one.by);
-      });
+    number,
+    ask: post,
+    isBlocked,
+    turns: async () => {
+      const asked = askForTurn();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.set(asked, resolve);
+      await Promise.race([promise, delay(BLOCKED_AFTER_MS, undefined, { ref: false })]);
+      waiting.delete(asked);
+      return hasTurned(asked);
     },
-    restart: () => {
-      const before = running;
-      running = undefined;
-      if (before !== undefined) retire(before);
+    watch: (isAtWork) => {
+      if (isAtWork === (looking !== undefined)) return;
+      clearInterval(looking);
+      looking = isAtWork
+        ? setInterval(() => {
+            if (hasTurned(last.turn)) askForTurn();
+          }, LOOK_EVERY_MS).unref()
+        : undefined;
     },
-    close: async () => {
-      closed = true;
-      await Promise.all([...all].map((worker) => worker.terminate()));
+    end: async (fault) => {
+      why ??= fault;
+      worker.terminate().catch(() => undefined);
+      await Promise.race([gone.promise, delay(STUCK_AFTER_MS, undefined, { ref: false })]);
     },
   };
 };
-
-/** An error about a module of somebody else's, as `read` rejects with. */
-export const unreadable = (entry: string, error: unknown): WalkbackError =>
-  new WalkbackError(
-    'ConfigurationError',
-    `${entry} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    { cause: error },
-  );

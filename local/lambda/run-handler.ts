@@ -18,7 +18,7 @@ export const functionError = (errorType: string, errorMessage: string): Invocati
   payload: JSON.stringify({ errorType, errorMessage, trace: [] }),
 });
 
-const fromThrown = (error: unknown): InvocationResult =>
+const withoutTrace = (error: unknown): InvocationResult =>
   error instanceof Error
     ? functionError(error.name, error.message)
     : functionError('UnknownError', String(error));
@@ -55,6 +55,7 @@ export const runHandler = async (
   load: () => Promise<Handler>,
   event: unknown,
   requestId: string,
+  fromThrown = withoutTrace,
 ): Promise<InvocationResult> => {
   try {
     const handler = await load();

@@ -1,52 +1,81 @@
-/** What runs in the thread of own-thread.ts: it reads modules and calls their handlers. */
-import { parentPort } from 'node:worker_threads';
-import { type Handler, loadHandler, loadModule } from './handler.ts';
-import type { Asked, ModuleContent, Told } from './own-thread.ts';
+/** What runs in the thread of own-thread.ts: it reads one module, and calls one of its handlers. */
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { takeClaim } from './claim.ts';
+import { type Handler, handlerIn, loadModule } from './handler.ts';
+import { contentOf } from './module-content.ts';
+import { type Fault, faultOf, thrownResult } from './own-faults.ts';
+import type { Asked, Told, TurnCounter } from './own-thread.ts';
 import { runHandler } from './run-handler.ts';
 
-const warm = new Map<string, Promise<Handler>>();
-
-const load = (entry: string, instance: string, exported: string | undefined): Promise<Handler> => {
-  const key = JSON.stringify([entry, instance, exported]);
-  const known = warm.get(key);
-  if (known !== undefined) return known;
-  const handler = loadHandler(entry, instance, exported);
-  warm.set(key, handler);
-  // A module that cannot start is tried again by the next invocation, as deployed.
-  handler.catch(() => warm.delete(key));
-  return handler;
-};
-
-const contentOf = (exports: Readonly<Record<string, unknown>>): ModuleContent => {
-  const limit = exports['timeoutSeconds'];
-  return {
-    functions: Object.keys(exports).filter((name) => typeof exports[name] === 'function'),
-    // What is no number is refused, and need not travel.
-    timeoutSeconds: limit === undefined || typeof limit === 'number' ? limit : 'no number',
-  };
-};
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- own-thread.ts makes it
+const turns = workerData as TurnCounter;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
 const tell = (told: Told): void => parentPort?.postMessage(told);
 
-const answer = async (id: number, asked: Asked): Promise<unknown> => {
-  switch (asked.ask) {
-    case 'turn':
-      return undefined;
-    case 'read':
-      return contentOf(await loadModule(asked.entry, asked.instance));
-    case 'invoke': {
-      const { fn, instance, event, requestId } = asked;
-      tell({ id, tell: 'begun' });
-      return runHandler(fn, () => load(fn.entry, instance, fn.exported), JSON.parse(event), requestId);
-    }
+/** Elsewhere it says nothing: only the code of its end is seen. */
+const exit = process.exit.bind(process);
+process.exit = (code) => {
+  const { message, stack } = new Error(`it called process.exit(${code ?? ''})`);
+  tell({ tell: 'exits', fault: { reason: message, stack } });
+  return exit(code);
+};
+
+interface Loaded {
+  handler: Handler;
+  timeoutMs: number;
+}
+
+let loading: Promise<Loaded> | undefined;
+
+/** A module is loaded once: it lives as long as its thread. */
+const load = (entry: string, exported: string | undefined): Promise<Loaded> =>
+  (loading ??= loadModule(entry).then((exports) => ({
+    handler: handlerIn(exports, entry, exported),
+    timeoutMs: contentOf(exports).timeoutMs,
+  })));
+
+const invoke = async ({ id, claim, fn, event, requestId }: Extract<Asked, { ask: 'invoke' }>) => {
+  if (!takeClaim(claim, threadId)) return;
+  tell({ tell: 'taken', id });
+  let fault: Fault | undefined;
+  const failed = (thrown: unknown) => {
+    fault = faultOf(thrown);
+    return thrownResult(thrown);
+  };
+  let isLoaded = false;
+  try {
+    const { handler, timeoutMs } = await load(fn.entry, fn.exported);
+    isLoaded = true;
+    tell({ tell: 'begun', id, timeoutMs });
+    const parsed: unknown = JSON.parse(event);
+    const result = await runHandler({ ...fn, timeoutMs }, async () => handler, parsed, requestId, failed);
+    tell({ tell: 'done', id, result, fault, isLoaded });
+  } catch (error) {
+    tell({ tell: 'done', id, result: failed(error), fault, isLoaded });
   }
 };
 
-parentPort?.on('message', ({ id, asked }: { id: number; asked: Asked }) => {
-  answer(id, asked).then(
-    (done) => tell({ id, tell: 'done', answer: done }),
-    (error: unknown) =>
-      tell({ id, tell: 'failed', message: error instanceof Error ? error.message : String(error) }),
-  );
-});
+const read = async (entry: string): Promise<void> => {
+  try {
+    tell({ tell: 'content', content: contentOf(await loadModule(entry)) });
+  } catch (error) {
+    tell({ tell: 'unreadable', fault: faultOf(error) });
+  }
+};
+
+const answer = (asked: Asked): Promise<void> | undefined => {
+  switch (asked.ask) {
+    case 'turn':
+      Atomics.store(turns, 0, asked.turn);
+      tell({ tell: 'turned', turn: asked.turn });
+      return undefined;
+    case 'read':
+      return read(asked.entry);
+    case 'invoke':
+      return invoke(asked);
+  }
+};
+
+// oxlint-disable-next-line typescript/no-misused-promises -- they tell their errors
+parentPort?.on('message', answer);

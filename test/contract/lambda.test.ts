@@ -1,3 +1,4 @@
+import { utimes } from 'node:fs/promises';
 import {
   GetFunctionConfigurationCommand,
   InvalidRequestContentException,
@@ -6,6 +7,7 @@ import {
   LambdaClient,
   RequestTooLargeException,
   ResourceNotFoundException,
+  TooManyRequestsException,
 } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, expect, test } from 'vitest';
@@ -16,6 +18,7 @@ import { installEnvironment } from '../../local/lambda/environment.ts';
 import { createFunctions, type LocalFunctions } from '../../local/lambda/functions.ts';
 import { type Endpoint, listenApp } from '../../local/listen.ts';
 import type { FunctionPlan } from '../../local/plan.ts';
+import { obedient, ownDirectory } from '../support/own-functions.ts';
 
 const credentials = { accessKeyId: 'LKIATEST', secretAccessKey: 'not a secret' };
 const probe: FunctionPlan = {
@@ -38,8 +41,12 @@ afterEach(async () => {
   disposal.stack = new AsyncDisposableStack();
 });
 
-const start = async (log: Partial<Log> = {}): Promise<{ endpoint: Endpoint; functions: LocalFunctions }> => {
-  const functions = createFunctions(plans);
+const start = async (
+  log: Partial<Log> = {},
+  limits: Parameters<typeof createFunctions>[1] = {},
+): Promise<{ endpoint: Endpoint; functions: LocalFunctions }> => {
+  const functions = createFunctions(plans, limits);
+  disposal.stack.defer(() => functions.close());
   const silent: Log = { info: () => undefined, warn: () => undefined };
   const app = createLambdaApi({ functions, credentials, log: { ...silent, ...log } });
   const endpoint = await listenApp(app);
@@ -181,6 +188,31 @@ test('an event is accepted at once and tried three times', async () => {
   expect(failures).toEqual([1, 2, 3]);
 });
 
+test('a call for which there is no thread is refused, and an event waits until there is one', async () => {
+  const { endpoint, functions } = await start({}, { most: 1 });
+  const directory = disposal.stack.use(
+    await ownDirectory({
+      'busy.mjs': obedient('export const timeoutSeconds = 900;'),
+      'late.mjs': obedient(),
+    }),
+  );
+  await functions.add(directory.path);
+  const client = connect(endpoint);
+  const busy = invoke(client, { does: 'blocks', began: 'one' }, { FunctionName: 'busy' });
+  await directory.made('one');
+  for (const FunctionName of ['busy', 'late']) {
+    const refused = invoke(client, { does: 'blocks', began: 'two' }, { FunctionName });
+    await expect(refused).rejects.toBeInstanceOf(TooManyRequestsException);
+  }
+  const event = { does: 'blocks', began: 'three' };
+  const answer = await invoke(client, event, { FunctionName: 'late', InvocationType: 'Event' });
+  expect(answer).toMatchObject({ StatusCode: 202 });
+  await directory.write('gate');
+  expect(await busy).toMatchObject({ StatusCode: 200, body: { calls: 1 } });
+  await directory.made('three');
+  expect(directory.has('two')).toBe(false);
+});
+
 test('how a function is configured is seen by name, ARN or qualifier, and only with a signature', async () => {
   const { endpoint } = await start();
   const tools = createToolFunctions(connect(endpoint));
@@ -192,6 +224,19 @@ test('how a function is configured is seen by name, ARN or qualifier, and only w
   await expect(createToolFunctions(stranger).look('walkback-probe')).rejects.toMatchObject({
     name: 'ConfigurationError',
   });
+});
+
+test('how an edited function of one’s own is configured is seen before its next call', async () => {
+  const { endpoint, functions } = await start();
+  const directory = disposal.stack.use(
+    await ownDirectory({ 'mine.mjs': obedient('export const timeoutSeconds = 20;') }),
+  );
+  await functions.add(directory.path);
+  const tools = createToolFunctions(connect(endpoint));
+  expect(await tools.look('mine')).toEqual({ state: 'there', timeoutSeconds: 20 });
+  await directory.write('mine.mjs', obedient('export const timeoutSeconds = 40;'));
+  await utimes(directory.file('mine.mjs'), new Date(), new Date(Date.now() + 5_000));
+  expect(await tools.look('mine')).toEqual({ state: 'there', timeoutSeconds: 40 });
 });
 
 test('a function that nobody gave the right to look at is hidden, whether it is there or not', async () => {

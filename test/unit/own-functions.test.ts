@@ -1,25 +1,8 @@
 /** Which functions of a directory or a module are served, under which names, and what is refused. */
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFunctions } from '../../local/lambda/functions.ts';
-import type { FunctionPlan } from '../../local/plan.ts';
-
-const OURS: FunctionPlan = {
-  name: 'walkback-checkpoint',
-  arn: 'arn',
-  entry: 'functions/checkpoint.ts',
-  timeoutMs: 1_000,
-  memoryMb: 128,
-  environment: {},
-};
-
-const withFiles = async (files: Record<string, string>) => {
-  const directory = await mkdtempDisposable(join(tmpdir(), 'walkback-own-'));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(directory.path, name), text);
-  return directory;
-};
+import { OURS, obedient, ownDirectory, serve } from '../support/own-functions.ts';
 
 test.each<[string, Record<string, string>, string, RegExp]>([
   ['a directory that is not there', {}, 'none', /there is no such directory or module/],
@@ -52,7 +35,7 @@ test.each<[string, Record<string, string>, string, RegExp]>([
     /timeoutSeconds must be a whole number/,
   ],
 ])('%s is refused, and says which file', async (_, files, source, message) => {
-  await using directory = await withFiles(files);
+  await using directory = await ownDirectory(files);
   const functions = createFunctions([OURS]);
   onTestFinished(() => functions.close());
   await expect(functions.add(join(directory.path, source))).rejects.toMatchObject({
@@ -62,7 +45,7 @@ test.each<[string, Record<string, string>, string, RegExp]>([
 });
 
 test('a directory serves the handlers of its modules, a module what it exports', async () => {
-  await using directory = await withFiles({
+  await using directory = await ownDirectory({
     'book-flight.mjs':
       'export const timeoutSeconds = 60; export const handler = (event) => ({ flight: event });',
     'helper.mjs': 'export const help = () => 1;',
@@ -86,57 +69,14 @@ test('a directory serves the handlers of its modules, a module what it exports',
   expect(flight && (await functions.invoke(flight, 1))).toEqual({ failed: false, payload: '{"flight":1}' });
 });
 
-/** A function that does what its event says. */
-const OBEDIENT = `
-let calls = 0;
-export const timeoutSeconds = 1;
-export const handler = async ({ does }) => {
-  calls += 1;
-  if (does === 'blocks') for (;;);
-  if (does === 'fails later') setTimeout(() => { throw new Error('nobody waits for this'); });
-  if (does === 'fails later') await new Promise(() => undefined);
-  return { calls, label: process.env.OWN_LABEL };
-};
-`;
-
-const obedient = async () => {
-  const directory = await withFiles({ 'obedient.mjs': OBEDIENT });
-  const functions = createFunctions([OURS]);
-  onTestFinished(async () => {
-    await functions.close();
-    await directory[Symbol.asyncDispose]();
-  });
-  const [fn] = await functions.add(directory.path);
-  if (fn === undefined) throw new Error('it was not found');
-  return {
-    functions,
-    does: async (what: string) => JSON.parse((await functions.invoke(fn, { does: what })).payload) as unknown,
-  };
-};
-
-test('one that blocks for longer than it may is ended, and the next call finds a fresh one', async () => {
-  const { does } = await obedient();
-  expect(await does('nothing')).toMatchObject({ calls: 1 });
-  const [blocked, behind] = await Promise.all([does('blocks'), does('nothing')]);
-  expect(blocked).toMatchObject({ errorType: 'Sandbox.Timedout' });
-  // It did not begin in the thread that was blocked, so none of its time was over.
-  expect(behind).toMatchObject({ calls: 1 });
-  expect(await does('nothing')).toMatchObject({ calls: 2 });
-});
-
-test('one that fails outside of its call ends its thread only, and is told so', async () => {
-  const { does } = await obedient();
-  expect(await does('fails later')).toMatchObject({ errorType: 'Runtime.ExitError' });
-  expect(await does('nothing')).toMatchObject({ calls: 1 });
-});
-
 test('a fresh instance reads the environment again', async () => {
   vi.stubEnv('OWN_LABEL', 'one');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { does, functions } = await obedient();
-  expect(await does('nothing')).toEqual({ calls: 1, label: 'one' });
+  await using directory = await ownDirectory({ 'obedient.mjs': obedient() });
+  await using own = await serve(directory);
+  expect(await own.ask('obedient')).toEqual({ calls: 1, label: 'one' });
   vi.stubEnv('OWN_LABEL', 'two');
-  expect(await does('nothing')).toEqual({ calls: 2, label: 'one' });
-  functions.coldStart();
-  expect(await does('nothing')).toEqual({ calls: 1, label: 'two' });
+  expect(await own.ask('obedient')).toEqual({ calls: 2, label: 'one' });
+  own.functions.coldStart();
+  expect(await own.ask('obedient')).toEqual({ calls: 1, label: 'two' });
 });

@@ -1,0 +1,25 @@
+/** What a module of somebody else's says of its functions. Pure. */
+import * as z from 'zod';
+import { WalkbackError } from '../../core/shared/errors.ts';
+
+export interface ModuleContent {
+  /** Names of the functions it exports. */
+  functions: string[];
+  timeoutMs: number;
+}
+
+/** Of a tool that says nothing else: shorter than the longest a saga waits for one of 30 seconds. */
+const DEFAULT_TIMEOUT_SECONDS = 30;
+
+const timeoutSchema = z.int().min(1).max(900).default(DEFAULT_TIMEOUT_SECONDS);
+
+/** `ConfigurationError` when its time limit is none. */
+export const contentOf = (exports: Readonly<Record<string, unknown>>): ModuleContent => {
+  const timeout = timeoutSchema.safeParse(exports['timeoutSeconds']);
+  if (!timeout.success)
+    throw new WalkbackError('ConfigurationError', 'timeoutSeconds must be a whole number from 1 to 900');
+  return {
+    functions: Object.keys(exports).filter((name) => typeof exports[name] === 'function'),
+    timeoutMs: timeout.data * 1000,
+  };
+};

@@ -1,0 +1,255 @@
+/**
+ * The threads of all functions of one's own of one cloud, and which thread runs which call. Each function has its own, as deployed
+ * each has execution environments of its own: one that blocks keeps no other one back. Calls of one function share its thread while
+ * that lets them; when it is blocked, further threads take those that wait. A call is offered to all threads of its function, and
+ * runs in the one that takes it first (claim.ts).
+ */
+import type { FunctionPlan } from '../plan.ts';
+import { withinTimeLimit } from './invoke.ts';
+import { type CallFacts, createOwnCall, type OwnCall, TooManyRequests } from './own-call.ts';
+import { type Fault, tellOwnFault } from './own-faults.ts';
+import { BLOCKED_AFTER_MS, type OwnThread, startOwnThread, type Told } from './own-thread.ts';
+import type { InvocationResult } from './run-handler.ts';
+
+/** All threads of a cloud. One that is idle gives way to a function that has none. */
+const MOST = 16;
+/** Beyond the first of each function, so that some that block leave room for the others. */
+const MOST_FURTHER = 8;
+/** Beyond a function's own time limit, for its module to be loaded. */
+const LOADING_MS = 10_000;
+/** A thread in which no call is at work and that takes none for so long: what a call left behind blocks it. */
+const LEFT_BLOCKED_MS = 2_000;
+/** Less than the least that a saga waits for a call, so that one that did not begin is known not to have. */
+const LONGEST_WAIT_MS = 4_000;
+
+const STOPPED: Fault = { reason: 'the embedded cloud was stopped' };
+const LEFT_BLOCKED: Fault = { reason: 'what a call left behind blocks its thread, which is ended' };
+const REPLACED: Fault = { reason: 'another thread took its place' };
+
+interface Member {
+  thread: OwnThread;
+  fn: FunctionPlan;
+  /** Of its module: another one has a thread of its own. */
+  version: string;
+  isLoaded: boolean;
+  /** It takes no further calls. */
+  isRetired: boolean;
+  isEnding: boolean;
+  /** Those that it took. */
+  calls: Map<number, OwnCall>;
+  usedMs: number;
+}
+
+export interface OwnThreads {
+  /** Rejects with `TooManyRequests` when no thread could take it, so that it did not begin; else it answers. */
+  invoke(version: string, facts: CallFacts): Promise<InvocationResult>;
+  /** Begins nothing any more, and ends those that are blocked. */
+  drain(): Promise<void>;
+  /** Ends all of them, and what runs in them. */
+  close(): Promise<void>;
+  /** After `close`: one is still there, because it waits for another process, and ends with this one only. */
+  isStuck(): boolean;
+}
+
+export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {}): OwnThreads => {
+  const members = new Set<Member>();
+  /** Calls of which no thread has said that it took them. */
+  const waiting = new Map<number, OwnCall>();
+  /** Of the last call of each function. */
+  const versions = new Map<string, string>();
+  let isClosed = false;
+
+  const serving = (name: string): Member[] =>
+    [...members].filter((one) => one.fn.name === name && !one.isRetired && !one.isEnding);
+  const isIdle = ({ fn, calls, isEnding }: Member): boolean =>
+    !isEnding && calls.size === 0 && ![...waiting.values()].some((call) => call.fn.name === fn.name);
+
+  /** What it had taken is answered, also when it cannot be ended. */
+  const end = async (member: Member, fault: Fault): Promise<void> => {
+    member.isEnding = true;
+    await member.thread.end(fault);
+    lose(member, fault);
+  };
+
+  const endIdle = (member: Member): void => {
+    end(member, REPLACED).catch(() => undefined);
+  };
+
+  /** Makes some by the end of the one that was idle for longest. */
+  const room = (): 'now' | 'soon' | 'none' => {
+    if (members.size < most) return 'now';
+    const [longest] = [...members].filter(isIdle).sort((a, b) => a.usedMs - b.usedMs);
+    if (longest === undefined) return 'none';
+    endIdle(longest);
+    return 'soon';
+  };
+
+  const start = (fn: FunctionPlan): void => {
+    const thread = startOwnThread({
+      memoryMb: fn.memoryMb,
+      onTold: (told) => onTold(member, told),
+      onGone: (fault) => onGone(member, fault),
+    });
+    const member: Member = {
+      thread,
+      fn,
+      version: versions.get(fn.name) ?? '',
+      isLoaded: false,
+      isRetired: false,
+      isEnding: false,
+      calls: new Map(),
+      usedMs: performance.now(),
+    };
+    members.add(member);
+  };
+
+  /** Offers what waits to the threads that are there, after the first one was started. */
+  const place = (): void => {
+    for (const call of waiting.values()) {
+      if (!isClosed && serving(call.fn.name).length === 0 && room() === 'now') start(call.fn);
+      for (const { thread } of serving(call.fn.name)) call.offer(thread);
+    }
+  };
+
+  const tidy = (): void => {
+    for (const member of members) {
+      member.thread.watch(member.calls.size > 0);
+      if (member.isRetired && isIdle(member)) endIdle(member);
+    }
+    place();
+  };
+
+  const lose = ({ thread, calls }: Member, fault: Fault): void => {
+    for (const call of [...calls.values(), ...waiting.values()]) {
+      if (call.holder() !== thread.number) continue;
+      waiting.delete(call.id);
+      call.lose(fault);
+    }
+    calls.clear();
+  };
+
+  const onTold = (member: Member, told: Told): void => {
+    if (told.tell !== 'taken' && told.tell !== 'begun' && told.tell !== 'done') return;
+    const call = waiting.get(told.id) ?? member.calls.get(told.id);
+    if (call === undefined) return;
+    member.usedMs = performance.now();
+    switch (told.tell) {
+      case 'taken':
+        waiting.delete(call.id);
+        member.calls.set(call.id, call);
+        call.onTaken();
+        break;
+      case 'begun':
+        member.isLoaded = true;
+        call.onBegun(told.timeoutMs);
+        return;
+      case 'done':
+        member.calls.delete(call.id);
+        // A module that cannot start is tried again by the next call, as deployed.
+        if (!told.isLoaded) member.isRetired = true;
+        if (told.fault !== undefined) tellOwnFault(call.fn, told.fault);
+        call.settle(told.result);
+    }
+    tidy();
+  };
+
+  const onGone = (member: Member, fault: Fault): void => {
+    members.delete(member);
+    if (!member.isEnding) tellOwnFault(member.fn, fault);
+    lose(member, fault);
+    tidy();
+  };
+
+  /** Sees to a further thread for a call that those of its function do not take. False: there is none. */
+  const isHelped = ({ fn }: OwnCall, waitedMs: number): boolean => {
+    for (const member of serving(fn.name)) {
+      if (!member.isLoaded || member.calls.size > 0) continue;
+      if (waitedMs < LEFT_BLOCKED_MS) return true;
+      tellOwnFault(fn, LEFT_BLOCKED);
+      end(member, LEFT_BLOCKED).catch(() => undefined);
+    }
+    const mine = serving(fn.name);
+    if (mine.some(({ isLoaded }) => !isLoaded)) return true;
+    const firsts = new Set([...members].map((one) => one.fn.name)).size;
+    if (mine.length > 0 && members.size - firsts >= mostFurther) return false;
+    const found = room();
+    if (found === 'now') start(fn);
+    return found !== 'none';
+  };
+
+  /** It stands in no line for longer than its caller has patience. */
+  const wait = (call: OwnCall): void => {
+    const sinceMs = performance.now();
+    const look = (): void => {
+      if (!waiting.has(call.id)) return;
+      const waitedMs = performance.now() - sinceMs;
+      const isOver = isClosed || waitedMs >= LONGEST_WAIT_MS;
+      if (call.holder() === undefined && (isOver || !isHelped(call, waitedMs))) refuse(call);
+      place();
+      setTimeout(look, BLOCKED_AFTER_MS).unref();
+    };
+    setTimeout(look, BLOCKED_AFTER_MS).unref();
+  };
+
+  const refuse = (call: OwnCall): void => {
+    if (call.refuse(isClosed)) waiting.delete(call.id);
+  };
+
+  /** As Lambda ends an environment whose time is over; here only when it is blocked, because others may be at work in it. */
+  const onOver = async (call: OwnCall, timeoutMs: number): Promise<void> => {
+    const member = [...members].find(({ calls }) => calls.has(call.id));
+    if (member === undefined) return;
+    const isBlocked = member.thread.isBlocked() || !(await member.thread.turns());
+    const how = isBlocked ? 'its thread is blocked, and is ended' : 'what still runs of it runs on';
+    const limit = `${(timeoutMs / 1000).toFixed(2)} s`;
+    tellOwnFault(call.fn, { reason: `its time limit of ${limit} is over; ${how}` });
+    if (isBlocked) await end(member, { reason: `another call of it blocked its thread for ${limit}` });
+  };
+
+  return {
+    invoke: async (version, facts) => {
+      const { fn, requestId } = facts;
+      if (isClosed) throw new TooManyRequests(STOPPED.reason, isClosed);
+      if (versions.get(fn.name) !== version) {
+        versions.set(fn.name, version);
+        for (const member of serving(fn.name)) member.isRetired = true;
+      }
+      let call: OwnCall | undefined;
+      const run = (begin: (timeoutMs: number) => void): Promise<InvocationResult> => {
+        call = createOwnCall({
+          ...facts,
+          onTaken: () => {
+            begin(LOADING_MS + fn.timeoutMs);
+            facts.onTaken();
+          },
+          onBegun: (timeoutMs) => {
+            begin(timeoutMs);
+            facts.onBegun(timeoutMs);
+          },
+        });
+        waiting.set(call.id, call);
+        tidy();
+        wait(call);
+        return call.answer;
+      };
+      return withinTimeLimit(requestId, run, async (timeoutMs) => {
+        if (call !== undefined) await onOver(call, timeoutMs);
+      });
+    },
+    drain: async () => {
+      isClosed = true;
+      for (const call of waiting.values()) refuse(call);
+      await Promise.all(
+        [...members].map(async (member) => {
+          if (member.thread.isBlocked() || !(await member.thread.turns())) await end(member, STOPPED);
+        }),
+      );
+    },
+    close: async () => {
+      isClosed = true;
+      for (const call of waiting.values()) refuse(call);
+      await Promise.all([...members].map((member) => end(member, STOPPED)));
+    },
+    isStuck: () => members.size > 0,
+  };
+};
