@@ -96,7 +96,7 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
   // Deployed it ends one instance of one function; here it would end the cloud.
   const tellStray = (error: unknown): void => {
     terminal.stderr.write(
-      `A function left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
+      `${new Date().toISOString()} A function of Walkback left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
     );
   };
   process.on('unhandledRejection', tellStray);

@@ -1,6 +1,6 @@
 /**
- * What goes wrong in functions of one's own, where their author looks: in the answer of the call, as the deployed runtime words it,
- * and with the time on stderr, which is their log (`daemon.log` of a cloud in the background).
+ * What goes wrong in functions of one's own, where their author looks: in the answer of the call, as the deployed runtime words it
+ * and with its stack, and with the time on stderr, which is their log (`daemon.log` of a cloud in the background).
  */
 import { inspect } from 'node:util';
 import { isWalkbackError } from '../../core/shared/errors.ts';
@@ -29,18 +29,24 @@ export const faultOf = (thrown: unknown): Fault => {
   return { reason: name === 'Error' ? message : `${name}: ${message}`, stack };
 };
 
-const indented = (stack: string): string => stack.replaceAll(/^/gm, '  ');
+/** A message may quote anything, and a terminal shows it. */
+const visible = (text: string): string =>
+  text.replaceAll(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 export const tellOwnFault = ({ name, entry }: Own, { reason, stack }: Fault): void => {
-  const where = stack === undefined ? '' : `\n${indented(stack)}`;
-  process.stderr.write(`${new Date().toISOString()} function ${name} (${entry}): ${reason}${where}\n`);
+  const where = stack === undefined ? '' : `\n${stack}`.replaceAll('\n', '\n  ');
+  const text = `${new Date().toISOString()} function ${name} (${entry}): ${reason}${where}`;
+  process.stderr.write(`${visible(text)}\n`);
 };
+
+const traceOf = ({ stack }: Fault): string[] => stack?.split('\n') ?? [];
 
 /** An error that its handler threw, or its module when it was loaded. */
 export const thrownResult = (thrown: unknown): InvocationResult => {
+  const trace = traceOf(faultOf(thrown));
   return thrown instanceof Error
-    ? functionError(thrown.name, thrown.message)
-    : functionError('UnknownError', String(thrown));
+    ? functionError(thrown.name, thrown.message, trace)
+    : functionError('UnknownError', String(thrown), trace);
 };
 
 /** Of a call whose thread ended: how far it came nobody knows. */
@@ -48,4 +54,5 @@ export const exitResult = (requestId: string, { name, entry }: Own, fault: Fault
   functionError(
     'Runtime.ExitError',
     `RequestId: ${requestId} Error: Runtime exited: function ${name} (${entry}): ${fault.reason}`,
+    traceOf(fault),
   );

@@ -12,10 +12,14 @@ export interface InvocationResult {
   payload: string;
 }
 
-export const functionError = (errorType: string, errorMessage: string): InvocationResult => ({
+/** `trace` is the stack, as the deployed runtime adds it. That of Walkback's own functions must not leave them (docs/security.md). */
+export const functionError = (
+  errorType: string,
+  errorMessage: string,
+  trace: readonly string[] = [],
+): InvocationResult => ({
   failed: true,
-  // The deployed runtime adds a stack here; ours must not leave the function (docs/design.md).
-  payload: JSON.stringify({ errorType, errorMessage, trace: [] }),
+  payload: JSON.stringify({ errorType, errorMessage, trace }),
 });
 
 const withoutTrace = (error: unknown): InvocationResult =>

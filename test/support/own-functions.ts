@@ -74,7 +74,7 @@ export const handler = async ({ does, began = 'began', gate = 'gate' } = {}) => 
     case 'shells out':
       execSync('touch "$BEGAN"; while [ ! -e "$GATE" ]; do sleep 0.02; done', { env: { ...process.env, BEGAN: at(began), GATE: at(gate) } });
       break;
-    case 'fails': throw new TypeError('no such seat');
+    case 'fails': throw new TypeError('no such seat\\u001b[2J');
     case 'fails later':
       setTimeout(() => { throw new RangeError('nobody waits for this'); });
       return new Promise(() => undefined);
