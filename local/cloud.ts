@@ -75,8 +75,10 @@ export interface Cloud {
   /** Others no longer find it here; `announce` lets them again. */
   conceal(): Promise<void>;
   announce(): Promise<void>;
-  /** Stops everything and leaves no process. */
+  /** Stops everything and leaves no process. A function of one's own that is at work gets its time to end, but none that blocks. */
   close(): Promise<void>;
+  /** After `close`: a function of one's own waits for another process, and ends only with this one. */
+  isStuck(): boolean;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -184,7 +186,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     log,
   });
   starting.defer(() => background.close());
-  starting.defer(() => Promise.race([functions.idle(), delay(GRACE_MS, undefined, { ref: false })]));
+  starting.defer(() => Promise.race([functions.drain(), delay(GRACE_MS, undefined, { ref: false })]));
   if (options.notify !== undefined) {
     const notifier = await startNotify({ options: options.notify, journal, dataDir, log });
     starting.defer(() => notifier.close());
@@ -218,6 +220,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     ownsDataDir: () => lock.isHeld(),
     conceal: () => lock.publish({ endpoints: {}, environment: {} }),
     announce: tell,
+    isStuck: () => functions.isStuck(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -125,6 +125,8 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     process.off('unhandledRejection', tellStray);
     await hooks?.close();
     await cloud.close();
+    // Only the end of the process ends what it waits for, and an ordinary one would wait with it.
+    if (cloud.isStuck()) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
   }
   if (!json) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');
 };

@@ -7,7 +7,7 @@ import { inBackground } from '../in-background.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import type { LocalFunctions } from './functions.ts';
-import { TooManyRequests } from './own-call.ts';
+import { NotBegun } from './own-call.ts';
 import type { InvocationResult } from './run-handler.ts';
 
 const MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024;
@@ -18,7 +18,12 @@ const ASYNCHRONOUS_RETRIES = 2;
 /** Between two tries of one that found no place, which are no attempts. */
 const CROWDED_OUT_MS = 1_000;
 
-const refuse = (c: Context, status: 400 | 403 | 404 | 413 | 429, type: string, message: string): Response => {
+const refuse = (
+  c: Context,
+  status: 400 | 403 | 404 | 413 | 429 | 502,
+  type: string,
+  message: string,
+): Response => {
   c.header('x-amzn-ErrorType', type);
   return c.json({ Type: 'User', Message: message, message }, status);
 };
@@ -45,7 +50,7 @@ export const createLambdaApi = (options: {
       try {
         return await functions.invoke(fn, event);
       } catch (error) {
-        if (!(error instanceof TooManyRequests) || error.isForGood) throw error;
+        if (!(error instanceof NotBegun) || error.name !== 'TooManyRequestsException') throw error;
         await delay(CROWDED_OUT_MS, undefined, { ref: false });
       }
     }
@@ -105,10 +110,13 @@ export const createLambdaApi = (options: {
       return c.body('', 202);
     }
     const result = await functions.invoke(fn, parsed.event, { requestId }).catch((error: unknown) => {
-      if (error instanceof TooManyRequests) return error;
+      if (error instanceof NotBegun) return error;
       throw error;
     });
-    if (result instanceof TooManyRequests) return refuse(c, 429, result.name, result.message);
+    if (result instanceof NotBegun) {
+      const status = result.name === 'TooManyRequestsException' ? 429 : 502;
+      return refuse(c, status, result.name, result.message);
+    }
     if (result.failed) c.header('X-Amz-Function-Error', 'Unhandled');
     return c.body(result.payload, 200, { 'content-type': 'application/json' });
   });

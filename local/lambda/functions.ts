@@ -3,6 +3,7 @@
  * each handler is warm, and which invocations are under way.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FunctionPlan } from '../plan.ts';
 import { createAdmission } from './admission.ts';
 import { type Handler, loadHandler } from './handler.ts';
@@ -18,8 +19,8 @@ export interface LocalFunctions {
   /** Its configuration as its file says now: a function of one's own may have been edited. */
   current(fn: FunctionPlan): Promise<FunctionPlan>;
   /**
-   * In its turn, when many invocations of it begin at once. `begins` is told when it does. Rejects with `TooManyRequests` when there
-   * was no place for it: then it did not begin.
+   * In its turn, when many invocations of it begin at once. `begins` is told when it does. Rejects with `NotBegun` when there
+   * was no place for it.
    */
   invoke(
     fn: FunctionPlan,
@@ -32,13 +33,16 @@ export interface LocalFunctions {
   coldStart(): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
-  /** Nothing of one's own begins any more, and what blocks its thread is ended. */
+  /** Nothing of one's own begins any more, and what blocks its thread is ended. Resolves when what came of it is recorded. */
   drain(): Promise<void>;
   /** Ends the threads, and what still runs in them. */
   close(): Promise<void>;
   /** After `close`: a thread is still there, and only the end of the process ends it. */
   isStuck(): boolean;
 }
+
+/** An execution goes from one call to the next in far less. */
+const QUIET_MS = 100;
 
 const plainName = (reference: string): string =>
   (/(?:^|:)function:([^:]+)/.exec(reference)?.[1] ?? reference).split(':')[0] ?? '';
@@ -99,6 +103,10 @@ export const createFunctions = (
     return invokeHandler(fn, () => load(fn), event, requestId);
   };
 
+  const idle = async (): Promise<void> => {
+    while (running.size > 0) await Promise.allSettled(running);
+  };
+
   return {
     find: (reference) => byName.get(plainName(reference)),
     current: async (fn) => {
@@ -133,10 +141,15 @@ export const createFunctions = (
       warm.clear();
       instance = randomUUID();
     },
-    idle: async () => {
-      while (running.size > 0) await Promise.allSettled(running);
+    idle,
+    drain: async () => {
+      if (own.size === 0) return idle();
+      await threads.drain();
+      do {
+        await idle();
+        await delay(QUIET_MS, undefined, { ref: false });
+      } while (running.size > 0);
     },
-    drain: () => threads.drain(),
     close: () => threads.close(),
     isStuck: () => threads.isStuck(),
   };

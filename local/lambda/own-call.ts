@@ -5,15 +5,18 @@ import { exitResult, type Fault } from './own-faults.ts';
 import type { OwnThread } from './own-thread.ts';
 import type { InvocationResult } from './run-handler.ts';
 
-/** As Lambda refuses a call that it has no place for: it did not begin. */
-export class TooManyRequests extends Error {
-  override readonly name = 'TooManyRequestsException';
-  /** The cloud ends: there will be no place. */
-  readonly isForGood: boolean;
+/** As Lambda refuses a call that surely did not begin: for want of a place, or because the cloud ends. */
+export class NotBegun extends Error {
+  /** The second is not tried again at once, so that the machine has time to record it. */
+  override readonly name: 'TooManyRequestsException' | 'ResourceNotReadyException';
 
-  constructor(message: string, isForGood: boolean) {
-    super(message);
-    this.isForGood = isForGood;
+  constructor(why: 'no place' | 'the end', functionName: string) {
+    super(
+      why === 'no place'
+        ? `Rate Exceeded: there is no thread free for the function ${functionName}`
+        : `The function ${functionName} is called while the embedded cloud ends`,
+    );
+    this.name = why === 'no place' ? 'TooManyRequestsException' : 'ResourceNotReadyException';
   }
 }
 
@@ -32,7 +35,7 @@ export interface OwnCall {
   /** Its thread has ended. */
   lose(fault: Fault): void;
   /** False: somebody has it. */
-  refuse(isForGood: boolean): boolean;
+  refuse(why: 'no place' | 'the end'): boolean;
 }
 
 export type CallFacts = Pick<OwnCall, 'fn' | 'onTaken' | 'onBegun'> & { event: unknown; requestId: string };
@@ -58,10 +61,9 @@ export const createOwnCall = ({ event, requestId, ...facts }: CallFacts): OwnCal
     holder: () => holderOf(claim),
     settle: resolve,
     lose: (fault) => resolve(exitResult(requestId, fn, fault)),
-    refuse: (isForGood) => {
+    refuse: (why) => {
       const isFree = withdrawClaim(claim);
-      const message = `Rate Exceeded: there is no thread free for the function ${fn.name}`;
-      if (isFree) reject(new TooManyRequests(message, isForGood));
+      if (isFree) reject(new NotBegun(why, fn.name));
       return isFree;
     },
   };

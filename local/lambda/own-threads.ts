@@ -6,7 +6,7 @@
  */
 import type { FunctionPlan } from '../plan.ts';
 import { withinTimeLimit } from './invoke.ts';
-import { type CallFacts, createOwnCall, type OwnCall, TooManyRequests } from './own-call.ts';
+import { type CallFacts, createOwnCall, NotBegun, type OwnCall } from './own-call.ts';
 import { type Fault, tellOwnFault } from './own-faults.ts';
 import { BLOCKED_AFTER_MS, type OwnThread, startOwnThread, type Told } from './own-thread.ts';
 import type { InvocationResult } from './run-handler.ts';
@@ -41,7 +41,7 @@ interface Member {
 }
 
 export interface OwnThreads {
-  /** Rejects with `TooManyRequests` when no thread could take it, so that it did not begin; else it answers. */
+  /** Rejects with `NotBegun` when no thread could take it; else it answers. */
   invoke(version: string, facts: CallFacts): Promise<InvocationResult>;
   /** Begins nothing any more, and ends those that are blocked. */
   drain(): Promise<void>;
@@ -192,7 +192,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
   };
 
   const refuse = (call: OwnCall): void => {
-    if (call.refuse(isClosed)) waiting.delete(call.id);
+    if (call.refuse(isClosed ? 'the end' : 'no place')) waiting.delete(call.id);
   };
 
   /** As Lambda ends an environment whose time is over; here only when it is blocked, because others may be at work in it. */
@@ -209,7 +209,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
   return {
     invoke: async (version, facts) => {
       const { fn, requestId } = facts;
-      if (isClosed) throw new TooManyRequests(STOPPED.reason, isClosed);
+      if (isClosed) throw new NotBegun('the end', fn.name);
       if (versions.get(fn.name) !== version) {
         versions.set(fn.name, version);
         for (const member of serving(fn.name)) member.isRetired = true;

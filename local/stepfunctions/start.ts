@@ -6,7 +6,7 @@ import type { EventJournal } from '../events/journal.ts';
 import { publishMessage } from '../events/publish.ts';
 import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
-import { TooManyRequests } from '../lambda/own-call.ts';
+import { NotBegun } from '../lambda/own-call.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import type { CloudPlan } from '../plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
@@ -43,7 +43,7 @@ const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
     // Through JSON, as over the wire: nobody shares an object with a function.
     const event: unknown = JSON.parse(JSON.stringify(payload ?? null));
     const result = await functions.invoke(fn, event, { begins }).catch((error: unknown) => {
-      throw error instanceof TooManyRequests ? new Refused(error.name, error.message) : error;
+      throw error instanceof NotBegun ? new Refused(error.name, error.message) : error;
     });
     return { payload: JSON.parse(result.payload), functionError: result.failed };
   },

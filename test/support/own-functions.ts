@@ -72,7 +72,7 @@ export const handler = async ({ does, began = 'began', gate = 'gate' } = {}) => 
     case 'works on':
       for (;;) appendFileSync(at('traces'), '.');
     case 'shells out':
-      execSync('touch "$BEGAN"; while [ ! -e "$GATE" ]; do sleep 0.02; done', { env: { ...process.env, BEGAN: at(began), GATE: at(gate) } });
+      execSync('touch "$BEGAN"; while [ -e "$BEGAN" ] && [ ! -e "$GATE" ]; do sleep 0.02; done', { env: { ...process.env, BEGAN: at(began), GATE: at(gate) } });
       break;
     case 'fails': throw new TypeError('no such seat\\u001b[2J');
     case 'fails later':
