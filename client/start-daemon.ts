@@ -54,7 +54,9 @@ export const startDaemon = async (
   }
   const words = ['up', '--detach', '--json', '--data', dataDir];
   try {
-    await promisify(execFile)(process.execPath, [launcher, ...words], { cwd, env: { ...env } });
+    // With the functions that it served before; a command of an older release serves none.
+    const asBefore = { ...env, WALKBACK_AS_BEFORE: '1' };
+    await promisify(execFile)(process.execPath, [launcher, ...words], { cwd, env: asBefore });
   } catch (error) {
     throw failureOf(error);
   }

@@ -14,6 +14,7 @@ const KEPT = [
   'dynamodb',
   'e2b',
   'events.jsonl',
+  'functions.json',
   'hooks.curl',
   'logins.json',
   'notified.json',

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
+import { isWalkbackError, WalkbackError } from '../core/shared/errors.ts';
 import type { Log } from '../core/shared/surroundings.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { createActivity } from './activity.ts';
@@ -18,7 +19,7 @@ import { checkNotifyUrl, type NotifyOptions, startNotify } from './events/notify
 import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
-import { createFunctions } from './lambda/functions.ts';
+import { createFunctions, type LocalFunctions } from './lambda/functions.ts';
 import { type CloudPlan, type FunctionPlan, mergeEnvironments, planCloud } from './plan.ts';
 import { provision } from './provision.ts';
 import { REGION } from './resolve.ts';
@@ -123,6 +124,23 @@ const clientsFor = (endpoints: Endpoints, credentials: CloudCredentials) => {
   };
 };
 
+/** The error says in its details that it is about them. */
+const addAll = async (
+  functions: LocalFunctions,
+  sources: readonly string[] = [],
+): Promise<FunctionPlan[]> => {
+  const own: FunctionPlan[] = [];
+  for (const source of sources) {
+    try {
+      own.push(...(await functions.add(source)));
+    } catch (error) {
+      if (!isWalkbackError(error)) throw error;
+      throw new WalkbackError(error.name, error.message, { cause: error, details: { functions: source } });
+    }
+  }
+  return own;
+};
+
 /**
  * Starts the cloud and waits until every service answers. `ConfigurationError` says what is in the way: a taken
  * port, another cloud in the directory, no DynamoDB, a table of another shape. Then nothing is left running.
@@ -173,8 +191,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const installed = installEnvironment(forFunctions);
   starting.defer(() => installed.remove());
   starting.defer(() => functions.close());
-  const own: FunctionPlan[] = [];
-  for (const source of options.functions ?? []) own.push(...(await functions.add(source)));
+  const own = await addAll(functions, options.functions);
   const background = await startBackground({
     dataDir,
     plan,

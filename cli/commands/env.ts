@@ -25,9 +25,12 @@ export const defineEnv = (env: Command, app: App): void => {
       const { ensureDaemon, idleMinutesOf } = await import('../target/daemon.ts');
       const progress = createProgress(terminal, { quiet: json === true, signal });
       const idleMinutes = idleMinutesOf(terminal.env);
-      const { daemon } = await progress('Starting the embedded cloud', () =>
+      const { daemon, isNew } = await progress('Starting the embedded cloud', () =>
         ensureDaemon(dataDir, { idleMinutes, signal }),
       );
+      const { howItServes } = await import('../target/own-sources.ts');
+      const told = isNew && json !== true ? await howItServes(dataDir) : undefined;
+      if (told !== undefined) terminal.stderr.write(`${told}\n`);
       terminal.stdout.write(
         json === true
           ? `${JSON.stringify(daemon.environment, null, 2)}\n`

@@ -9,6 +9,7 @@ import type { HookService } from '../hooks/service.ts';
 import { parseWholeNumber } from '../options.ts';
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
+import { endWhenStuck } from '../target/stuck.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { cloudIsUp } from '../view/up-view.ts';
@@ -33,6 +34,7 @@ interface Options {
   detach?: boolean;
   idle?: number;
   daemon?: boolean;
+  asBefore?: boolean;
 }
 
 const parseMinutes = (text: string): number => {
@@ -43,18 +45,20 @@ const parseMinutes = (text: string): number => {
 
 interface Facts {
   dataDir: string;
-  options: Options;
+  options: Omit<Options, 'functions'>;
+  /** Absent: those that it served before. */
+  functions?: readonly string[];
   json: boolean;
 }
 
 /** In the background: starts it if there is none, and says where it answers. */
-const detach = async (app: App, { dataDir, options, json }: Facts): Promise<void> => {
+const detach = async (app: App, { dataDir, options, functions, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
   const { ensureDaemon, idleMinutesOf } = await import('../target/daemon.ts');
   const progress = createProgress(terminal, { quiet: json, signal });
   const idleMinutes = options.idle ?? idleMinutesOf(terminal.env);
   const { daemon, isNew } = await progress('Starting the embedded cloud', () =>
-    ensureDaemon(dataDir, { ...options, idleMinutes, signal }),
+    ensureDaemon(dataDir, { ...options, ...(functions && { functions }), idleMinutes, signal }),
   );
   const { pid, endpoints, environment } = daemon;
   const facts = { dataDir, endpoints, environment, functions: [] };
@@ -66,7 +70,7 @@ const detach = async (app: App, { dataDir, options, json }: Facts): Promise<void
 
 /** Where people are told. What authorizes it is no option: those are seen by everybody on the machine. */
 const notifyOf = (
-  { notify }: Options,
+  { notify }: Facts['options'],
   env: Readonly<Record<string, string | undefined>>,
 ): NotifyOptions | undefined => {
   const url = notify ?? env['WALKBACK_NOTIFY_URL'];
@@ -76,22 +80,17 @@ const notifyOf = (
 };
 
 /** In this process, until it is interrupted or, as a daemon, until nobody needs it. */
-const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<void> => {
+const runHere = async (app: App, { dataDir, options, functions, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
   const isDaemon = options.daemon === true;
   const progress = createProgress(terminal, { quiet: json, signal });
   const cloud = await progress('Starting the embedded cloud', async () => {
     // Loaded only when it is needed: every other command would pay for it too.
-    const { startCloud } = await import('../../local/cloud.ts');
-    const { functions, port } = options;
+    const { startCloudHere } = await import('../target/own-sources.ts');
+    const { port } = options;
     const notify = notifyOf(options, terminal.env);
-    return startCloud({
-      dataDir,
-      functions,
-      announce: false,
-      ...(port !== undefined && { port }),
-      ...(notify !== undefined && { notify }),
-    });
+    const more = { ...(port !== undefined && { port }), ...(notify !== undefined && { notify }) };
+    return startCloudHere({ dataDir, announce: false, ...more }, functions);
   });
   // Deployed it ends one instance of one function; here it would end the cloud.
   const tellStray = (error: unknown): void => {
@@ -106,8 +105,8 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     hooks = await startHookService(dataDir);
     // Who finds the cloud finds the hooks too.
     await cloud.announce();
-    const { endpoints, environment, ownFunctions: functions } = cloud;
-    const facts = { dataDir, endpoints, environment, functions };
+    const { endpoints, environment, ownFunctions } = cloud;
+    const facts = { dataDir, endpoints, environment, functions: ownFunctions };
     // A daemon's output is a file, and keys do not belong there.
     if (!isDaemon) {
       terminal.stdout.write(
@@ -125,8 +124,7 @@ const runHere = async (app: App, { dataDir, options, json }: Facts): Promise<voi
     process.off('unhandledRejection', tellStray);
     await hooks?.close();
     await cloud.close();
-    // Only the end of the process ends what it waits for, and an ordinary one would wait with it.
-    if (cloud.isStuck()) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
+    endWhenStuck(cloud);
   }
   if (!json) terminal.stderr.write('The embedded cloud stopped; its data stays.\n');
 };
@@ -160,16 +158,21 @@ export const defineUp = (up: Command, app: App): void => {
       parseMinutes,
     )
     .addOption(new Option('--daemon', 'this is the process in the background').hideHelp())
+    .addOption(new Option('--as-before', 'serves the functions that were served before').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (given: Options, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();
       const { env, cwd } = app.terminal;
       if (aws === true)
         throw new CliError('InvalidInput', 'walkback up runs the embedded cloud; --aws makes no sense.');
-      const functions = given.functions.map((path) => resolve(cwd, path));
-      const facts = {
+      const { functions: named, ...options } = given;
+      // The client starts it by this command, which may be of another release, and does not know what it serves.
+      const isAsBefore =
+        named.length === 0 && (options.asBefore === true || env['WALKBACK_AS_BEFORE'] === '1');
+      const facts: Facts = {
         dataDir: dataDirFor(data, env, cwd),
-        options: { ...given, functions },
+        options,
+        ...(isAsBefore ? {} : { functions: named.map((path) => resolve(cwd, path)) }),
         json: json === true,
       };
       await tellingFullDisk(facts.dataDir, () =>

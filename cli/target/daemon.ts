@@ -20,6 +20,7 @@ const IDLE_MINUTES = 15;
 
 export interface DaemonOptions {
   port?: number;
+  /** Absent: those that it served before. */
   functions?: readonly string[];
   /** Where people are told. */
   notify?: string;
@@ -71,7 +72,9 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
   '--idle',
   String(options.idleMinutes ?? IDLE_MINUTES),
   ...(options.port === undefined ? [] : ['--port', String(options.port)]),
-  ...(options.functions ?? []).flatMap((path) => ['--functions', path]),
+  ...(options.functions === undefined
+    ? ['--as-before']
+    : options.functions.flatMap((path) => ['--functions', path])),
 ];
 
 /** Where it writes what it has to say, and from which byte on. */
@@ -113,7 +116,11 @@ const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched
     detached: true,
     stdio: ['ignore', log, log],
     // No argument: everybody on the machine sees those, and such an address may be a secret.
-    env: { ...process.env, ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }) },
+    env: {
+      ...process.env,
+      WALKBACK_AS_BEFORE: undefined,
+      ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }),
+    },
   });
   closeSync(log);
   let isOver = false;

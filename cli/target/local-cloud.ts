@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { CliError } from '../failure.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { endWhenStuck } from './stuck.ts';
 
 /** An embedded cloud to talk to: `walkback up`, or one that lives as long as this command. */
 export interface LocalCloud {
@@ -36,11 +37,15 @@ const isHeld = (error: unknown): boolean =>
 
 const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
   // Loaded only when it is needed: a command beside `walkback up` would pay for it too.
-  const { startCloud } = await import('../../local/cloud.ts');
+  const { startCloudHere } = await import('./own-sources.ts');
   try {
     // Not announced: others must not lean on a cloud that goes away with this command.
-    const cloud = await startCloud({ dataDir, announce: false });
-    return { environment: cloud.environment, isShared: false, close: () => cloud.close() };
+    const cloud = await startCloudHere({ dataDir, announce: false });
+    const close = async (): Promise<void> => {
+      await cloud.close();
+      endWhenStuck(cloud);
+    };
+    return { environment: cloud.environment, isShared: false, close };
   } catch (error) {
     if (isHeld(error)) return undefined;
     throw error;
@@ -65,12 +70,22 @@ const waitForTurn = async (dataDir: string, signal: AbortSignal): Promise<LocalC
   }
 };
 
+type Say = (text: string) => void;
+
+/** Nobody named functions for a cloud that a command starts by itself. */
+const sayHowItServes = async (dataDir: string, say: Say): Promise<void> => {
+  const { howItServes } = await import('./own-sources.ts');
+  const text = await howItServes(dataDir);
+  if (text !== undefined) say(text);
+};
+
 /** The cloud of one command: it ends with it, and others wait for their turn. */
 const openForThisCommand = async (
   dataDir: string,
-  { progress, signal }: { progress: Progress; signal: AbortSignal },
+  { progress, signal, say }: { progress: Progress; signal: AbortSignal; say: Say },
 ): Promise<LocalCloud> => {
   const started = await progress('Starting the embedded cloud', () => tryStart(dataDir));
+  if (started !== undefined) await sayHowItServes(dataDir, say);
   return started ?? progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
 };
 
@@ -79,9 +94,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The running cloud of a data directory, else one in the background, else (`isOwn`, `WALKBACK_DAEMON=off`) one for this command. */
 export const openLocalCloud = async (
   dataDir: string,
-  options: { progress: Progress; signal: AbortSignal; env: Environment; isOwn: boolean },
+  options: {
+    progress: Progress;
+    signal: AbortSignal;
+    env: Environment;
+    isOwn: boolean;
+    say: Say;
+  },
 ): Promise<LocalCloud> => {
-  const { progress, signal, env, isOwn } = options;
+  const { progress, signal, env, isOwn, say } = options;
   const found = await look(dataDir);
   if (found !== 'free' && !('heldBy' in found)) return found;
   if (isOwn || env['WALKBACK_DAEMON'] === 'off') {
@@ -90,8 +111,9 @@ export const openLocalCloud = async (
   }
   const { ensureDaemon, idleMinutesOf } = await import('./daemon.ts');
   const idleMinutes = idleMinutesOf(env);
-  const { daemon } = await progress('Starting the embedded cloud', () =>
+  const { daemon, isNew } = await progress('Starting the embedded cloud', () =>
     ensureDaemon(dataDir, { idleMinutes, signal }),
   );
+  if (isNew) await sayHowItServes(dataDir, say);
   return { environment: daemon.environment, isShared: true, close: async () => undefined };
 };

@@ -63,7 +63,7 @@ export const createConnect =
     const opened = await tellingFullDisk(dataDir, () =>
       connection(
         async () => {
-          const cloud = await openLocalCloud(dataDir, { progress, signal, env, isOwn });
+          const cloud = await openLocalCloud(dataDir, { progress, signal, env, isOwn, say });
           clouds.push(cloud);
           return openCloud(cloud);
         },

@@ -126,7 +126,10 @@ export const createFunctions = (
       return invocation;
     },
     add: async (source) => {
-      const found = await findOwnFunctions(source);
+      // A file that is named twice is one.
+      const found = (await findOwnFunctions(source)).filter(
+        ({ name, entry }) => !own.has(name) || byName.get(name)?.entry !== entry,
+      );
       for (const { name, entry } of found) {
         const twin = byName.get(name);
         if (twin !== undefined) throw twins(name, entry, own.has(name) ? twin.entry : undefined);

@@ -102,8 +102,7 @@ test.each([
 ])('down ends one that %s, and its saga goes on with the next start', async (_, how) => {
   await using scene = await openCliScene({ WALKBACK_DAEMON: 'on', WALKBACK_IDLE_MINUTES: '0' });
   await using directory = await ownDirectory({ 'library.mjs': library(how) });
-  const up = ['up', '--detach', '--functions', directory.path];
-  await scene.json(up);
+  await scene.json(['up', '--detach', '--functions', directory.path]);
   try {
     const tool = scriptedTool('take', 'compensatable', { functionName: 'library', timeoutSeconds: 5 });
     await directory.write('catalog.json', JSON.stringify({ tools: [tool] }));
@@ -114,7 +113,7 @@ test.each([
 
     expect(await scene.json(['down'])).toMatchObject({ pid: expect.any(Number) });
     expect(await scene.json(['down'])).toMatchObject({ pid: null });
-    await scene.json(up);
+    // Starts the cloud again, with the functions that it served.
     expect(await scene.json(['saga', 'watch', 'one', '--timeout', '240'])).toMatchObject({
       status: 'COMPLETED',
     });

@@ -1,0 +1,84 @@
+/**
+ * Which functions of one's own the cloud of a data directory serves. It is kept, so that a command that finds no cloud and starts one
+ * serves them too: sagas that were under way call them, and would fail without.
+ */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { isWalkbackError, type WalkbackError } from '../../core/shared/errors.ts';
+import type { Cloud, CloudOptions } from '../../local/cloud.ts';
+import { readJson, writePrivately } from '../../local/private-file.ts';
+import { CliError } from '../failure.ts';
+import { shellWord } from '../options.ts';
+
+/** Paths of directories and modules, as `--functions` takes them. */
+const schema = z.object({
+  served: z.array(z.string()),
+  /** The last `walkback up` could not serve them. */
+  refused: z.array(z.string()),
+});
+type OwnSources = z.infer<typeof schema>;
+
+const NONE: OwnSources = { served: [], refused: [] };
+
+const fileOf = (dataDir: string): string => join(dataDir, 'functions.json');
+
+const readSources = async (dataDir: string): Promise<OwnSources> =>
+  (await readJson(fileOf(dataDir), schema)) ?? NONE;
+
+const flags = (paths: readonly string[]): string =>
+  paths.map((path) => `--functions ${shellWord(path)}`).join(' ');
+
+/** It is about functions of one's own, and not about anything else that is in the way of a start. */
+const isRefusal = (error: unknown): error is WalkbackError =>
+  isWalkbackError(error, 'ConfigurationError') && 'functions' in error.details;
+
+type Start = Omit<CloudOptions, 'functions'>;
+
+/** Those that are named here, from now on. */
+const startNamed = async (options: Start, functions: readonly string[]): Promise<Cloud> => {
+  const { startCloud } = await import('../../local/cloud.ts');
+  const { dataDir } = options;
+  const known = await readSources(dataDir);
+  try {
+    const cloud = await startCloud({ ...options, functions });
+    // Most clouds serve none, and need no file that says so.
+    if (known !== NONE || functions.length > 0)
+      await writePrivately(fileOf(dataDir), { served: functions, refused: [] });
+    return cloud;
+  } catch (error) {
+    if (isRefusal(error)) await writePrivately(fileOf(dataDir), { ...known, refused: functions });
+    throw error;
+  }
+};
+
+const startAsBefore = async (options: Start): Promise<Cloud> => {
+  const { startCloud } = await import('../../local/cloud.ts');
+  const { served } = await readSources(options.dataDir);
+  try {
+    return await startCloud({ ...options, functions: served });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    // Without them, sagas that were under way would call what is not there.
+    const message = `The embedded cloud does not start without its functions: ${error.message}. Mend that, or say with walkback up --detach what it serves from now on.`;
+    const hint = `walkback up --detach ${flags(served)} with other paths, or without any`;
+    throw new CliError(error.name, message, { cause: error, hint });
+  }
+};
+
+/** In this process. Without `functions`, with those that it served before. */
+export const startCloudHere = (options: Start, functions?: readonly string[]): Promise<Cloud> =>
+  functions === undefined ? startAsBefore(options) : startNamed(options, functions);
+
+/** What to say of a cloud that a command started by itself; undefined when nobody ever wanted functions of their own. */
+export const howItServes = async (dataDir: string): Promise<string | undefined> => {
+  const { served, refused } = await readSources(dataDir);
+  const again = served.length === 0 ? [] : [`It serves your functions again: ${served.join(', ')}.`];
+  const not =
+    refused.length === 0
+      ? []
+      : [
+          `It does not serve ${refused.join(', ')}: walkback up was refused with that. Once it is mended: walkback down, then walkback up --detach ${flags(refused)}`,
+        ];
+  const told = [...again, ...not];
+  return told.length === 0 ? undefined : ['The embedded cloud was started.', ...told].join(' ');
+};
