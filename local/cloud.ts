@@ -210,7 +210,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   }
   const schedules = startSchedules({ plan, functions, log });
   starting.defer(() => schedules.close());
-  const tell = () => lock.publish({ endpoints, environment });
+  const ownFunctions = own.map(({ name }) => name);
+  const tell = () => lock.publish({ endpoints, environment, functions: ownFunctions });
   if (announce) await tell();
   log.info('cloud started', { dataDir, endpoints });
 
@@ -221,7 +222,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     dataDir,
     endpoints,
     environment,
-    ownFunctions: own.map(({ name }) => name),
+    ownFunctions,
     events: () => journal.list(),
     settled: async () => {
       await functions.idle();

@@ -21,10 +21,15 @@ export interface CloudFile {
   endpoints: Record<string, string>;
   /** What to export to talk to it. */
   environment: Record<string, string>;
+  /** Names of the functions that are not Walkback's own; absent: none, or an older program wrote it. */
+  functions?: string[];
 }
 
 const isTexts = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 /** By hand: every command reads this file, and the schema library costs more to load than most of them. Throws for what is none. */
 const parseCloudFile = (text: string): CloudFile => {
@@ -37,16 +42,19 @@ const parseCloudFile = (text: string): CloudFile => {
     version,
     endpoints = {},
     environment = {},
+    functions = [],
   }: Partial<Record<keyof CloudFile, unknown>> = file;
   if (!Number.isInteger(pid) || typeof pid !== 'number') throw new TypeError('no process id');
   if (typeof processStart !== 'string' || typeof startedAt !== 'string') throw new TypeError('no start');
-  if (!isTexts(endpoints) || !isTexts(environment)) throw new TypeError('no texts by name');
+  if (!isTexts(endpoints) || !isTexts(environment) || !isNames(functions))
+    throw new TypeError('no texts by name');
   return {
     pid,
     processStart,
     startedAt,
     endpoints,
     environment,
+    ...(functions.length > 0 && { functions }),
     ...(typeof version === 'string' ? { version } : {}),
   };
 };
@@ -152,7 +160,7 @@ export interface DataDirLock {
   /** Whether the directory is still ours: somebody may have deleted it, and another cloud may have made it again. */
   isHeld(): Promise<boolean>;
   /** Tells others where the cloud answers. A directory that is not ours any more stays as it is. */
-  publish(facts: Pick<CloudFile, 'endpoints' | 'environment'>): Promise<void>;
+  publish(facts: Pick<CloudFile, 'endpoints' | 'environment' | 'functions'>): Promise<void>;
   release(): Promise<void>;
 }
 

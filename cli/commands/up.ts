@@ -60,8 +60,8 @@ const detach = async (app: App, { dataDir, options, functions, json }: Facts): P
   const { daemon, isNew } = await progress('Starting the embedded cloud', () =>
     ensureDaemon(dataDir, { ...options, ...(functions && { functions }), idleMinutes, signal }),
   );
-  const { pid, endpoints, environment } = daemon;
-  const facts = { dataDir, endpoints, environment, functions: [] };
+  const { pid, endpoints, environment, functions: served = [] } = daemon;
+  const facts = { dataDir, endpoints, environment, functions: served };
   const how = `${isNew ? '' : 'It ran already, with what it was started with. '}walkback down stops it; its data stays.`;
   terminal.stdout.write(
     json ? `${JSON.stringify({ ...facts, pid, isNew })}\n` : cloudIsUp(facts, paintFor(terminal), how),

@@ -76,8 +76,10 @@ test('two files of one name are refused with both, and the next command says tha
 
 test('one file that is named twice is one function', async () => {
   await using scene = await open();
-  await scene.json(['up', '--detach', '--functions', 'dir', '--functions', 'dir/ed.mjs']);
+  const up = ['up', '--detach', '--functions', 'dir', '--functions', 'dir/ed.mjs'];
+  expect(await scene.json(up)).toMatchObject({ isNew: true, functions: ['ed'] });
   expect(await ask(scene)).toBe('dir');
+  expect(await scene.json(['up', '--detach'])).toMatchObject({ isNew: false, functions: ['ed'] });
 });
 
 test('whoever starts it again serves what was served before, until an up says otherwise', async () => {
