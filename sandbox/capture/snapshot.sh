@@ -92,9 +92,11 @@ changes() {
   # Checked as one string, because most restores only change existing files, and then nothing
   # needs to be looked at one by one.
   all=$IFS${entries[*]}$IFS
-  [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
-  [[ $all != *[/$IFS].gitattributes$IFS* ]] || ATTRIBUTES_DIFFER=1
-  [[ $all == *' '[ADT]$IFS* ]] || entries=()
+  if [[ $all == *.git* ]]; then
+    [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
+    [[ $all != *[/$IFS].gitattributes$IFS* ]] || ATTRIBUTES_DIFFER=1
+  fi
+  [[ $all =~ ' '[ADT]$IFS ]] || entries=()
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
     case ${entries[i]} in

@@ -62,16 +62,15 @@ move_files() {
 list_changed() {
   if type -P perl >/dev/null; then
     perl -e '
-      $/ = "\0"; open my $info, ">", $ARGV[0] and open my $old, ">", $ARGV[1] or die "cannot write: $!\n"; @ARGV = ();
+      $/ = "\0"; my ($info, $old, $new) = map { open my $list, ">", $_ or die "cannot write: $!\n"; $list } splice @ARGV;
       while (<STDIN>) {
         my ($mode, $id) = /^:[0-7]+ ([0-7]+) [0-9a-f]+ ([0-9a-f]+) [MT]\0$/ and defined(my $path = <STDIN>) or die "not a list of changes\n";
-        print $info "$mode $id\t$path" and print $old $path or die "cannot write: $!\n";
+        print $info "$mode $id\t$path" and print $old $path and print $new $path or die "cannot write: $!\n";
       }
-      close $info and close $old or die "cannot write: $!\n";' "$OUT.info" "$OUT.old" <"$SHADOW/changes" 2>>"$OUT.err" || return
+      close $info and close $old and close $new or die "cannot write: $!\n";' "$OUT.info" "$OUT.old" "$OUT.new" <"$SHADOW/changes" 2>>"$OUT.err"
   else
-    sed -z 'N;s/^:[0-7]* \([0-7]*\) [0-9a-f]* \([0-9a-f]*\) [MT]\x00/\1 \2\t/' "$SHADOW/changes" >"$OUT.info" && sed -nz 'n;p' "$SHADOW/changes" >"$OUT.old" || return
+    sed -z 'N;s/^:[0-7]* \([0-7]*\) [0-9a-f]* \([0-9a-f]*\) [MT]\x00/\1 \2\t/' "$SHADOW/changes" >"$OUT.info" && sed -nz 'n;p' "$SHADOW/changes" >"$OUT.old" && cat -- "$OUT.old" >"$OUT.new"
   fi
-  pass_on "$OUT.old" >"$OUT.new"
 }
 
 # write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in
