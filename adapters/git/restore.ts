@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
 import { curlTransfers } from './curl.ts';
 import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts';
 import { requireOutput } from './output.ts';
@@ -37,6 +38,17 @@ const cutShort = (): WalkbackError =>
     { retryable: true },
   );
 
+const NO_REPOSITORY = 'no repository\n';
+
+/**
+ * The files that are brought in make the projects root of a fresh sandbox. Where there is nothing to bring, one file does: named
+ * by its content, as all are that arrive.
+ */
+const rootMaker = (directory: string, { repositories }: RestoreRequest) =>
+  repositories.length === 0
+    ? [{ path: `${directory}/${sha256Hex(NO_REPOSITORY)}.nothing`, data: NO_REPOSITORY }]
+    : [];
+
 const newCall = (): string => randomBytes(9).toString('hex');
 
 export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 'restore'> => ({
@@ -48,7 +60,7 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
   },
 
   /**
-   * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, or much is to be said.
+   * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, much is to be said, or there is no repository.
    * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
    */
   restore: async (sandbox, asked) => {
@@ -60,7 +72,8 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
     const mark = `walkback-${randomBytes(9).toString('hex')}`;
     const script = restoreScript(request, call, mark);
     const bundles = request.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
-    const files = [...incomingFiles(incomingDirectory(request, call), bundles), ...script.files];
+    const directory = incomingDirectory(request, call);
+    const files = [...incomingFiles(directory, bundles), ...script.files, ...rootMaker(directory, asked)];
     if (files.length > 0) await sandbox.writeFiles(files);
     const result = await sandbox.run(script.command, {
       cwd: request.projectsRoot,

@@ -49,7 +49,9 @@ export const rehydratedSession = (result: RehydrateAnswer, facts: Facts): string
     `${paint.green('✔')} ${what}: ${count}, verified.`,
     ...whereLines(result, facts),
     '',
-    table([{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }], rows, paint),
+    ...(rows.length === 0
+      ? []
+      : [table([{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }], rows, paint)]),
     ...result.warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`)),
   ].join('\n');
 };

@@ -138,7 +138,7 @@ const onlyPath = (
   const known = states.map((state) => state.path).slice(0, 20);
   throw new WalkbackError(
     'InvalidInput',
-    `There is no repository "${path}" in that checkpoint. Repositories: ${known.join(', ')}.`,
+    `There is no repository "${path}" in that checkpoint. Repositories: ${known.join(', ') || 'none'}.`,
     { details: { path, known } },
   );
 };

@@ -13,6 +13,7 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { requestHash } from '../rollback/request-hash.ts';
+import { HOLDS_NOTHING } from '../rollback/restore-plan.ts';
 import { createContext } from '../session/context.ts';
 import { baseOwnerOf, forkNameOf } from '../session/keys.ts';
 import { expiryOf } from '../session/retention.ts';
@@ -59,7 +60,10 @@ export const createForkSession = (deps: RehydrateDeps) => {
         branch: branch ?? null,
         head: head ?? null,
       })),
-      warnings: [...baseline.failures, ...baseline.skipped].map(({ path, reason }) => `${path}: ${reason}`),
+      warnings: [
+        ...(baseline.repositories.length === 0 ? [HOLDS_NOTHING] : []),
+        ...[...baseline.failures, ...baseline.skipped].map(({ path, reason }) => `${path}: ${reason}`),
+      ],
     };
   };
 

@@ -30,7 +30,7 @@ export const selectPaths = (
       const known = [...new Set(repositories)].toSorted().slice(0, 20);
       throw new WalkbackError(
         'InvalidInput',
-        `paths: "${given}" is in no repository. Give paths relative to the projects root. Repositories: ${known.join(', ')}.`,
+        `paths: "${given}" is in no repository. Give paths relative to the projects root. Repositories: ${known.join(', ') || 'none'}.`,
         { details: { fields: ['paths'], path: given, known } },
       );
     }

@@ -19,6 +19,9 @@ export interface RestorePlan {
   warnings: string[];
 }
 
+/** Of a checkpoint at which every repository was gone. */
+export const HOLDS_NOTHING = 'the checkpoint holds no repository';
+
 const captured = (states: readonly RepositoryState[], path: string): CapturedRepositoryState | undefined =>
   states.find((state): state is CapturedRepositoryState => state.state === 'captured' && state.path === path);
 
@@ -98,6 +101,7 @@ export const planFresh = (
       bundles: sources.get(path) ?? [],
     });
   }
+  if (plan.repositories.length === 0) plan.warnings.push(HOLDS_NOTHING);
   return plan;
 };
 

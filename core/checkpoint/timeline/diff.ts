@@ -55,7 +55,7 @@ const onlyPath = (pairs: readonly DiffPair[], path: string | undefined): readonl
   const known = pairs.map((pair) => pair.path).slice(0, 20);
   throw new WalkbackError(
     'InvalidInput',
-    `There is no repository "${path}" in either point. Repositories: ${known.join(', ')}.`,
+    `There is no repository "${path}" in either point. Repositories: ${known.join(', ') || 'none'}.`,
     { details: { path, known } },
   );
 };
