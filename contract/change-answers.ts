@@ -79,6 +79,10 @@ export const diffAnswer = () =>
           added: count,
           deleted: count,
           host: hostChange().optional().describe('what differs beside files; absent when nothing does'),
+          change: z
+            .enum(['created', 'removed'])
+            .optional()
+            .describe('the repository is on one side only, with files or without'),
         }),
       )
       .describe('of both sides, those that are equal too'),

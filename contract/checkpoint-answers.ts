@@ -32,6 +32,14 @@ export const startSessionAnswer = () =>
   });
 export type StartSessionAnswer = z.infer<ReturnType<typeof startSessionAnswer>>;
 
+const repositoryState = () => z.enum(['captured', 'absent', 'failed']);
+
+const repositoryChange = () =>
+  z
+    .enum(['changed', 'created', 'removed'])
+    .optional()
+    .describe('since the checkpoint before, as walkback-changes says it; absent: none, or a baseline');
+
 export const checkpointAnswer = () =>
   z.object({
     checkpointId: z.string(),
@@ -42,7 +50,9 @@ export const checkpointAnswer = () =>
       z.object({
         path: z.string(),
         commit: z.string().nullable().describe('null: not captured'),
+        state: repositoryState().optional().describe('absent: it is gone; failed: see failures'),
         changed: z.boolean(),
+        change: repositoryChange(),
         bundleBytes: count,
       }),
     ),
@@ -55,9 +65,10 @@ export type CheckpointAnswer = z.infer<ReturnType<typeof checkpointAnswer>>;
 const timelineRepository = () =>
   z.object({
     path: z.string(),
-    state: z.enum(['captured', 'absent', 'failed']),
+    state: repositoryState(),
     commit: z.string().nullable(),
     changed: z.boolean(),
+    change: repositoryChange(),
     bundleBytes: count,
     branch: z.string().nullable(),
     head: z.string().nullable(),

@@ -18,18 +18,24 @@ const uncapturedLines = (label: string, list: readonly Uncaptured[]): string[] =
 export const settledLines = (settled: SettledRollback | undefined, paint: Paint): string[] =>
   settled === undefined ? [] : [paint.yellow(`! ${printableLine(settled.message)}`)];
 
+const whatHappened = ({ change, bundleBytes }: CheckpointAnswer['repositories'][number]): string => {
+  if (change === 'removed') return 'removed';
+  return change === 'created' ? `created ${formatBytes(bundleBytes)}` : formatBytes(bundleBytes);
+};
+
 /** The answer of `walkback checkpoint`. */
 export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, paint: Paint): string => {
   const changed = answer.repositories.filter((repository) => repository.changed);
+  // Those that went earlier are none of them any more.
+  const known = answer.repositories.filter((one) => one.changed || one.state !== 'absent');
   const mark = answer.complete ? paint.green('✔') : paint.yellow('!');
   const summary =
     changed.length === 0
       ? 'nothing changed'
-      : `${changed.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} changed`;
+      : `${changed.length} of ${plural(known.length, 'repository', 'repositories')} changed`;
   const nameWidth = widest(changed.map(({ path }) => printableLine(path)));
   const lines = changed.map(
-    ({ path, bundleBytes }) =>
-      `  ${padEnd(paint.bold(printableLine(path)), nameWidth)}  ${paint.dim(formatBytes(bundleBytes))}`,
+    (one) => `  ${padEnd(paint.bold(printableLine(one.path)), nameWidth)}  ${paint.dim(whatHappened(one))}`,
   );
   const incomplete = answer.complete ? '' : paint.yellow(' incomplete:');
   return `${[

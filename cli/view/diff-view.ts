@@ -5,6 +5,10 @@ import { hostLines } from './host-lines.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];
 
+/** In files or beside them, or because it is on one side only. */
+export const doesDiffer = ({ files, host, change }: RepositoryDiff): boolean =>
+  files > 0 || host !== undefined || change !== undefined;
+
 const counts = (added: number, deleted: number, paint: Paint): string =>
   `${paint.green(`+${added}`)} ${paint.red(`-${deleted}`)}`;
 
@@ -35,8 +39,8 @@ export const paintDiff = (diff: string, paint: Paint): string[] => {
 
 const statLines = (changed: readonly RepositoryDiff[], paint: Paint): string[] => {
   const width = widest(changed.map(({ path }) => printableLine(path)));
-  return changed.flatMap(({ path, files, added, deleted, host }) => [
-    `  ${padEnd(paint.bold(printableLine(path)), width)}  ${plural(files, 'file')} ${counts(added, deleted, paint)}`,
+  return changed.flatMap(({ path, files, added, deleted, host, change }) => [
+    `  ${padEnd(paint.bold(printableLine(path)), width)}  ${change === undefined ? '' : `${change}, `}${plural(files, 'file')} ${counts(added, deleted, paint)}`,
     ...hostLines(host).map((line) => `    ${paint.yellow(line)}`),
   ]);
 };
@@ -53,7 +57,7 @@ const repositoryLines = (repository: RepositoryDiff, paint: Paint): string[] => 
 
 /** All of `walkback diff`: a summary, then every repository that differs. */
 export const diffText = ({ repositories, warnings }: DiffAnswer, paint: Paint, statOnly: boolean): string => {
-  const changed = repositories.filter(({ files, host }) => files > 0 || host !== undefined);
+  const changed = repositories.filter(doesDiffer);
   const warned = warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`));
   if (changed.length === 0) return `${[...warned, 'No file differs in any repository.'].join('\n')}\n`;
   const summary = [

@@ -58,12 +58,14 @@ export const whyTaken = (
 /** Lines where they were counted, else bytes. */
 const whatHappened = ({
   state,
+  change,
   changes,
   bundleBytes,
 }: TimelineCheckpoint['repositories'][number]): string => {
   if (state === 'absent') return 'removed';
   const { added = null, deleted = null } = changes ?? {};
-  return added === null || deleted === null ? formatBytes(bundleBytes) : `+${added} -${deleted}`;
+  const size = added === null || deleted === null ? formatBytes(bundleBytes) : `+${added} -${deleted}`;
+  return change === 'created' ? `created ${size}` : size;
 };
 
 /** `api +3 -1 · web 310 B`, or what can be said instead. */

@@ -1,13 +1,14 @@
 /** Any two points of a session, across all repositories. */
 import { html } from 'hono/html';
 import { plural, printableLine } from '../../cli/terminal/text.ts';
+import { doesDiffer } from '../../cli/view/diff-view.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { diffAnywhere } from '../../client/diff-copy.ts';
 import type { DiffAnswer } from '../../contract/change-answers.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Show, Visit } from '../context.ts';
 import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
-import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import { badge, link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
 
 const POINTS = 100;
@@ -32,7 +33,7 @@ const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: 
 type Repository = DiffAnswer['repositories'][number];
 
 const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
-  html`<section><h2>${shown(one.path)} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
+  html`<section><h2>${shown(one.path)} ${one.change === undefined ? NOTHING : badge(one.change, 'ask')} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
     ${list(hostLines(one.host).map((line) => shown(line)))}
     ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
     ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;
@@ -61,7 +62,7 @@ export const showComparison: Show = async (visit) => {
     },
   );
   const room = roomFor();
-  const differ = answer.repositories.filter(({ files, host }) => files > 0 || host !== undefined);
+  const differ = answer.repositories.filter(doesDiffer);
   const alone = (name: string): string =>
     `${path('sessions', sessionId, 'compare')}${query({ from, to, sandbox, repository: name })}`;
   return {

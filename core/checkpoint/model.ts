@@ -71,10 +71,15 @@ interface Capture {
   meta: string;
 }
 
+/** How a repository differs from the checkpoint before. `created`: that one does not hold it. */
+export type RepositoryChange = 'changed' | 'created' | 'removed';
+
 interface RepositoryFacts {
   /** Relative to the projects root, `.` for the root itself. */
   path: string;
   changed: boolean;
+  /** Absent where it does not differ, in a baseline, and where the checkpoint is not compared (`isCompared`). */
+  change?: RepositoryChange | undefined;
   /** Bytes of this checkpoint's bundle for the repository; 0 when nothing changed. */
   bundleBytes: number;
   /**
@@ -222,6 +227,11 @@ export interface Checkpoint {
   reason: CheckpointReason;
   complete: boolean;
   repositories: RepositoryState[];
+  /**
+   * Its repositories say how they differ from the parent. Absent in a baseline, in checkpoints of older releases, and
+   * where retention had removed the parent.
+   */
+  isCompared?: true;
   failures: Uncaptured[];
   skipped: Uncaptured[];
   sandboxId: string;

@@ -24,7 +24,9 @@ describe('checkpoint', () => {
     expect(api).toEqual({
       path: 'api',
       commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+      state: 'captured',
       changed: true,
+      change: 'changed',
       bundleBytes: expect.any(Number),
     });
     expect(notes).toMatchObject({ path: 'notes', changed: false, bundleBytes: 0 });
@@ -44,8 +46,16 @@ describe('checkpoint', () => {
     stage.edit('fresh', { 'f.txt': 'new' });
     const { repositories, complete } = await stage.instance().checkpoint('m3', 't3');
     expect(complete).toBe(true);
-    expect(repositories.find(({ path }) => path === 'web')).toMatchObject({ commit: null, changed: false });
-    expect(repositories.find(({ path }) => path === 'fresh')).toMatchObject({ changed: true });
+    expect(repositories.find(({ path }) => path === 'web')).toMatchObject({
+      commit: null,
+      state: 'absent',
+      changed: true,
+      change: 'removed',
+    });
+    expect(repositories.find(({ path }) => path === 'fresh')).toMatchObject({
+      changed: true,
+      change: 'created',
+    });
   });
 
   test('refuses an older epoch, and one that never was', async () => {

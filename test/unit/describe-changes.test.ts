@@ -18,7 +18,8 @@ const describeAll = (patches: readonly Uint8Array[], maxBytes: number) => {
   });
   const content = { changes, object: { key: 'k', sha256: '', sizeBytes: object.length } };
   const checkpoint = checkpointOf('s', 2, { repositories, content });
-  const from = { checkpoint, parent: checkpointOf('s', 1, { repositories }), parentId: 'cp-1' };
+  const before = repositories.map((state) => ({ ...state, meta: '0'.repeat(40) }));
+  const from = { checkpoint, parent: checkpointOf('s', 1, { repositories: before }), parentId: 'cp-1' };
   return describeChanges(from, object, { path: undefined, maxBytes });
 };
 

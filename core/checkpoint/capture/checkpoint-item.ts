@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
+import { compared } from './repository-change.ts';
 
 export const createCheckpoint = (
   from: {
@@ -13,6 +14,8 @@ export const createCheckpoint = (
     session: Session;
     captured: Captured;
     parentSeq: number | null;
+    /** The parent itself. Undefined for a baseline, and where retention removed it. */
+    parent: Pick<Checkpoint, 'repositories'> | undefined;
     messageId: string | null;
     messageOrder: number | null;
     toolExecutionId: string;
@@ -41,7 +44,8 @@ export const createCheckpoint = (
     toolExecutionId: from.toolExecutionId,
     reason: from.reason,
     complete: captured.complete,
-    repositories: captured.repositories,
+    repositories: compared(captured.repositories, from.parent?.repositories),
+    ...(from.parent !== undefined && { isCompared: true }),
     failures: captured.failures,
     skipped: captured.skipped,
     sandboxId: from.sandboxId,

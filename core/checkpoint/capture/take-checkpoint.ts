@@ -35,6 +35,12 @@ const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => 
   );
 };
 
+/** A capture, and the checkpoint that it was made on. */
+interface Taken {
+  captured: Captured;
+  head: Checkpoint | undefined;
+}
+
 /** Whether a capture made on `before` may be committed on `now` without another look. */
 const standsStill = (before: Session, now: Session): boolean =>
   before.headSeq === now.headSeq && before.sandboxId === now.sandboxId && before.epoch === now.epoch;
@@ -46,7 +52,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   const commit = async (
     session: Session,
-    captured: Captured,
+    { captured, head }: Taken,
     known: Message | undefined,
     input: CheckpointInput,
   ) => {
@@ -57,6 +63,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         session,
         captured,
         parentSeq: session.headSeq,
+        parent: head,
         messageId: input.messageId,
         messageOrder: order,
         toolExecutionId: input.toolExecutionId,
@@ -74,7 +81,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       headSeq: seq,
       messageCount: Math.max(session.messageCount, order),
       lines: linesWith(session, checkpoint),
-      repositoryCount: checkpoint.repositories.length,
+      repositoryCount: checkpoint.repositories.filter(({ state }) => state !== 'absent').length,
     };
     const outcome = await store.commitCheckpoint({
       session: touch(session, change, clock),
@@ -85,7 +92,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     return outcome.written ? checkpoint : undefined;
   };
 
-  const captureOn = (session: Session, input: CheckpointInput, invocation: Invocation) =>
+  const captureOn = (session: Session, input: CheckpointInput, invocation: Invocation): Promise<Taken> =>
     withSandboxAdvice(session, async () => {
       const [sandbox, head] = await Promise.all([
         sandboxes.open(session.sandboxId),
@@ -96,14 +103,15 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         ...(message && { message: keptMessage(message) }),
         ...(tool && { tool: keptTool(tool) }),
       };
-      return capture({ session, sandbox, head, toolExecutionId, messageId, reason, said }, invocation);
+      const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
+      return { head, captured: await capture(about, invocation) };
     });
 
   return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {
     const { sessionId, toolExecutionId } = input;
     const by = settledBy('checkpoint', toolExecutionId);
     let epoch = input.epoch;
-    let held: { session: Session; captured: Captured } | undefined;
+    let held: { session: Session; taken: Taken } | undefined;
 
     /** Undefined: another call wrote the session meanwhile. */
     const attempt = async (count: number): Promise<CheckpointAnswer | undefined> => {
@@ -124,9 +132,9 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       known.catch(() => undefined);
       if (held === undefined || !standsStill(held.session, read)) {
         const take = () => captureOn(read, input, invocation);
-        held = { session: read, captured: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };
+        held = { session: read, taken: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };
       }
-      const checkpoint = await commit(read, held.captured, await known, input);
+      const checkpoint = await commit(read, held.taken, await known, input);
       if (checkpoint === undefined) return undefined;
       log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt: count });
       return checkpointAnswer(checkpoint);

@@ -3,13 +3,17 @@ import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { clip, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
-import type { ChangesSummary, Checkpoint, RepositoryState } from '../model.ts';
+import { statesOf } from '../capture/repository-change.ts';
+import type { ChangesSummary, Checkpoint, RepositoryChange, RepositoryState } from '../model.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
 
 type RepositoryChanges = CheckpointChanges['repositories'][number];
 
 const GONE = 'it is no longer in the store as it was kept';
 const OLDER = 'it was taken before releases that keep what changed; compare with walkback-diff';
+
+const UNLISTED =
+  'no file, HEAD, branch or index differs: modes, empty directories, remotes, what is left out, or another part of its .git';
 
 /** As JSON, a UTF-16 code unit takes six bytes at most: `\u0000`. */
 const MOST_BYTES_A_UNIT = 6;
@@ -25,16 +29,6 @@ const fitting = (text: string, maxBytes: number): string => {
   return kept;
 };
 
-type Change = RepositoryChanges['change'];
-
-const changeOf = (state: RepositoryState, before: RepositoryState | undefined): Change | undefined => {
-  const wasThere = before !== undefined && before.state !== 'absent';
-  if (state.state === 'absent') return wasThere ? 'removed' : undefined;
-  if (state.state === 'failed') return undefined;
-  if (!wasThere) return 'created';
-  return state.changed ? 'changed' : undefined;
-};
-
 const readPart = (object: Uint8Array | undefined, summary: ChangesSummary): RecordedChanges | undefined => {
   if (object === undefined || summary.part === undefined) return undefined;
   try {
@@ -46,7 +40,7 @@ const readPart = (object: Uint8Array | undefined, summary: ChangesSummary): Reco
 
 const repositoryChanges = (
   { path }: RepositoryState,
-  change: Change,
+  change: RepositoryChange,
   content: Checkpoint['content'],
   object: Uint8Array | undefined,
   maxBytes: number,
@@ -60,7 +54,12 @@ const repositoryChanges = (
   const { files, added, deleted, isCut = false, problem } = summary;
   const isLost = summary.part !== undefined && object === undefined;
   const record = readPart(object, summary);
-  const notes = [problem, isLost || (summary.part && !record) ? GONE : undefined];
+  const isUnlisted = files === 0 && summary.part === undefined && problem === undefined;
+  const notes = [
+    problem,
+    isLost || (summary.part && !record) ? GONE : undefined,
+    isUnlisted && change === 'changed' ? UNLISTED : undefined,
+  ];
   const answer: RepositoryChanges = {
     ...nothing,
     counts: { files, added, deleted },
@@ -150,13 +149,11 @@ export const describeChanges = (
   { path, maxBytes }: { path: string | undefined; maxBytes: number },
 ): CheckpointChanges => {
   const { checkpoint, parent } = from;
-  const { content, parentSeq } = checkpoint;
+  const { content } = checkpoint;
   const isLost = content?.object !== undefined && object === undefined;
-  const before = new Map((parent ?? checkpoint).repositories.map((state) => [state.path, state]));
-  const changed = onlyPath(checkpoint.repositories, path).flatMap((state) => {
-    const change = parentSeq === null ? undefined : changeOf(state, before.get(state.path));
-    return change === undefined ? [] : [{ state, change }];
-  });
+  const changed = onlyPath(statesOf(checkpoint, parent), path).flatMap((state) =>
+    state.change === undefined ? [] : [{ state, change: state.change }],
+  );
   const answer: CheckpointChanges = {
     checkpointId: checkpoint.checkpointId,
     seq: checkpoint.seq,

@@ -123,6 +123,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
     const noted = await noteTarget(journal, {
       captured,
       parentSeq: now.seq,
+      parent: now,
       messageId: now.messageId,
       messageOrder: now.messageOrder,
       toolExecutionId,

@@ -118,6 +118,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
         session: draftOf,
         captured,
         parentSeq: null,
+        parent: undefined,
         messageOrder: null,
         sandboxId: draftOf.sandboxId,
         detached: false,

@@ -80,6 +80,7 @@ export const createLateWrites = (deps: RollbackDeps) => {
           session,
           captured,
           parentSeq: below.seq,
+          parent: below,
           messageId: below.messageId,
           messageOrder: below.messageOrder,
           toolExecutionId,

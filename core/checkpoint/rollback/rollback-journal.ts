@@ -147,6 +147,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
           session,
           captured,
           parentSeq: headSeqOf(place),
+          parent: head,
           messageId: head?.messageId ?? null,
           messageOrder: head?.messageOrder ?? null,
           toolExecutionId: rollbackToolId(journal.requestId, captures),

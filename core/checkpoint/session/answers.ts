@@ -45,7 +45,9 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
     // A repository that failed or is gone keeps an older commit on record, which does not belong to this
     // checkpoint.
     commit: repository.state === 'captured' ? repository.commit : null,
+    state: repository.state,
     changed: repository.changed,
+    ...(repository.change && { change: repository.change }),
     bundleBytes: repository.bundleBytes,
   })),
   failures: checkpoint.failures,
@@ -127,6 +129,7 @@ export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean):
     state: state.state,
     commit: state.commit ?? null,
     changed: state.changed,
+    ...(state.change && { change: state.change }),
     bundleBytes: state.bundleBytes,
     branch: state.branch ?? null,
     head: state.head ?? null,

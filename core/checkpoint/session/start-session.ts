@@ -121,6 +121,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
         session,
         captured: { ...captured, repositories: counted },
         parentSeq: null,
+        parent: undefined,
         messageOrder: null,
         sandboxId: session.sandboxId,
         detached: false,

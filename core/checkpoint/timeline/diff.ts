@@ -39,14 +39,17 @@ const treeOf = (states: States, path: string): string | null =>
 const metaOf = (states: States, path: string): string | null =>
   states.find((state) => state.path === path && state.state === 'captured')?.meta ?? null;
 
+/** Of those that are on one side at least: a session also lists what went long ago. */
 const pairsOf = (from: States, to: States): DiffPair[] =>
-  [...new Set([...from, ...to].map(({ path }) => path))].toSorted().map((path) => ({
-    path,
-    from: treeOf(from, path),
-    to: treeOf(to, path),
-    fromMeta: metaOf(from, path),
-    toMeta: metaOf(to, path),
-  }));
+  [...new Set([...from, ...to].flatMap(({ path, state }) => (state === 'absent' ? [] : [path])))]
+    .toSorted()
+    .map((path) => ({
+      path,
+      from: treeOf(from, path),
+      to: treeOf(to, path),
+      fromMeta: metaOf(from, path),
+      toMeta: metaOf(to, path),
+    }));
 
 const onlyPath = (pairs: readonly DiffPair[], path: string | undefined): readonly DiffPair[] => {
   if (path === undefined) return pairs;
@@ -75,7 +78,10 @@ const requireObjects = (diffs: readonly RepositoryDiff[]): void => {
   );
 };
 
-const answerOf = (path: string, diff: RepositoryDiff | undefined): DiffAnswer['repositories'][number] => ({
+const answerOf = (
+  { path, from, to }: DiffPair,
+  diff: RepositoryDiff | undefined,
+): DiffAnswer['repositories'][number] => ({
   path,
   diff: diff?.diff ?? '',
   truncated: diff?.truncated ?? false,
@@ -83,6 +89,8 @@ const answerOf = (path: string, diff: RepositoryDiff | undefined): DiffAnswer['r
   added: diff?.added ?? 0,
   deleted: diff?.deleted ?? 0,
   ...(diff?.host && { host: diff.host }),
+  ...(from !== to && from === null && { change: 'created' as const }),
+  ...(from !== to && to === null && { change: 'removed' as const }),
 });
 
 export const createDiff = (deps: DiffDeps) => {
@@ -143,7 +151,7 @@ export const createDiff = (deps: DiffDeps) => {
         requireObjects(diffs.filter((one) => differing.has(one.path)));
         const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
         return {
-          repositories: pairs.map((pair) => answerOf(pair.path, byPath.get(pair.path))),
+          repositories: pairs.map((pair) => answerOf(pair, byPath.get(pair.path))),
           warnings: [...staleWarnings(from, before), ...staleWarnings(to, after)],
         };
       },

@@ -1,0 +1,48 @@
+/**
+ * How a repository differs from the checkpoint before: the only place that decides it, so that whatever tells of a checkpoint
+ * tells the same. Pure.
+ */
+import type { Checkpoint, RepositoryChange, RepositoryState } from '../model.ts';
+
+type States = readonly RepositoryState[];
+
+const changeSince = (
+  state: RepositoryState,
+  before: RepositoryState | undefined,
+): RepositoryChange | undefined => {
+  const wasThere = before !== undefined && before.state !== 'absent';
+  if (state.state === 'absent') return wasThere ? 'removed' : undefined;
+  // What it holds now is not known.
+  if (state.state === 'failed') return undefined;
+  // It came, or no checkpoint holds it yet.
+  if (!wasThere || before.commit === undefined) return 'created';
+  return before.tree === state.tree && before.meta === state.meta ? undefined : 'changed';
+};
+
+const byPath = (states: States): Map<string, RepositoryState> =>
+  new Map(states.map((state) => [state.path, state]));
+
+/** The states of a new checkpoint. `before`: those of its parent; undefined for a baseline, or where retention removed it. */
+export const compared = (states: States, before: States | undefined): RepositoryState[] => {
+  if (before === undefined) return states.map((state) => ({ ...state, change: undefined }));
+  const known = byPath(before);
+  return states.map((state) => {
+    const change = changeSince(state, known.get(state.path));
+    return { ...state, change, changed: change !== undefined };
+  });
+};
+
+/** The states of a stored checkpoint. One of an older release does not say how they differ: `parent` tells. */
+export const statesOf = (
+  checkpoint: Checkpoint,
+  parent: Pick<Checkpoint, 'repositories'> | undefined,
+): RepositoryState[] => {
+  const { repositories, isCompared, parentSeq } = checkpoint;
+  if (isCompared === true || parentSeq === null) return repositories;
+  if (parent !== undefined) return compared(repositories, parent.repositories);
+  return repositories.map((state) => ({ ...state, ...(state.changed && { change: 'changed' as const }) }));
+};
+
+/** Whether its parent must be read to tell how its repositories differ. */
+export const needsParent = ({ isCompared, parentSeq }: Checkpoint): boolean =>
+  isCompared !== true && parentSeq !== null;
