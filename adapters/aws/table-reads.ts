@@ -11,7 +11,7 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { badCursor } from '../../core/shared/cursor.ts';
+import { badCursor, requireGiven, sealed } from '../../core/shared/cursor.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
@@ -76,23 +76,20 @@ const partitionInput = (TableName: string, pk: string, range: Range) => {
   };
 };
 
-const cursorOf = (key: Stored | undefined): { cursor?: string } =>
-  key === undefined ? {} : { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') };
+/** Of a page of this index: a cursor of another query begins elsewhere, or nowhere. */
+const sealFor = ({ index, attribute, value }: IndexQuery) => sealed(`${index} ${attribute} ${value}`);
 
 const isStored = (value: unknown): value is Stored =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Of a page of this index: a cursor of another query begins elsewhere, or nowhere. */
-const keyOf = (cursor: string, { attribute, value }: Pick<IndexQuery, 'attribute' | 'value'>): Stored => {
-  let key: unknown;
-  try {
-    key = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch (cause) {
-    throw badCursor(cause);
-  }
-  if (isStored(key) && key[attribute] === value) return key;
-  throw badCursor();
-};
+/** Of the service. */
+const MOST_KEY_BYTES = { pk: 2048, sk: 1024 };
+
+const isKeyPart = (text: unknown, most: number): boolean =>
+  typeof text === 'string' && text !== '' && Buffer.byteLength(text) <= most;
+
+const isKey = (value: unknown): value is Stored & Key =>
+  isStored(value) && isKeyPart(value['pk'], MOST_KEY_BYTES.pk) && isKeyPart(value['sk'], MOST_KEY_BYTES.sk);
 
 /** DynamoDB looks at the other attributes of the key. */
 const isOfCursor = (error: unknown): boolean =>
@@ -165,12 +162,22 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return { items: Items, hasMore: LastEvaluatedKey !== undefined };
   };
 
+  /** Of a cursor without a seal, which an older release gave, the item is looked up. */
+  const startOf = async (by: IndexQuery, cursor: string): Promise<Stored> => {
+    const { value, isSealed } = sealFor(by).read(cursor);
+    if (!isKey(value) || value[by.attribute] !== by.value) throw badCursor();
+    const { pk, sk } = value;
+    if (!isSealed) requireGiven((await get({ pk, sk })) !== undefined);
+    return value;
+  };
+
   /** One page of an index, oldest first. */
   const index = async (
-    { index: IndexName, attribute, value, since }: IndexQuery,
+    by: IndexQuery,
     limit: number,
     cursor?: string,
   ): Promise<{ items: Stored[]; cursor?: string }> => {
+    const { index: IndexName, attribute, value, since } = by;
     const command = new QueryCommand({
       TableName: tableName,
       IndexName,
@@ -178,14 +185,17 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
       ExpressionAttributeNames: { '#attribute': attribute, ...(since !== undefined && { '#at': 'at' }) },
       ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since }) },
       Limit: limit,
-      ...(cursor === undefined ? {} : { ExclusiveStartKey: keyOf(cursor, { attribute, value }) }),
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: await startOf(by, cursor) }),
     });
     const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () =>
       client.send(command).catch((error: unknown) => {
         throw cursor !== undefined && isOfCursor(error) ? badCursor(error) : error;
       }),
     );
-    return { items: Items, ...cursorOf(LastEvaluatedKey) };
+    return {
+      items: Items,
+      ...(LastEvaluatedKey === undefined ? {} : { cursor: sealFor(by).write(LastEvaluatedKey) }),
+    };
   };
 
   return { get, getAll, query, page, index };

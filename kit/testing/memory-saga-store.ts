@@ -10,6 +10,7 @@ import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { SubmittedStep } from '../../core/saga/model/submitted-step.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, SessionFence, WakeToken } from '../../core/saga/ports.ts';
+import { numbered } from '../../core/shared/cursor.ts';
 
 import { memoryPermits } from './memory-permits.ts';
 
@@ -18,15 +19,22 @@ interface MemorySagaStoreOptions {
   inEpoch?: (fence: SessionFence) => boolean;
 }
 
-/** As an index answers: by time, from the cursor on. */
-const pageOf = (found: LedgerEntry[], limit: number, cursor = '0'): Page<LedgerEntry> => {
-  const from = Number(cursor);
-  const sorted = found.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+const PLACE = numbered('');
+
+/** From the cursor on. */
+const pageOf = <Item>(sorted: readonly Item[], limit: number, cursor: string | undefined): Page<Item> => {
+  const from = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: Number.MAX_SAFE_INTEGER });
   const next = from + limit;
   return {
-    items: structuredClone(sorted.slice(from, next)),
-    ...(next < sorted.length ? { cursor: String(next) } : {}),
+    items: sorted.slice(from, next),
+    ...(next < sorted.length ? { cursor: PLACE.write(next) } : {}),
   };
+};
+
+/** As an index answers: by time. */
+const entriesOf = (found: LedgerEntry[], limit: number, cursor: string | undefined): Page<LedgerEntry> => {
+  const sorted = found.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  return structuredClone(pageOf(sorted, limit, cursor));
 };
 
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
@@ -81,12 +89,11 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
   const all = (): LedgerEntry[] => [...ledger.values()].flat();
 
   /** A page, longest in this status first; the cursor is where the next one begins. */
-  const inStatus = (status: SagaStatus, limit: number, cursor = '0'): Page<SagaHead> => {
+  const inStatus = (status: SagaStatus, limit: number, cursor: string | undefined): Page<SagaHead> => {
     const all = [...heads.values()]
       .filter(({ state }) => state.status === status)
       .toSorted((one, other) => one.statusSince.localeCompare(other.statusSince));
-    const end = Number(cursor) + limit;
-    return { items: all.slice(Number(cursor), end), ...(end < all.length ? { cursor: String(end) } : {}) };
+    return pageOf(all, limit, cursor);
   };
 
   const store: SagaStore = {
@@ -174,13 +181,13 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
     },
     listHeadsByStatus: async (...asked) => inStatus(...asked),
     listEntriesByDay: async (day, limit, cursor) =>
-      pageOf(
+      entriesOf(
         all().filter((entry) => entry.at.startsWith(day) && isOutcome(entry)),
         limit,
         cursor,
       ),
     listEntriesByExternalRef: async (reference, limit, cursor) =>
-      pageOf(
+      entriesOf(
         all().filter((entry) => 'externalRef' in entry && entry.externalRef === reference),
         limit,
         cursor,

@@ -52,6 +52,19 @@ describe('a table with sessions that began in the same moment with the same requ
     }
   });
 
+  test('a cursor of a release without seals goes on, when what it names is there', async () => {
+    const { sessions, cursor = '' } = await table.store.listSessions(4);
+    const [older = ''] = cursor.split('.');
+    expect(older).not.toBe(cursor);
+    const rest = await idsOf(table.store, 4, cursor);
+    expect(await idsOf(table.store, 4, older)).toEqual(rest);
+    expect([...rest, ...sessions.map(({ sessionId }) => sessionId)].toSorted()).toEqual(named(10));
+    const row = JSON.parse(Buffer.from(older.replace('in-', ''), 'base64url').toString());
+    const other = Buffer.from(JSON.stringify({ ...row, pk: 'SESSION#nobody' })).toString('base64url');
+    await failing(table.store.listSessions(4, `in-${other}`), 'InvalidInput');
+    await failing(table.store.listSessions(4, 'after-nobody'), 'InvalidInput');
+  });
+
   test('one that expired meanwhile is left out, also when the next page was to begin behind it', async () => {
     const { sessions, cursor } = await table.store.listSessions(4);
     const gone = sessions.at(-1)?.sessionId ?? '';

@@ -47,7 +47,11 @@ const makeSession = async (steps: readonly { back: number; message: number }[]) 
     },
   };
   const bundles = { get: () => Promise.reject(new Error('nothing is kept')) };
-  return { nodes, firsts, read: createReadChanges({ store: watched, bundles }), trees: () => trees };
+  const forget = (seq: number): void => {
+    const { checkpoints } = store.tables;
+    for (const [key, one] of checkpoints) if (one.seq === seq) checkpoints.delete(key);
+  };
+  return { nodes, firsts, read: createReadChanges({ store: watched, bundles }), trees: () => trees, forget };
 };
 
 const steps = fc.array(fc.record({ back: fc.constantFrom(0, 0, 0, 0, 1, 5), message: fc.nat({ max: 4 }) }), {
@@ -67,6 +71,33 @@ test('of a message: those on the way to its last one, each beside its parent, wh
         expect(checkpoints.map((one) => one.parentCheckpointId)).toEqual(
           wanted.map((seq) => idOf(nodes[seq - 1]?.parentSeq ?? 0)),
         );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('it goes on after each of them but the last, also when retention removed that one, and nowhere else', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (made) => {
+      const { nodes, firsts, read, forget } = await makeSession(made);
+      for (const messageId of firsts.keys()) {
+        const last = nodes.findLast((node) => node.messageId === messageId)?.seq ?? 0;
+        const wanted = pathTo(nodes, last).filter((seq) => nodes[seq - 1]?.messageId === messageId);
+        for (let seq = 0; seq <= nodes.length + 1; seq++) {
+          const page = read({ sessionId: 's', messageId, cursor: `after-${seq}` });
+          if (wanted.slice(0, -1).includes(seq)) {
+            expect((await page).checkpoints.map((one) => one.seq)).toEqual(wanted.filter((one) => one > seq));
+          } else {
+            await expect(page).rejects.toMatchObject({ name: 'InvalidInput' });
+          }
+        }
+        const [place] = wanted;
+        if (place === undefined || wanted.length === 1) continue;
+        forget(place);
+        const { checkpoints } = await read({ sessionId: 's', messageId, cursor: `after-${place}` });
+        expect(checkpoints.map(({ seq }) => seq)).toEqual(wanted.slice(1));
+        return;
       }
     }),
     { numRuns: 60 },

@@ -132,6 +132,10 @@ test('the effects of a session that stand: not what was read or undone, and of n
   expect(await list({ sessionId: 'session', limit: 1, cursor })).toMatchObject({
     sagas: [{ sagaId: 'two' }],
   });
+  // A place is one among all of the session, so nobody is left out when the first one leaves the status meanwhile.
+  expect(await list({ sessionId: 'session', status: 'COMPENSATED', limit: 1, cursor })).toMatchObject({
+    sagas: [{ sagaId: 'two' }],
+  });
   await expect(list({ sessionId: 'session', cursor: 'x' })).rejects.toMatchObject({ name: 'InvalidInput' });
   expect(await effects('nobody', () => true)).toEqual([]);
   await expect(

@@ -8,9 +8,10 @@ import * as z from 'zod';
 import type { Session } from '../../../core/checkpoint/model.ts';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { createPage } from '../../../core/shared/answer-size.ts';
-import { badCursor } from '../../../core/shared/cursor.ts';
+import { badCursor, requireGiven, sealed } from '../../../core/shared/cursor.ts';
 import { calling } from '../errors.ts';
 import type { Table } from '../table.ts';
+import { sessionKey } from './session-keys.ts';
 import { readSession } from './stored-items.ts';
 
 const INDEX = 'gsi_session';
@@ -20,28 +21,42 @@ const MAX_LOOKS = 20;
 /** Sessions read at once: they may have 400 KB each. */
 const AT_ONCE = 50;
 
-const part = z.string().min(1);
+const part = z.string().min(1).max(1024);
 const rowSchema = z.object({ createdAt: part, requestHash: part, pk: part, sk: part });
 type Row = z.infer<typeof rowSchema>;
 
-const toCursor = (row: Row): string => `in-${Buffer.from(JSON.stringify(row)).toString('base64url')}`;
+const SEAL = sealed('sessions');
+const toCursor = (row: Row): string => `in-${SEAL.write(row)}`;
+
+const oldKeySchema = z.object({ pk: part, sk: part });
 
 /**
- * Where a listing goes on. Cursors of releases that read the whole table (`after-...`, `at-...`) say nothing about the index:
- * such a listing begins again, so that it misses nobody.
+ * Where a listing goes on. What older releases gave has no seal, so the item is looked up. Those that read the whole table
+ * (`after-ID`, `at-KEY`) said nothing about the index: such a listing begins again, so that it misses nobody.
  */
-const fromCursor = (cursor: string | undefined): Row | undefined => {
-  if (cursor === undefined) return undefined;
-  const [, kind, rest = ''] = /^(after|at|in)-(.{1,1024})$/.exec(cursor) ?? [];
-  if (kind === 'after' || kind === 'at') return undefined;
-  try {
-    return rowSchema.parse(JSON.parse(Buffer.from(rest, 'base64url').toString()));
-  } catch (cause) {
-    throw badCursor(cause);
-  }
+const createFromCursor = (table: Table) => {
+  const requireStored = async (key: { pk: string; sk: string }): Promise<void> =>
+    requireGiven((await table.get(key)) !== undefined);
+
+  return async (cursor: string | undefined): Promise<Row | undefined> => {
+    if (cursor === undefined) return undefined;
+    const [, kind, rest = ''] = /^(after|at|in)-(.{1,1024})$/.exec(cursor) ?? [];
+    if (kind === 'after') {
+      await requireStored(sessionKey(rest));
+      return undefined;
+    }
+    requireGiven(kind !== undefined);
+    const { value, isSealed } = SEAL.read(rest);
+    const { success, data } = (kind === 'at' ? oldKeySchema : rowSchema).safeParse(value);
+    if (!success) throw badCursor();
+    if (kind === 'at' || !isSealed) await requireStored({ pk: data.pk, sk: data.sk });
+    return kind === 'at' ? undefined : rowSchema.parse(value);
+  };
 };
 
 export const createListSessions = (table: Table): SessionStore['listSessions'] => {
+  const fromCursor = createFromCursor(table);
+
   const look = async (limit: number, from: Row | undefined) => {
     const command = new ScanCommand({
       TableName: table.tableName,
@@ -55,7 +70,7 @@ export const createListSessions = (table: Table): SessionStore['listSessions'] =
 
   return async (limit, cursor) => {
     const page = createPage<Session>(limit);
-    let from = fromCursor(cursor);
+    let from = await fromCursor(cursor);
     for (let looked = 0; looked < MAX_LOOKS && !page.isFull(); looked += 1) {
       const { rows, next } = await look(Math.min(page.room(), AT_ONCE), from);
       const sessions = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));

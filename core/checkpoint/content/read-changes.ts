@@ -5,7 +5,7 @@
 import type { ChangesAnswer, CheckpointChanges } from '../../../contract/change-answers.ts';
 import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
 import { MIB } from '../../../contract/sizes.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { numbered, requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Checkpoint } from '../model.ts';
@@ -20,11 +20,22 @@ const MAX_ANSWER_BYTES = 4 * MIB;
 /** Checkpoints that are walked along for a message, each of which may have 400 KB. */
 const MOST_STEPS = 8;
 
-const cursorSeq = (cursor: string | undefined): number => {
-  if (cursor === undefined) return -1;
-  const match = /^after-(\d{1,12})$/.exec(cursor);
-  if (match?.[1] !== undefined) return Number(match[1]);
-  throw badCursor();
+const PLACE = numbered('after-');
+
+type Read = (seq: number) => Promise<Checkpoint | undefined>;
+
+/** Sequence numbers, oldest first. `firstSeq`: of the oldest that there ever was. */
+interface Wanted {
+  seqs: number[];
+  firstSeq: number;
+}
+
+/** A page ends with a checkpoint that is asked for and is not the last. Retention may have removed that one since. */
+const placeAfter = async (cursor: string | undefined, { seqs, firstSeq }: Wanted, read: Read) => {
+  if (cursor === undefined) return 0;
+  const place = PLACE.read(cursor, { from: firstSeq, to: (seqs.at(-1) ?? 0) - 1 });
+  requireGiven(seqs.includes(place) || (await read(place)) === undefined);
+  return place;
 };
 
 export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {
@@ -42,21 +53,18 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
   };
 
   /**
-   * Sequence numbers of the checkpoints that are asked for, oldest first. Most messages have a few checkpoints in a row, which
+   * The checkpoints that are asked for. Most messages have a few checkpoints in a row, which
    * are read anyway, each with its parent; only for a long one the tree is read.
    */
-  const wanted = async (
-    read: (seq: number) => Promise<Checkpoint | undefined>,
-    target: Checkpoint,
-    messageId: string | undefined,
-  ): Promise<number[]> => {
-    if (messageId === undefined) return [target.seq];
+  const wanted = async (read: Read, target: Checkpoint, messageId: string | undefined): Promise<Wanted> => {
+    if (messageId === undefined) return { seqs: [target.seq], firstSeq: target.seq };
     const { sessionId } = target;
     const firstSeq = (await store.findMessage(sessionId, messageId))?.firstSeq ?? 0;
     if (target.seq - firstSeq > MOST_STEPS) {
       const tree = await store.listTree(sessionId);
       const bySeq = new Map(tree.map((node) => [node.seq, node]));
-      return pathTo(tree, target.seq).filter((seq) => bySeq.get(seq)?.messageId === messageId);
+      const seqs = pathTo(tree, target.seq).filter((seq) => bySeq.get(seq)?.messageId === messageId);
+      return { seqs, firstSeq };
     }
     const found: number[] = [];
     let at: Checkpoint | undefined = target;
@@ -64,21 +72,22 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
       if (at.messageId === messageId) found.push(at.seq);
       at = at.parentSeq === null || at.parentSeq >= at.seq ? undefined : await read(at.parentSeq);
     }
-    return found.toReversed();
+    return { seqs: found.toReversed(), firstSeq };
   };
 
   return async (input: ChangesInput): Promise<ChangesAnswer> => {
     const { sessionId, messageId, path } = input;
-    const after = cursorSeq(input.cursor);
     await requireSession(store, sessionId);
     const target = await findTarget(store, sessionId, input);
     const known = new Map<number, Promise<Checkpoint | undefined>>([[target.seq, Promise.resolve(target)]]);
-    const read = (seq: number): Promise<Checkpoint | undefined> => {
+    const read: Read = (seq) => {
       const reading = known.get(seq) ?? store.getCheckpoint(sessionId, seq);
       if (known.size <= MOST_STEPS) known.set(seq, reading);
       return reading;
     };
-    const left = (await wanted(read, target, messageId)).filter((seq) => seq > after);
+    const asked = await wanted(read, target, messageId);
+    const after = await placeAfter(input.cursor, asked, read);
+    const left = asked.seqs.filter((seq) => seq > after);
     const checkpoints: CheckpointChanges[] = [];
     let room = MAX_ANSWER_BYTES;
     for (const seq of left) {
@@ -94,7 +103,7 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
       );
       const size = jsonBytes(described);
       if (size > room && checkpoints.length > 0) {
-        return { sessionId, checkpoints, cursor: `after-${checkpoints.at(-1)?.seq ?? 0}` };
+        return { sessionId, checkpoints, cursor: PLACE.write(checkpoints.at(-1)?.seq ?? 0) };
       }
       checkpoints.push(described);
       room -= size;

@@ -5,7 +5,7 @@
 import type { TimelineAnswer, TimelineCheckpoint } from '../../../contract/checkpoint-answers.ts';
 import type { TimelineInput } from '../../../contract/checkpoint-inputs.ts';
 import { createPage, MAX_PAGE_BYTES } from '../../shared/answer-size.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { numbered } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
@@ -15,12 +15,10 @@ import { comparedPage } from './compared-page.ts';
 import { outlineOf } from './outline.ts';
 import { standingIn, standingOnLine } from './standing.ts';
 
-const cursorSeq = (cursor: string | undefined): number | undefined => {
-  if (cursor === undefined) return undefined;
-  const match = /^before-(\d{1,12})$/.exec(cursor);
-  if (match?.[1] !== undefined) return Number(match[1]);
-  throw badCursor();
-};
+const PLACE = numbered('before-');
+
+/** Checkpoints are numbered from 1, and no page begins before the first. */
+const FIRST_PLACE = 2;
 
 export const createTimeline =
   (deps: { store: SessionStore; clock: Clock }) =>
@@ -28,13 +26,14 @@ export const createTimeline =
     const { store, clock } = deps;
     const { sessionId } = input;
     const limit = input.limit ?? DEFAULTS.timelineLimit;
-    const beforeSeq = cursorSeq(input.cursor);
     const [session, outlines, messages] = await Promise.all([
       requireSession(store, sessionId),
       input.brief === true ? store.listOutlines(sessionId) : undefined,
       store.listMessages(sessionId),
     ]);
-    const { headSeq } = session;
+    const { headSeq, seq: to } = session;
+    const { cursor } = input;
+    const beforeSeq = cursor === undefined ? undefined : PLACE.read(cursor, { from: FIRST_PLACE, to });
     const line = standingOnLine(session, messages, clock);
     const [found, standing] = await Promise.all([
       outlines === undefined
@@ -73,6 +72,6 @@ export const createTimeline =
         ...(role !== undefined && { role }),
         ...(title !== undefined && { title }),
       })),
-      ...(last !== undefined && standing.hasBefore(last) && { cursor: `before-${last}` }),
+      ...(last !== undefined && standing.hasBefore(last) && { cursor: PLACE.write(last) }),
     };
   };

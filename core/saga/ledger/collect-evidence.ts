@@ -4,7 +4,7 @@
  */
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import { type AuditedEntry, type Finding, findingsOf, type LedgerAudit } from './audit.ts';
@@ -56,11 +56,11 @@ export const evidenceOfSaga = async (
   audit: LedgerAudit,
   rows: Rows,
   sagaId: string,
-  cursor = '',
+  cursor: string | undefined,
 ): Promise<Collected> => {
-  if (cursor !== '' && !(await audit.has(sagaId, cursor))) throw badCursor();
+  if (cursor !== undefined) requireGiven(cursor !== '' && (await audit.has(sagaId, cursor)));
   const findings: Finding[] = [];
-  let place = cursor;
+  let place = cursor ?? '';
   for (;;) {
     if (rows.isFull()) return { cursor: place, evidence: { findings } };
     const page = await audit.entries(sagaId, place, rows.room());

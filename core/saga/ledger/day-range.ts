@@ -1,5 +1,5 @@
 /** Ranges of days, in UTC, and where in one a page begins. */
-import { badCursor } from '../../shared/cursor.ts';
+import { numbered, requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 
 /** Without any day: this many, up to today. */
@@ -16,7 +16,7 @@ export interface AskedDays {
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The days that are asked for, oldest first, both ends included. */
-export const daysOf = ({ day, from, to }: AskedDays, today: string): string[] => {
+const daysOf = ({ day, from, to }: AskedDays, today: string): string[] => {
   if (day !== undefined && (from ?? to) !== undefined) {
     throw new WalkbackError('InvalidInput', 'day: is one day; leave it out with from and to.');
   }
@@ -30,25 +30,34 @@ export const daysOf = ({ day, from, to }: AskedDays, today: string): string[] =>
   return Array.from({ length: count }, (_, at) => dayAt(Date.parse(first) + at * DAY_MS));
 };
 
+const ENTRY = numbered('');
+
 /** Where in the ledger of one saga a page begins: the number of an entry, at most that of the next one to be written. */
-export const entryFrom = (cursor: string, next = Number.POSITIVE_INFINITY): number => {
-  if (/^\d{1,9}$/.test(cursor) && Number(cursor) <= next) return Number(cursor);
-  throw badCursor();
-};
+export const entryFrom = (cursor: string, next: number): number => ENTRY.read(cursor, { from: 1, to: next });
 
 /** The cursor is `<day>|<cursor inside the day>`. */
 export const dayCursor = (day: string, within: string | undefined): string => `${day}|${within ?? ''}`;
 
 const CURSOR = /^(\d{4}-\d{2}-\d{2})\|(.*)$/;
 
-/** Where the page begins: the days that are left, and the cursor inside the first. Days that went by meanwhile are not. */
+const isDay = (text: string): boolean => {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && dayAt(ms) === text;
+};
+
+/** Where the page begins: the days that are left, and the cursor inside the first. */
 export const daysFrom = (
-  days: readonly string[],
+  asked: AskedDays,
+  today: string,
   cursor: string | undefined,
 ): { days: readonly string[]; within?: string } => {
+  const days = daysOf(asked, today);
   if (cursor === undefined) return { days };
   const [, day = '', within = ''] = CURSOR.exec(cursor) ?? [];
-  if (day === '' || day > (days.at(-1) ?? '')) throw badCursor();
+  const [first = '', last = ''] = [days[0], days.at(-1)];
+  // Without any day the range moves: where it began may have gone by meanwhile.
+  const moves = (asked.day ?? asked.from ?? asked.to) === undefined;
+  requireGiven(isDay(day) && day <= last && (moves || day > first || (day === first && within !== '')));
   const left = days.filter((one) => one >= day);
   return { days: left, ...(within === '' || left[0] !== day ? {} : { within }) };
 };

@@ -11,7 +11,7 @@ import { pauseAfterRace, RACE } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, daysOf } from './day-range.ts';
+import { dayCursor, daysFrom } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 import { type ExportObject, exportObjects } from './export-lines.ts';
 
@@ -128,7 +128,7 @@ export const createBackfill =
   ({ store, exportSaga, clock }: BackfillDependencies) =>
   async ({ from, to, cursor }: ExportLedgerInput, invocation: Invocation): Promise<ExportReport> => {
     const today = clock.now().toISOString().slice(0, 10);
-    const { days, within } = daysFrom(daysOf({ from, to }, today), cursor);
+    const { days, within } = daysFrom({ from, to }, today, cursor);
     const done = new Set<string>();
     const report = { written: 0, kept: 0 };
     const isOver = (): boolean =>

@@ -3,6 +3,7 @@ import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
+import { requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -10,7 +11,7 @@ import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
-import { dayCursor, daysFrom, daysOf, entryFrom } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
 import { readEffects } from './read-effects.ts';
@@ -51,15 +52,34 @@ const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: str
   };
 };
 
+interface SagaPlace {
+  /** Where the index goes on. */
+  position: string | undefined;
+  /** How far the first saga from there was answered. */
+  begunSaga?: string;
+  begun: number;
+}
+
+/** The cursor is `<cursor of the index>|<saga>|<entry>`, or only the first of them, where no saga is begun. */
+const placeOf = async (store: SagaStore, cursor: string | undefined): Promise<SagaPlace> => {
+  if (cursor === undefined) return { position: undefined, begun: 0 };
+  const [index = '', begunSaga, begunAt, ...rest] = cursor.split('|');
+  requireGiven(rest.length === 0);
+  const position = index === '' ? undefined : index;
+  if (begunSaga === undefined) {
+    requireGiven(position !== undefined);
+    return { position, begun: 0 };
+  }
+  const head = await store.getHead(begunSaga);
+  return { position, begunSaga, begun: entryFrom(begunAt ?? '', head?.seq ?? 0) };
+};
+
 /**
- * Goes through one saga after another. The cursor is `<cursor of the index>|<saga>|<entry>`: where the
- * index goes on, and how far the first saga from there was answered. If another saga is there (the first
- * may have moved meanwhile), it is answered from its beginning.
+ * Goes through one saga after another. If another saga is where the page begins (the first may have moved meanwhile), it is
+ * answered from its beginning.
  */
 const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
-  const [index = '', begunSaga = '', begunAt = '0'] = cursor?.split('|') ?? [];
-  const begun = entryFrom(begunAt);
-  let position = index === '' ? undefined : index;
+  let { position, begunSaga, begun } = await placeOf(store, cursor);
   do {
     const page = await store.listHeadsByStatus(status, 1, position);
     for (const { sagaId } of page.items) {
@@ -80,7 +100,7 @@ const ofDays = async (
   today: string,
 ): Promise<Told> => {
   const { status } = query;
-  const { days, within } = daysFrom(daysOf(query, today), query.cursor);
+  const { days, within } = daysFrom(query, today, query.cursor);
   let cursor = within;
   let queries = 0;
   for (const day of days) {

@@ -1,6 +1,6 @@
 import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
 import { createPage } from '../../shared/answer-size.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { requireGiven } from '../../shared/cursor.ts';
 import type { AnchorStore } from './anchor.ts';
 
 const MAX_DIGESTS = 1000;
@@ -15,12 +15,12 @@ const read = async (anchors: AnchorStore, one: Omit<StoredAnchor, 'text'>): Prom
  */
 export const createReadAnchors =
   ({ anchors, publicKey }: { anchors: AnchorStore; publicKey: () => Promise<string> }) =>
-  async (day: string, cursor = ''): Promise<{ anchors: AnchorsAnswer; cursor?: string }> => {
+  async (day: string, cursor?: string): Promise<{ anchors: AnchorsAnswer; cursor?: string }> => {
     const [days, names, key] = await Promise.all([anchors.days(), anchors.list(day), publicKey()]);
-    if (cursor !== '' && !names.some(({ name }) => name === cursor)) throw badCursor();
+    if (cursor !== undefined) requireGiven(names.some(({ name }) => name === cursor));
     const page = createPage<StoredAnchor>(MAX_DIGESTS);
     let next: string | undefined;
-    for (const one of names.filter(({ name }) => name > cursor)) {
+    for (const one of names.filter(({ name }) => name > (cursor ?? ''))) {
       if (page.isFull() || !page.add(await read(anchors, one))) {
         next = page.items.at(-1)?.name;
         break;

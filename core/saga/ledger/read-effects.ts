@@ -9,7 +9,7 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, daysOf, entryFrom } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 
 /** Entries that one call reads, more or less: a saga that is begun is read to its end. */
@@ -156,7 +156,7 @@ const ofDays = async (
   query: QueryLedgerInput,
   today: string,
 ): Promise<Told> => {
-  const { days, within } = daysFrom(daysOf(query, today), query.cursor);
+  const { days, within } = daysFrom(query, today, query.cursor);
   let cursor = within;
   for (const day of days) {
     do {

@@ -1,7 +1,7 @@
 /** Lists the locks of open sagas, and who waits for them. */
 import type { LocksAnswer, SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { badCursor, requireGiven, requireNone } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
@@ -49,12 +49,14 @@ const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<L
   return locks;
 };
 
+/** `STATUS`, where the next status begins, or `STATUS PAGE`, inside one. */
 const parseCursor = (cursor: string | undefined): { status: SagaStatus; page?: string } => {
   const [first = 'COMPENSATION_FAILED'] = HOLDING;
   if (cursor === undefined) return { status: first };
-  const [name, page] = cursor.split(' ');
+  const [name, page, ...rest] = cursor.split(' ');
   const status = HOLDING.find((one) => one === name);
   if (status === undefined) throw badCursor();
+  requireGiven(rest.length === 0 && (page !== undefined || status !== first));
   return { status, ...(page === undefined ? {} : { page }) };
 };
 
@@ -63,6 +65,7 @@ export const createListLocks =
   ({ store }: { store: SagaStore }) =>
   async ({ sagaId, limit = DEFAULT_LIMIT, cursor }: ListLocksInput): Promise<LocksAnswer> => {
     if (sagaId !== undefined) {
+      requireNone(cursor);
       const head = await store.getHead(sagaId);
       if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
       return { locks: await locksOf(store, head) };

@@ -1,7 +1,7 @@
 import type { SagaStatus, SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { badCursor } from '../../shared/cursor.ts';
+import { numbered, requireNone } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -46,24 +46,25 @@ const summary = (head: SagaHead): SagaSummary => ({
 
 const SAGAS_AT_ONCE = 8;
 
-const offsetOf = (cursor: string | undefined): number => {
-  if (cursor === undefined) return 0;
-  const [, offset] = /^after-(\d{1,9})$/.exec(cursor) ?? [];
-  if (offset !== undefined) return Number(offset);
-  throw badCursor();
-};
+const PLACE = numbered('after-');
 
-/** In the order of their start, so that a page stays where it is while more are started. */
+/**
+ * In the order of their start. A place is one among all of the session, so that a page stays where it is while more are started,
+ * and while others come into the status or leave it.
+ */
 const listOfSession = async (
   store: SagaStore,
   sessionId: string,
   { status, messageId, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
 ): Promise<SagasAnswer> => {
-  const heads = (await sessionSagas(store, sessionId)).filter(
-    ({ state }) => status === undefined || state.status === status,
+  const all = await sessionSagas(store, sessionId);
+  const from = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: all.length - 1 });
+  const left = all.flatMap((head, at) =>
+    at >= from && (status === undefined || head.state.status === status) ? [{ head, at }] : [],
   );
-  const told = await mapAtOnce(heads, SAGAS_AT_ONCE, async (head) => ({
+  const told = await mapAtOnce(left, SAGAS_AT_ONCE, async ({ head, at }) => ({
     head,
+    at,
     effects: messageId === undefined ? [] : await effectsOfSaga(store, sessionId, head, messageId),
   }));
   const meant = told.filter(
@@ -72,8 +73,8 @@ const listOfSession = async (
       effects.length > 0 ||
       (head.sessionId === sessionId && head.messageId === messageId),
   );
-  const from = offsetOf(cursor);
-  const page = meant.slice(from, from + limit);
+  const page = meant.slice(0, limit);
+  const next = meant[limit];
   const effects =
     messageId === undefined
       ? await mapAtOnce(page, SAGAS_AT_ONCE, ({ head }) => effectsOfSaga(store, sessionId, head, undefined))
@@ -81,7 +82,7 @@ const listOfSession = async (
   return {
     sagas: page.map(({ head }) => summary(head)),
     effects: effects.flat(),
-    ...(from + limit < meant.length ? { cursor: `after-${from + limit}` } : {}),
+    ...(next === undefined ? {} : { cursor: PLACE.write(next.at) }),
   };
 };
 
@@ -101,6 +102,7 @@ export const createListSagas =
         ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
       };
     }
+    requireNone(cursor);
     const sagas: SagaSummary[] = [];
     for (const one of ALL) {
       if (sagas.length >= limit) break;
