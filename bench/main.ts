@@ -1,7 +1,8 @@
 /** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Bundle } from '../cdk/bundle-sizes.ts';
+import { checkoutProblem } from './arguments.ts';
 import { createPlace, type Place } from './place.ts';
 import { measureProfiles, renderProfiles } from './profile.ts';
 import { type Row, renderTable, verdict } from './report.ts';
@@ -90,7 +91,10 @@ const profile = async ({ json, quick }: Options): Promise<void> => {
   console.log(json === true ? JSON.stringify(profiles, null, 2) : renderProfiles(profiles));
 };
 
-const run = async (options: Options): Promise<void> => {
+const run = async (options: Options, command: Command): Promise<void> => {
+  const { only = NAMES, before } = options;
+  if (before !== undefined && !only.includes(coldBenchmark.name))
+    command.error(`error: --before goes with ${coldBenchmark.name}, which --only leaves out`);
   if (options.profile === true) return profile(options);
   const groups = await measure(options, (group) => {
     if (options.json !== true) console.log(renderTable([group]));
@@ -115,12 +119,23 @@ const collect = (value: string, before: string[] | undefined): string[] => {
   return [...(before ?? []), value];
 };
 
+const checkout = (value: string): string => {
+  const problem = checkoutProblem(value);
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return value;
+};
+
 await new Command('bench')
   .description('Measure the budgets: ratios against plain git in the same run.')
   .option('--json', 'print JSON instead of a table')
   .option('--quick', 'small sizes and few repetitions')
-  .option('--profile', 'show where the processor time of a checkpoint, a rollback and a step of a saga goes')
-  .option('--before <checkout>', 'measure cold also of this checkout of an earlier commit, in turn')
+  .addOption(
+    new Option(
+      '--profile',
+      'show where the processor time of a checkpoint, a rollback and a step of a saga goes',
+    ).conflicts(['only', 'before']),
+  )
+  .option('--before <checkout>', 'measure cold also of this checkout of an earlier commit, in turn', checkout)
   .option('--only <name>', `one of ${NAMES.join(', ')}; may be repeated`, collect)
   .action(run)
   .parseAsync();

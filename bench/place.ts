@@ -30,10 +30,10 @@ const REMOVE = { recursive: true, force: true, maxRetries: 5 } as const;
 export const createPlace = async (): Promise<Place> => {
   const top = await mkdtemp(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), 'walkback-bench-'));
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const leave = (signal: (typeof signals)[number]): void => {
-    rmSync(top, REMOVE);
-    process.exit(128 + constants.signals[signal]);
-  };
+  // There may be several places: whichever gets the signal first, all of them go.
+  const remove = (): void => rmSync(top, REMOVE);
+  const leave = (signal: (typeof signals)[number]): never => process.exit(128 + constants.signals[signal]);
+  process.once('exit', remove);
   for (const signal of signals) process.once(signal, leave);
   return {
     directory: async (name) => {
@@ -42,6 +42,7 @@ export const createPlace = async (): Promise<Place> => {
       return made;
     },
     [Symbol.asyncDispose]: async () => {
+      process.off('exit', remove);
       for (const signal of signals) process.off(signal, leave);
       await rm(top, REMOVE);
     },

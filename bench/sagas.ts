@@ -1,9 +1,9 @@
 /** `npm run bench:sagas`: what goes wrong, and what it costs. */
 import { parseArgs } from 'node:util';
 import { readArguments, refuse, wholeNumber } from './arguments.ts';
-import { createPlace } from './place.ts';
+import { createPlace, type Place } from './place.ts';
 import { reportFaults } from './sagas/faults.ts';
-import { measureLoad } from './sagas/load.ts';
+import { type Load, measureLoad } from './sagas/load.ts';
 import { reportBranches, reportContention, reportGrowth, reportTiers } from './sagas/report.ts';
 
 const USAGE = `usage: npm run bench:sagas -- [RUNS] [--only faults|growth|tiers|branches|contention]
@@ -18,39 +18,59 @@ const read = () =>
     options: {
       only: { type: 'string', multiple: true },
       load: { type: 'boolean', default: false },
-      sagas: { type: 'string', default: '1000' },
+      sagas: { type: 'string' },
       minutes: { type: 'string' },
-      'at-once': { type: 'string', multiple: true, default: ['20', '100', '1000'] },
+      'at-once': { type: 'string', multiple: true },
     },
   });
 const count = (text: string): number => wholeNumber(text, USAGE);
 
-const { values, positionals } = readArguments(read, USAGE);
-const runs = count(positionals[0] ?? '2000');
-
-await using place = await createPlace();
-
-const PARTS: Record<string, () => Promise<boolean>> = {
-  faults: () => reportFaults(runs),
+const PARTS: Record<string, (place: Place, runs: number) => Promise<boolean>> = {
+  faults: (_, runs) => reportFaults(runs),
   growth: reportGrowth,
-  tiers: () => reportTiers(place),
-  branches: () => reportBranches(place),
-  contention: () => reportContention(place),
+  tiers: reportTiers,
+  branches: reportBranches,
+  contention: reportContention,
+};
+
+const { values, positionals } = readArguments(read, USAGE);
+const [runsText, ...rest] = positionals;
+if (rest.length > 0) refuse(`too many arguments: ${rest.join(' ')}`, USAGE);
+
+/** Of `--load`, and of the parts: options of the one do not go with the other. */
+const loadOptions = ['sagas', 'at-once', 'minutes'] as const;
+
+const loads = (): Load[] => {
+  if (runsText !== undefined) refuse('RUNS does not go with --load', USAGE);
+  if (values.only !== undefined) refuse('--only does not go with --load', USAGE);
+  const sagas = count(values.sagas ?? '1000');
+  const minutes = values.minutes === undefined ? undefined : count(values.minutes);
+  return (values['at-once'] ?? ['20', '100', '1000']).map((atOnce) => ({
+    sagas,
+    atOnce: count(atOnce),
+    minutes,
+  }));
+};
+
+const parts = () => {
+  for (const name of loadOptions) if (values[name] !== undefined) refuse(`--${name} goes with --load`, USAGE);
+  const runs = count(runsText ?? '2000');
+  return (values.only ?? Object.keys(PARTS)).map((name) => {
+    const part = PARTS[name] ?? refuse(`there is no part ${name}`, USAGE);
+    return { name, run: (place: Place) => part(place, runs) };
+  });
 };
 
 if (values.load) {
-  const sagas = count(values.sagas);
-  const minutes = values.minutes === undefined ? undefined : count(values.minutes);
-  await measureLoad(
-    place,
-    values['at-once'].map((atOnce) => ({ sagas, atOnce: count(atOnce), minutes })),
-  );
+  const wanted = loads();
+  await using place = await createPlace();
+  await measureLoad(place, wanted);
 } else {
-  for (const name of values.only ?? Object.keys(PARTS)) {
-    const part = PARTS[name] ?? refuse(`there is no part ${name}`, USAGE);
-    if (!(await part())) {
-      process.stderr.write(`${name}: over budget\n`);
-      process.exitCode = 1;
-    }
+  const wanted = parts();
+  await using place = await createPlace();
+  for (const { name, run } of wanted) {
+    if (await run(place)) continue;
+    process.stderr.write(`${name}: over budget\n`);
+    process.exitCode = 1;
   }
 }

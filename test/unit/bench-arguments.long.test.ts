@@ -1,0 +1,2 @@
+/** The same tests, with all of their cases. */
+import './bench-arguments.test.ts';
