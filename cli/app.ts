@@ -106,6 +106,11 @@ const signedIn = async (
   return { ...connection, invoke: proving(invoke, login), person: login.name };
 };
 
+/** `serves`: until it is interrupted, which is its end. `body` waits for the signal itself, and puts away what it opened. */
+interface How {
+  serves?: boolean;
+}
+
 /**
  * Connects, runs `body`, closes whatever happens, also when the command is interrupted, and only then shows the
  * answer: nobody waits for the cloud while a person reads.
@@ -114,6 +119,7 @@ export const withConnection = async (
   app: App,
   command: Command,
   body: (run: Run) => Promise<Answer>,
+  { serves = false }: How = {},
 ): Promise<void> => {
   const options = command.optsWithGlobals<GlobalOptions>();
   const json = options.json === true;
@@ -143,7 +149,7 @@ export const withConnection = async (
   };
   let answer: Answer;
   try {
-    answer = await untilInterrupted(app.signal, start);
+    answer = serves ? await start() : await untilInterrupted(app.signal, start);
   } catch (error) {
     if (underway === undefined || !isInterruption(error)) throw error;
     throw new CliError('Interrupted', underway.message, { hint: underway.hint, cause: error });

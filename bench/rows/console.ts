@@ -72,7 +72,8 @@ const startConsole = async ({ work, env }: ConsoleStage) => {
     },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM');
-      await once(child, 'exit');
+      const [code]: unknown[] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`The console ended with ${String(code)}.`);
     },
   };
 };

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
-import { withConnection } from '../app.ts';
+import { type Answer, type App, type Run, withConnection } from '../app.ts';
 import type { Define } from '../commands.ts';
-import { describeFailure } from '../failure.ts';
+import { describeFailure, isInterruption } from '../failure.ts';
 import { parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 
@@ -22,6 +22,38 @@ interface Options {
   by?: string;
 }
 
+const serve = async ({ signal }: App, run: Run, options: Options): Promise<Answer> => {
+  const { createConsole } = await import('../../console/app.ts');
+  const { listenPages } = await import('../../local/listen.ts');
+  const token = randomBytes(32).toString('base64url');
+  const name = run.person ?? operatorOf(run.terminal, options.by);
+  let origin = '';
+  const pages = createConsole({
+    ask: (called, input) => run.invoke(`walkback-${called}`, input),
+    failureOf: describeFailure,
+    viewer: { name, isVerified: run.person !== undefined },
+    by: name,
+    token,
+    origin: () => origin,
+  });
+  const endpoint = await listenPages(pages, options.port);
+  origin = endpoint.url;
+  const url = `${origin}/enter?token=${token}`;
+  run.terminal.stdout.write(
+    run.json
+      ? `${JSON.stringify({ url })}\n`
+      : `Open ${url}\nThe link works once. Ctrl-C ends the console.\n`,
+  );
+  try {
+    if (!signal.aborted) await once(signal, 'abort');
+    // Only an interrupt is its end; a mistake in the program is one.
+    if (!isInterruption(signal.reason)) throw signal.reason;
+  } finally {
+    await endpoint.close();
+  }
+  return { value: { url, ended: true }, text: () => 'The console ended.\n' };
+};
+
 export const defineConsole: Define = (command, app) => {
   command
     .description('Serve the console on this machine, until it is interrupted.')
@@ -33,34 +65,6 @@ export const defineConsole: Define = (command, app) => {
     .option('--by <who>', 'who acts, when nobody is signed in (default: you)')
     .addHelpText('after', EXAMPLES)
     .action((options: Options, own) =>
-      withConnection(app, own, async (run) => {
-        const { createConsole } = await import('../../console/app.ts');
-        const { listenPages } = await import('../../local/listen.ts');
-        const token = randomBytes(32).toString('base64url');
-        const name = run.person ?? operatorOf(run.terminal, options.by);
-        let origin = '';
-        const pages = createConsole({
-          ask: (called, input) => run.invoke(`walkback-${called}`, input),
-          failureOf: describeFailure,
-          viewer: { name, isVerified: run.person !== undefined },
-          by: name,
-          token,
-          origin: () => origin,
-        });
-        const endpoint = await listenPages(pages, options.port);
-        origin = endpoint.url;
-        const url = `${origin}/enter?token=${token}`;
-        run.terminal.stdout.write(
-          run.json
-            ? `${JSON.stringify({ url })}\n`
-            : `Open ${url}\nThe link works once. Ctrl-C ends the console.\n`,
-        );
-        try {
-          if (!app.signal.aborted) await once(app.signal, 'abort');
-        } finally {
-          await endpoint.close();
-        }
-        return { value: { url, ended: true }, text: () => 'The console ended.\n' };
-      }),
+      withConnection(app, own, (run) => serve(app, run, options), { serves: true }),
     );
 };
