@@ -9,7 +9,7 @@ import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { endOf, stopServer } from '../mcp/behind.ts';
 import type { McpPlace } from '../mcp/sessions.ts';
-import { parseDirectory, parseId } from '../options.ts';
+import { collectTexts, parseDirectory, parseId } from '../options.ts';
 
 const EXAMPLES = `
 Examples:
@@ -108,11 +108,10 @@ export const defineMcp = (mcp: Command, app: App): void => {
       'directory that holds the repositories (default: the current one)',
       parseDirectory,
     )
-    .option(
-      '--reads <name>',
-      'a tool of that server that changes nothing; may be repeated',
-      (name: string, names: string[]) => [...names, name],
-      [],
+    .addOption(
+      new Option('--reads <name>', 'a tool of that server that changes nothing; may be repeated')
+        .argParser(collectTexts)
+        .default([], 'none'),
     )
     .addOption(
       new Option(

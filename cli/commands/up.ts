@@ -6,7 +6,7 @@ import type { NotifyOptions } from '../../local/events/notify.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import type { HookService } from '../hooks/service.ts';
-import { parseWholeNumber } from '../options.ts';
+import { collectTexts, parseWholeNumber } from '../options.ts';
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
 import { endWhenStuck } from '../target/stuck.ts';
@@ -140,11 +140,13 @@ export const defineUp = (up: Command, app: App): void => {
       'first port; the endpoints take this and the following ones',
       parseWholeNumber(1, 65_000),
     )
-    .option(
-      '--functions <path>',
-      'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
-      (path: string, paths: string[]) => [...paths, path],
-      [],
+    .addOption(
+      new Option(
+        '--functions <path>',
+        'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
+      )
+        .argParser(collectTexts)
+        .default([], 'none'),
     )
     .option(
       '--notify <url>',

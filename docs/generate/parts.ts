@@ -4,6 +4,7 @@ import { EXIT_CODES } from '../../contract/exit-codes.ts';
 import { FUNCTION_ROWS, type NamedRow } from '../../contract/functions.ts';
 import { templates } from '../../tools/templates/catalog.ts';
 import { clientReference, errorReference } from './api.ts';
+import { commandOptions } from './commands.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { code, table } from './markdown.ts';
 import { templateReference } from './templates.ts';
@@ -91,6 +92,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'internal-functions': internalFunctions,
   errors: errorTable,
   'exit-codes': exitCodeTable,
+  'command-options': commandOptions,
   templates: () => templateReference(templates),
   'client-reference': clientReference,
   'error-reference': errorReference,

@@ -44,8 +44,10 @@ test('help reaches the commands of a command', async () => {
   });
 });
 
-/** What the page about the command has between back ticks, without the name of the program. */
-const page = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+/** What people wrote on the page about the command between back ticks, without the name of the program. */
+const [page = ''] = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8').split(
+  '<!-- generated: command-options',
+);
 const code = [...page.matchAll(/`(?:npx )?(?:walkback )?([^`\n]+)`/g)].map(([, span = '']) => `${span} `);
 
 const completed = async (...words: string[]): Promise<string[]> => {
