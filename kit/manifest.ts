@@ -3,7 +3,13 @@
  * apart.
  */
 import * as z from 'zod';
-import type { CompensationRetry, JsonSchema, RetryPolicy, ToolManifest } from '../core/saga/model/tool.ts';
+import {
+  type CompensationRetry,
+  DEFAULT_TIMEOUT_SECONDS,
+  type JsonSchema,
+  type RetryPolicy,
+  type ToolManifest,
+} from '../core/saga/model/tool.ts';
 import { HTTP_TOOL_FUNCTION } from '../core/saga/tools/http-endpoint.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -23,7 +29,6 @@ const DEFAULT_COMPENSATION_RETRY: CompensationRetry = {
   delayedAfterSeconds: 300,
   giveUpAfterSeconds: 12 * 3600,
 };
-const DEFAULT_TIMEOUT_SECONDS = 30;
 
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });

@@ -139,9 +139,34 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
 
     test.each([
       ['ends before the state that waits for the longer call', 34, []],
-      ['ends before the deadline', 20, [expect.stringContaining('before the deadline of 30 s')]],
+      [
+        'ends before the deadline',
+        20,
+        [
+          `tool pay@1: its function fn ends after 20 s, before the deadline of its compensator undo_pay (30 s, the default: give it a timeoutSeconds of its own): a call that takes longer ends in doubt.`,
+        ],
+      ],
     ])('that %s is taken', async (_, seconds, warnings) => {
       await expect(put(endingAfter(seconds), pay).answer).resolves.toMatchObject({ warnings });
+    });
+
+    test.each([
+      ['its call', 40, 20, 'its call (40 s)'],
+      ['its call, the default', 30, 20, 'its call (30 s, the default: give it a timeoutSeconds of its own)'],
+      ['its compensator', 10, 25, 'its compensator undo_pay (25 s)'],
+    ])('the longest deadline is that of %s', async (_, forward, back, words) => {
+      const { compensation } = pay;
+      if (compensation === undefined) throw new Error('it has one');
+      const one = {
+        ...pay,
+        timeoutSeconds: forward,
+        compensation: { ...compensation, timeoutSeconds: back },
+      };
+      const { warnings } = await put(endingAfter(5), one).answer;
+      expect(warnings).toEqual([expect.stringContaining(`before the deadline of ${words}: a call`)]);
+      const missing = await put({ look: async () => ({ state: 'missing' }) }, one).answer;
+      expect(missing.warnings).toEqual([expect.stringContaining(`the deadline of ${words} and 5 s`)]);
+      await expect(put(endingAfter(100), one).answer).rejects.toThrow(`the deadline of ${words} and 5 s`);
     });
 
     test.each([

@@ -3,6 +3,7 @@
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
 import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
 import { progressChildren, undoChildren } from './decide-children.ts';
@@ -60,7 +61,7 @@ const undoStarted = (
   direction: 'undo',
   status: 'started',
   ...attemptFact(around.sagaId, step, epoch, 'undo', attempt),
-  deadlineMs: around.nowMs + (step.compensation?.timeoutSeconds ?? 30) * 1000,
+  deadlineMs: around.nowMs + (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
 });
 
 /**

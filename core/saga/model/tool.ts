@@ -1,5 +1,8 @@
 /** Tools of the catalog: what a tool does to the world, and how it is called, retried and taken back. */
 
+/** Of a call and of a compensator that say nothing else. */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
 export type JsonSchema = { [name: string]: unknown };
 
 /**

@@ -3,16 +3,22 @@
  * (S3).
  */
 import { WalkbackError } from '../../shared/errors.ts';
-import type { ToolManifest } from '../model/tool.ts';
+import { DEFAULT_TIMEOUT_SECONDS, type ToolManifest } from '../model/tool.ts';
 import type { ServingFunction, ToolFunctions } from '../ports.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
 /**
  * One function serves the call and the compensator, so it needs the time of the longer one. The kit ends a
- * call at its own deadline.
+ * call at its own deadline. `told`: whose it is, so that who reads a number that they did not write knows where it is from.
  */
-const longestDeadline = ({ timeoutSeconds, compensation }: ToolManifest): number =>
-  Math.max(timeoutSeconds, compensation?.timeoutSeconds ?? 0);
+const longestDeadline = ({ timeoutSeconds, compensation }: ToolManifest) => {
+  const isUndo = compensation !== undefined && compensation.timeoutSeconds > timeoutSeconds;
+  const seconds = isUndo ? compensation.timeoutSeconds : timeoutSeconds;
+  const whose = isUndo ? `its compensator ${compensation.name}` : 'its call';
+  const advice =
+    seconds === DEFAULT_TIMEOUT_SECONDS ? ', the default: give it a timeoutSeconds of its own' : '';
+  return { seconds, told: `the deadline of ${whose} (${seconds} s${advice})` };
+};
 
 const refuse = (tool: ToolManifest, message: string): never => {
   throw new WalkbackError('CatalogRefused', `tool ${tool.name}@${tool.version}: ${message}`);
@@ -20,11 +26,12 @@ const refuse = (tool: ToolManifest, message: string): never => {
 
 const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefined => {
   const deadline = longestDeadline(tool);
-  const limit = deadline + ENGINE_SLACK_SECONDS;
+  const limit = deadline.seconds + ENGINE_SLACK_SECONDS;
+  const limited = `${limit} s, ${deadline.told} and ${ENGINE_SLACK_SECONDS} s`;
   const called = `tool ${tool.name}@${tool.version}: its function ${tool.functionName}`;
   switch (seen.state) {
     case 'missing':
-      return `${called} is not there yet; deploy it with a timeout shorter than ${limit} s, and store this again to check it.`;
+      return `${called} is not there yet; deploy it with a timeout shorter than ${limited}, and store this again to check it.`;
     case 'hidden':
       return `${called} may not be looked at, nor be called by sagas: name it to the stack (addTool, toolFunctions).`;
     case 'there':
@@ -32,11 +39,11 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
       if (seen.timeoutSeconds >= limit && tool.effect !== 'read') {
         refuse(
           tool,
-          `function-timeout: its function ${tool.functionName} may run ${seen.timeoutSeconds} s, which must be less than ${limit} s (the longest deadline, ${deadline} s, and ${ENGINE_SLACK_SECONDS} s); a call that runs on could act after it was undone`,
+          `function-timeout: its function ${tool.functionName} may run ${seen.timeoutSeconds} s, which must be less than ${limited}; a call that runs on could act after it was undone`,
         );
       }
-      if (seen.timeoutSeconds >= deadline) return undefined;
-      return `${called} ends after ${seen.timeoutSeconds} s, before the deadline of ${deadline} s: a call that takes longer ends in doubt.`;
+      if (seen.timeoutSeconds >= deadline.seconds) return undefined;
+      return `${called} ends after ${seen.timeoutSeconds} s, before ${deadline.told}: a call that takes longer ends in doubt.`;
   }
 };
 
