@@ -1,8 +1,10 @@
 /** The embedded cloud for a run, and sessions in it, driven as a customer drives them: through the Lambda endpoint. */
+
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { Sandbox } from 'e2b';
 import * as z from 'zod';
+import { HOUR_MS } from '../contract/times.ts';
 import { startCloud } from '../local/cloud.ts';
 import { startCountingProxy } from './counting-proxy.ts';
 
@@ -51,7 +53,7 @@ export interface BenchCloud {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const SANDBOX_TIMEOUT_MS = 3_600_000;
+const SANDBOX_TIMEOUT_MS = HOUR_MS;
 
 export const startBenchCloud = async (dataDir: string): Promise<BenchCloud> => {
   await using starting = new AsyncDisposableStack();

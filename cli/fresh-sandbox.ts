@@ -1,5 +1,7 @@
 /** What commands that make a sandbox have in common: how it is made, how long it lives, and where it is. */
+
 import type { Command } from 'commander';
+import { DAY_MS, DAY_SECONDS } from '../contract/times.ts';
 import type { Run } from './app.ts';
 import { parseId, parseWholeNumber } from './options.ts';
 import { placeOf } from './sandboxes.ts';
@@ -12,7 +14,7 @@ export interface FreshSandboxOptions {
 }
 
 /** On this machine a sandbox costs nothing but disk, so it lives as long as one can. */
-const LONGEST_MS = 86_400_000;
+const LONGEST_MS = DAY_MS;
 
 export const withFreshSandbox = (command: Command): Command =>
   command
@@ -21,7 +23,7 @@ export const withFreshSandbox = (command: Command): Command =>
     .option(
       '--timeout <seconds>',
       'how long the sandbox lives (default: 1 h, locally 24 h)',
-      parseWholeNumber(10, 86_400),
+      parseWholeNumber(10, DAY_SECONDS),
     );
 
 const lifetimeMs = (run: Run, timeout: number | undefined): number | undefined => {

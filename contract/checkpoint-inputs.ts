@@ -2,6 +2,7 @@
  * The inputs of the checkpoint functions. They are strict: an unknown field is refused, and the message
  * names it (C10).
  */
+
 import * as z from 'zod';
 import {
   absolutePath,
@@ -18,13 +19,14 @@ import {
 import { askerIfPerson } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { GIB } from './sizes.ts';
+import { DAY_MS } from './times.ts';
 
 const limit = z.int().min(1).max(200).optional();
 
 const sandboxLife = z
   .int()
   .min(10_000)
-  .max(86_400_000)
+  .max(DAY_MS)
   .optional()
   .describe('life of the new sandbox; default 1 hour');
 

@@ -2,7 +2,9 @@
  * Generates the catalog entry of a tool. One bundle holds every schema, so code and catalog cannot drift
  * apart.
  */
+
 import * as z from 'zod';
+import { HOUR_SECONDS } from '../contract/times.ts';
 import {
   type CompensationRetry,
   DEFAULT_TIMEOUT_SECONDS,
@@ -27,7 +29,7 @@ const DEFAULT_COMPENSATION_RETRY: CompensationRetry = {
   maxBackoffSeconds: 300,
   jitter: 0.5,
   delayedAfterSeconds: 300,
-  giveUpAfterSeconds: 12 * 3600,
+  giveUpAfterSeconds: 12 * HOUR_SECONDS,
 };
 
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {

@@ -1,5 +1,7 @@
 /** The resources of the template for the embedded cloud, as data with local names. Pure. */
+
 import * as z from 'zod';
+import { HOUR_MS, MINUTE_MS } from '../contract/times.ts';
 import { WalkbackError } from '../core/shared/errors.ts';
 import { planRoutes, type RoutePlan } from './gateway/plan-routes.ts';
 import { createResolver, type Resolver } from './resolve.ts';
@@ -171,9 +173,6 @@ const planMachine = (logicalId: string, resource: Resource, resolver: Resolver):
     substitutions: properties.DefinitionSubstitutions,
   };
 };
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Objects written to such a bucket are locked automatically. */
 const lockSchema = z.object({

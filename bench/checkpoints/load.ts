@@ -1,7 +1,9 @@
 /** Thousands of checkpoints of many sessions on the embedded cloud: how many in a second, how long each takes, what the cloud keeps. */
+
 import { join } from 'node:path';
 import { Sandbox } from 'e2b';
 import * as z from 'zod';
+import { HOUR_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { type CloudProcess, startCloudProcess, type Usage } from '../cloud-process.ts';
 import { megabytes, quantile, rate, seconds } from '../numbers.ts';
@@ -19,7 +21,7 @@ export interface Load {
 
 const PROJECTS_ROOT = '/home/user/work';
 const FILES = 50;
-const SANDBOX_TIMEOUT_MS = 3_600_000;
+const SANDBOX_TIMEOUT_MS = HOUR_MS;
 const EVERY = 1_000;
 const FIRST = 100;
 const PAGE = 200;

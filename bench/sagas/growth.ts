@@ -8,6 +8,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { EffectKind, ToolManifest } from '../../core/saga/model/tool.ts';
 import { sagaMachine } from '../../kit/testing/saga-machine.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
@@ -43,7 +44,7 @@ const tool = (name: string, effect: EffectKind): ToolManifest => ({
   functionName: 'tools',
   timeoutSeconds: 10,
   retry: RETRY,
-  idempotencyWindowSeconds: 86_400,
+  idempotencyWindowSeconds: DAY_SECONDS,
   replaysErrors: false,
   probe: false,
   ...(effect === 'compensatable' ? { compensation: { name: 'undo', timeoutSeconds: 10, retry: RETRY } } : {}),

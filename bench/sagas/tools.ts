@@ -1,7 +1,9 @@
 /** The tools that sagas of the benchmarks call, served by the embedded cloud as the function `tools`. */
+
 import { setTimeout as work } from 'node:timers/promises';
 import * as z from 'zod';
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
@@ -15,7 +17,7 @@ const shared = {
   input,
   output,
   timeoutSeconds: 10,
-  idempotencyWindowSeconds: 86_400,
+  idempotencyWindowSeconds: DAY_SECONDS,
   resourceKey: 'resource',
   execute: async ({ workMs }: z.output<typeof input>) => {
     if (workMs > 0) await work(workMs);

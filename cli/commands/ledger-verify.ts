@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { DAY_MS } from '../../contract/times.ts';
 import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
 import type { CheckedDay, DigestFinding } from '../../core/saga/ledger/check-digests.ts';
@@ -13,7 +14,6 @@ import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 
 const SHOWN = 50;
-const DAY_MS = 86_400_000;
 /** A saga waits for a person for 20 days at a time: how far behind its last entry a cut tail is looked for. */
 const DAYS_BEHIND = 35;
 

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -145,7 +146,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('--guidance <text>', 'what is told for the way on')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
-    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, 86_400), 600)
+    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')

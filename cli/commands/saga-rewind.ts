@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { SagaRewind } from '../../contract/rewind.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -97,7 +98,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('--plan <json>', 'other steps to go on with: JSON or @FILE')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
-    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, 86_400), 600)
+    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Observation } from '../../contract/saga-answers.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { isAtRest, watchFailure } from '../ending.ts';
@@ -51,7 +52,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .description(
       'wait until the saga ends or needs somebody, then show it; fails when a compensation failed, or time is over',
     )
-    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(1, 86_400), 600)
+    .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(1, DAY_SECONDS), 600)
     .action((sagaId: string, options: { timeout: number }, command: Command) =>
       withConnection(app, command, async (run) => {
         const seen = await run.progress('Waiting for the saga', () => watch(run, sagaId, options.timeout));

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -54,7 +55,11 @@ export const addSagaStart = (parent: Command, app: App): void => {
       'a short plan: call its tools at once; the machine takes over what that does not settle',
     )
     .option('--interactive', 'without a plan: steps are submitted one by one (saga submit)')
-    .option('--idle <seconds>', 'interactive: wait this long for a step', parseWholeNumber(60, 30 * 86_400))
+    .option(
+      '--idle <seconds>',
+      'interactive: wait this long for a step',
+      parseWholeNumber(60, 30 * DAY_SECONDS),
+    )
     .addOption(
       new Option('--on-idle <what>', 'interactive: then take everything back, or ask people')
         .choices(['unwind', 'ask'])

@@ -1,8 +1,7 @@
 import type { E2B } from 'e2b';
+import { HOUR_MS } from '../../contract/times.ts';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
-
-const HOUR_MS = 3_600_000;
 
 export interface E2bSettings {
   apiKey: string;

@@ -1,3 +1,4 @@
+import { DAY_SECONDS, HOUR_SECONDS } from '../../contract/times.ts';
 import { characters, visibleLength } from './columns.ts';
 
 /**
@@ -99,13 +100,13 @@ export const formatTime = (iso: string, now: Date): string => {
 /** What was set, `24 h`, `90 min`, `10 s`: the largest unit that stays whole. */
 export const formatDuration = (ms: number): string => {
   const seconds = Math.round(ms / 1000);
-  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  if (seconds % HOUR_SECONDS === 0) return `${seconds / HOUR_SECONDS} h`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 };
 
 const SPANS = [
-  ['days', 86_400],
-  ['h', 3600],
+  ['days', DAY_SECONDS],
+  ['h', HOUR_SECONDS],
   ['min', 60],
   ['s', 1],
 ] as const;

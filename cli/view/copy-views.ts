@@ -1,11 +1,9 @@
 import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
+import { HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, plural, printableLine } from '../terminal/text.ts';
 
 type Copy = ListedCopy & { directory?: string };
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** `12 s`, `7 min`, `3 h`: rounded down, as people say an age. */
 export const ageOf = (startedAt: string, now: Date): string => {

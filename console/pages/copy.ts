@@ -1,10 +1,10 @@
 /** Rebuilds a point of a session in a fresh sandbox, to look at. */
+
 import { html } from 'hono/html';
+import { HOUR_MS } from '../../contract/times.ts';
 import type { Act } from '../context.ts';
 import { facts, link, list, path, query, shown, table } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
-
-const HOUR_MS = 3_600_000;
 
 export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' } }) => {
   const { message, checkpoint, request = '' } = fields;

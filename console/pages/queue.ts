@@ -1,7 +1,9 @@
 /** Everything that waits for a person: approvals, and compensations that failed. */
+
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
+import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
@@ -10,8 +12,6 @@ import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time
 
 const MOST = 25;
 const AT_ONCE = 4;
-
-const MINUTE_MS = 60_000;
 
 /** `3 min`, `5 h`, `2 days`: how long something waits, or has left. */
 const span = (ms: number): string => {

@@ -3,11 +3,13 @@
  * began with, for ten minutes, and who is signed in, until the token is over or they sign out. Both are sealed, so no
  * page and no script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
  */
+
 import { randomBytes } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import * as z from 'zod';
+import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { PersonCalls } from '../../core/people/call-as.ts';
 import type { Begun, SignIn } from '../../core/people/sign-in.ts';
 import type { SignOuts } from '../../core/people/sign-outs.ts';
@@ -24,7 +26,7 @@ const BEGUN = '__Host-walkback-sign-in';
 
 const BEGUN_SECONDS = 600;
 /** A working day, when the token lasts longer. */
-const LONGEST_SECONDS = 8 * 3600;
+const LONGEST_SECONDS = 8 * HOUR_SECONDS;
 /** What browsers keep of one cookie, name and attributes too. */
 const MAX_COOKIE_BYTES = 3_900;
 

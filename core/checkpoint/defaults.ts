@@ -1,4 +1,5 @@
 import { MIB } from '../../contract/sizes.ts';
+import { HOUR_MS } from '../../contract/times.ts';
 
 export const DEFAULTS = {
   maxFileBytes: 256 * MIB,
@@ -8,5 +9,5 @@ export const DEFAULTS = {
   maxInlineBytes: 8 * MIB,
   timelineLimit: 50,
   /** Life of a rehydrated sandbox unless the caller says otherwise. */
-  sandboxTimeoutMs: 3_600_000,
+  sandboxTimeoutMs: HOUR_MS,
 } as const;

@@ -2,8 +2,10 @@
  * An agent that decides as it goes, as a script: it submits one step after the other, is told what became of each, and closes
  * its saga. Calls that die are made again, as a backend does.
  */
+
 import type { JsonObject } from '../../contract/json.ts';
 import type { StepAnswer } from '../../contract/saga-answers.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { Crash, type sagaMachine } from './saga-machine.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -37,7 +39,7 @@ export const rejectedSteps = ({ submit }: InteractiveScript): string[] =>
 type Machine = ReturnType<typeof sagaMachine>;
 
 /** No clock of the saga runs out while calls time out, again and again. */
-const IDLE_SECONDS = 30 * 86_400;
+const IDLE_SECONDS = 30 * DAY_SECONDS;
 const PATIENCE = 60;
 const LOOK_EVERY_MS = 60_000;
 

@@ -1,6 +1,8 @@
 /** E2B's REST API: the life of sandboxes. Errors carry the status in the body too, which is what the SDK reads. */
+
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { tellFault } from '../tell-fault.ts';
 import { listSandboxes, parseListQuery } from './list.ts';
 import type { Registry, Sandbox } from './registry.ts';
@@ -8,7 +10,7 @@ import { MountError } from './rootfs.ts';
 
 /** New enough for octet-stream uploads and file metadata. */
 const ENVD_VERSION = '0.9.1';
-const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
+const MAX_TIMEOUT_SECONDS = DAY_SECONDS;
 /** What a sandbox that never ends answers as its end. */
 const NEVER = '9999-12-31T23:59:59.000Z';
 

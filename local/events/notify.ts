@@ -3,10 +3,12 @@
  * it. Owns `notified.json`: the last record of the journal that needs no sending any more. A receiver may get one twice (its id is
  * the same then), and misses none that was kept.
  */
+
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { NOTICE_EVENTS, NOTICE_ID_MEMBER, NOTICE_SOURCE } from '../../contract/notices.ts';
+import { DAY_MS } from '../../contract/times.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
 import { readJson, writePrivately } from '../private-file.ts';
@@ -16,7 +18,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 const PATIENCE_MS = 5_000;
 /** EventBridge gives up after a day. */
-const GIVE_UP_MS = 86_400_000;
+const GIVE_UP_MS = DAY_MS;
 
 export interface NotifyOptions {
   url: string;

@@ -1,6 +1,8 @@
 /** The tokens of the local issuer. */
+
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { TokenKey } from './keys.ts';
 
 /** A name that reaches nobody else's machine (RFC 6761), the same whatever the port. */
@@ -9,7 +11,7 @@ export const LOCAL_AUDIENCE = 'walkback';
 export const LOCAL_SCOPE = 'walkback/act';
 export const LOCAL_GROUP_PREFIX = 'walkback-';
 
-export const TOKEN_SECONDS = 8 * 3600;
+export const TOKEN_SECONDS = 8 * HOUR_SECONDS;
 
 interface Asked {
   login_hint: string;

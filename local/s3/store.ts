@@ -5,12 +5,14 @@
  * and a crash leaves at most a file in `tmp`, which the next start removes. File names are hashes, so no key can
  * leave the directory and keys differing only in case stay apart on any file system.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { DAY_MS } from '../../contract/times.ts';
 import { readJson, writePrivately } from '../private-file.ts';
 import { S3Error } from './errors.ts';
 
@@ -219,7 +221,7 @@ export const openObjectStore = async (dataDir: string) => {
       try {
         const days = (await lockOf(bucket))?.days;
         const until =
-          days === undefined ? {} : { retainUntil: new Date(Date.now() + days * 86_400_000).toISOString() };
+          days === undefined ? {} : { retainUntil: new Date(Date.now() + days * DAY_MS).toISOString() };
         const info = await writeObjectFile(unfinished, body, (size) => ({ ...until, ...describe(size) }));
         if (write.deletedMeanwhile)
           throw new S3Error(

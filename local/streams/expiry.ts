@@ -1,10 +1,12 @@
 /** Deletes expired items, which dynoxide does not do by itself. The stream reports them like any other removal. */
+
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { TablePlan } from '../plan.ts';
 
 /** Answers how many items went. An item whose time was prolonged meanwhile stays. */
@@ -20,7 +22,7 @@ export const deleteExpired = async (
     ExpressionAttributeValues: {
       ':now': { N: String(Math.floor(now.getTime() / 1000)) },
       // DynamoDB leaves items alone that expired more than five years ago.
-      ':past': { N: String(Math.floor(now.getTime() / 1000) - 5 * 365 * 24 * 3_600) },
+      ':past': { N: String(Math.floor(now.getTime() / 1000) - 5 * 365 * DAY_SECONDS) },
     },
   };
   const expired = '#ttl BETWEEN :past AND :now';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { id } from '../../contract/fields.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { commitments } from '../../contract/workspace-inputs.ts';
 import { assignmentFields } from './assignment.ts';
 import { defineTemplate } from './define-template.ts';
 
 const MOST_SUBTASKS = 40;
-const DAY_SECONDS = 86_400;
 
 const FORKED = `( $from := {"sessionId": input.sessionId, "checkpointId": steps.begin.result.checkpointId};
   $map(input.subtasks, function($one) { $merge([$one, $from]) }) )`;

@@ -1,7 +1,8 @@
 /** One round of work of an agent: it works, what it left is recorded, and verified. A round that fails is taken back whole. */
+import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Plan, ToolPlanStep } from '../../core/saga/model/plan.ts';
 
-const WEEK_SECONDS = 7 * 86_400;
+const WEEK_SECONDS = 7 * DAY_SECONDS;
 const ASK =
   'The commitments were not kept in the rounds that the agent had. Approve: it has one more. Reject: the assignment is given up.';
 

@@ -7,7 +7,7 @@ import { REVIEW_BY } from '../review-date.ts';
 import { APPLY_KEY } from './checkpoints.ts';
 import { createTakeBack, requestAt } from './take-back-changesets.ts';
 import { isGone } from './taking-back.ts';
-import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
+import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, type Uses } from './uses.ts';
 
 /** Of one step. */
@@ -93,7 +93,7 @@ export const applyChangeset = (uses: Uses): Tool => {
     description: 'Merges workspaces into a session, all repositories or none. Undone by revert_changeset.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,
-    idempotencyWindowSeconds: DAY_SECONDS,
+    idempotencyWindowSeconds: KNOWN_SECONDS,
     resourceKey: APPLY_KEY,
     exclusive: true,
     input,

@@ -6,7 +6,7 @@ import { findTarget } from '../../core/checkpoint/timeline/targets.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
 import { isGone, keptIn, orPerson } from './taking-back.ts';
-import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
+import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
 /** Of all sagas of a project, one at a time applies work: its key stands for the project, which locks belong to anyway. */
@@ -80,7 +80,7 @@ export const beginWork = (uses: Uses): Tool =>
     description: 'Takes a checkpoint that work in a workspace begins at. Undone by take_back_work.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,
-    idempotencyWindowSeconds: DAY_SECONDS,
+    idempotencyWindowSeconds: KNOWN_SECONDS,
     resourceKey: "'workspace ' & sessionId",
     input: z.strictObject({ sessionId }),
     output,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { id } from '../../contract/fields.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
-import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
+import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { refusing, type Uses } from './uses.ts';
 
 /**
@@ -17,7 +17,7 @@ export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
     description: 'Ends a workspace and kills its sandbox. Its checkpoints stay for their time.',
     effect: 'partial',
     timeoutSeconds: TIMEOUT_SECONDS,
-    idempotencyWindowSeconds: DAY_SECONDS,
+    idempotencyWindowSeconds: KNOWN_SECONDS,
     input: z.strictObject({ sessionId: id.describe('the fork') }),
     output: z.object({ sessionId: z.string() }),
     externalRef: ({ sessionId }) => sessionId,

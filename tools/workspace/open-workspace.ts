@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { checkpointId, id, template } from '../../contract/fields.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { forkIds } from '../../core/checkpoint/merge/fork-session.ts';
 import { rehydrateTags } from '../../core/checkpoint/rehydrate/rehydrate-tags.ts';
 import { killSandboxes } from '../../core/checkpoint/workspace/kill-sandboxes.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
-import { DAY_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
+import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
 /** A result is at most 32 KiB. */
@@ -20,13 +21,13 @@ export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
     description: 'Begins a fork of a session in a sandbox of its own. Undone by discard_workspace.',
     effect: 'compensatable',
     timeoutSeconds: TIMEOUT_SECONDS,
-    idempotencyWindowSeconds: DAY_SECONDS,
+    idempotencyWindowSeconds: KNOWN_SECONDS,
     input: z.strictObject({
       sessionId: id.describe('the source'),
       checkpointId: checkpointId.optional().describe('default: where the source stands'),
       template: template.optional(),
       guidance: z.string().min(1).max(4096).optional().describe('what it is for'),
-      lifeSeconds: z.int().min(60).max(86_400).optional().describe('of its sandbox; default 1 hour'),
+      lifeSeconds: z.int().min(60).max(DAY_SECONDS).optional().describe('of its sandbox; default 1 hour'),
     }),
     output: z.object({
       sessionId: z.string(),

@@ -1,5 +1,7 @@
 /** Tombstones of compensated effects, and claims of calls, in the Sagas table. They outlive every key a provider remembers. */
+
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DAY_SECONDS } from '../../../contract/times.ts';
 import type { Tombstones } from '../../../core/saga/ports.ts';
 import { isNew } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
@@ -7,9 +9,9 @@ import { createTable } from '../table.ts';
 import { transact } from '../table-writes.ts';
 import { BUSY, claimKey, tombstoneKey } from './saga-items.ts';
 
-const LIFETIME_SECONDS = 2 * 366 * 24 * 3600;
+const LIFETIME_SECONDS = 2 * 366 * DAY_SECONDS;
 /** Later, the call is refused by the deadline of its attempt, which is at most 15 minutes. */
-const CLAIM_SECONDS = 7 * 24 * 3600;
+const CLAIM_SECONDS = 7 * DAY_SECONDS;
 
 export const createTombstones = (options: {
   sagasTable: string;

@@ -3,6 +3,7 @@
  * stored: a merge that was rolled back is not there any more, and a merged fork goes on from its own head.
  * Pure.
  */
+import { HOUR_MS } from '../../../contract/times.ts';
 import type { CheckpointRef } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
 
@@ -14,7 +15,7 @@ export type Timelines = ReadonlyMap<
 const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
 
 /** Clocks of functions differ, but not by so much. */
-const CLOCKS_MS = 3_600_000;
+const CLOCKS_MS = HOUR_MS;
 
 /**
  * Which checkpoints each one's state came from. One that is younger than what came from it is another one: the session was

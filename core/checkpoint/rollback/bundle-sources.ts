@@ -2,7 +2,9 @@
  * Finds the bundles that a restore must bring into a sandbox. Every one is known to exist before anything
  * is written.
  */
+
 import pLimit from 'p-limit';
+import { HOUR_SECONDS } from '../../../contract/times.ts';
 import { BUNDLE_LIMITS, type BundleLimits } from '../capture/limits.ts';
 import type { RepositoryState } from '../model.ts';
 import type { BundleSource } from '../ports/restore.ts';
@@ -10,7 +12,7 @@ import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createNeededBundles, type NeededBundle, PARALLEL } from './needed-bundles.ts';
 
 /** A sandbox fetches within one command, and this is longer than the longest command. */
-const DOWNLOAD_SECONDS = 3600;
+const DOWNLOAD_SECONDS = HOUR_SECONDS;
 /** Picks the smallest bundles that together fit through the function. */
 const chooseInline = (needed: readonly NeededBundle[], carriedBytes: number): Set<NeededBundle> => {
   const chosen = new Set<NeededBundle>();

@@ -4,12 +4,11 @@
  * chain alive for its own whole life. A chain older than one retention is prolonged once.
  */
 
+import { DAY_MS, DAY_SECONDS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RepositoryState, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-
-const DAY_SECONDS = 86_400;
 
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
@@ -17,6 +16,10 @@ type Retained = Pick<Session, 'retentionDays'>;
 
 export const expiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + session.retentionDays * DAY_SECONDS;
+
+/** Until then, retention removed no checkpoint of the session: each is kept so long from when it was taken. */
+export const keepsAllUntilMs = ({ createdAt, retentionDays }: Session): number =>
+  Date.parse(createdAt) + retentionDays * DAY_MS;
 
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;

@@ -3,9 +3,8 @@ import type { Clock } from '../../shared/surroundings.ts';
 import { isLine } from '../capture/checkpoint-item.ts';
 import type { Message, Session } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
+import { keepsAllUntilMs } from '../session/retention.ts';
 import { messagesOn, pathTo } from './tree.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface Standing {
   isOnPath(seq: number): boolean;
@@ -37,8 +36,7 @@ export const standingOnLine = (
   messages: readonly Message[],
   clock: Clock,
 ): Standing | undefined => {
-  const firstExpiry = Date.parse(session.createdAt) + session.retentionDays * DAY_MS;
-  if (!isLine(session) || clock.now().getTime() >= firstExpiry) return undefined;
+  if (!isLine(session) || clock.now().getTime() >= keepsAllUntilMs(session)) return undefined;
   const ids = new Map<number, string>();
   for (const { lastSeq, lastId } of messages) {
     if (lastId === undefined) return undefined;

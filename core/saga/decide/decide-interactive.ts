@@ -3,6 +3,7 @@
  * not happen is told to whoever submitted it, and the saga goes on. One that may have happened and does not
  * stand is taken back alone. Pure.
  */
+import { DAY_MS } from '../../../contract/times.ts';
 import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { SagaState, Wait } from '../model/state.ts';
@@ -11,7 +12,7 @@ import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 
 /** People who did not react are asked again after so long. */
-const ASKED_AGAIN_MS = 24 * 3600_000;
+const ASKED_AGAIN_MS = DAY_MS;
 
 export const unwinding = (step: PinnedStep | null, error: SagaError, outcome: Failure['outcome']): Fact => ({
   direction: 'saga',

@@ -2,8 +2,10 @@
  * One call of a tool without a plan (L10): a saga of one step under an id that the request makes, driven inside
  * this function. When one call does not settle it, the machine takes over. A read writes no ledger.
  */
+
 import type { CalledTool, StepAnswer } from '../../../contract/saga-answers.ts';
 import type { CallToolInput } from '../../../contract/saga-inputs.ts';
+import { DAY_SECONDS } from '../../../contract/times.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
@@ -20,7 +22,6 @@ import type { createSubmitStep } from './submit.ts';
 
 const STEP_ID = 'call';
 const DEFAULT_WAIT_SECONDS = 60;
-const DAY_SECONDS = 86_400;
 
 export interface CallToolDependencies extends DriveDependencies {
   start: ReturnType<typeof createStartSaga>;

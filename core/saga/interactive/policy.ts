@@ -1,10 +1,9 @@
 /** The rules of an interactive saga, as they are asked for and as they are pinned. */
+import { HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import type { SagaStore } from '../ports.ts';
-
-const HOUR_SECONDS = 3600;
 
 /** The rules with their defaults. */
 export const pinnedPolicy = ({

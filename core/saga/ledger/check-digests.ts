@@ -2,8 +2,10 @@
  * Checks that the digests of a day are the ones that were written: all present, in order, each signed by
  * the key of the ledger. Pure.
  */
+
 import { createPublicKey, verify } from 'node:crypto';
 import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
+import { DAY_MS, HOUR_MS } from '../../../contract/times.ts';
 import {
   anchorName,
   type Digest,
@@ -34,7 +36,7 @@ export interface CheckedDay {
 }
 
 /** Anchoring runs each hour and leaves ten minutes to settle. After this time, a run is missing. */
-const BEHIND_MS = 3 * 3_600_000;
+const BEHIND_MS = 3 * HOUR_MS;
 
 const isSigned = (signed: SignedDigest, keys: readonly string[]): boolean =>
   keys.some((key) => {
@@ -80,7 +82,7 @@ const ofPlace = ({ digest }: Known, before: Known | undefined): string[] => {
   return follows ? [] : ['does not follow the one before it'];
 };
 
-const endOf = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString();
+const endOf = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString();
 
 /** How far the digests of a day must reach at `nowMs`; undefined when they need not reach anywhere yet. */
 const dueUntil = ({ day, firstDay }: DayOfAnchors, nowMs: number): string | undefined => {

@@ -1,11 +1,11 @@
 /** Ranges of days, in UTC, and where in one a page begins. */
+import { DAY_MS } from '../../../contract/times.ts';
 import { numbered, requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 
 /** Without any day: this many, up to today. */
 const DAYS_BACK = 7;
 const MAX_DAYS = 3_660;
-const DAY_MS = 86_400_000;
 
 export interface AskedDays {
   day?: string | undefined;

@@ -2,7 +2,9 @@
  * Writes the digests that are due (anchor.ts). Runs by the clock. The next run makes up for one that was
  * missed.
  */
+
 import type { AnchorReport } from '../../../contract/internal-inputs.ts';
+import { DAY_MS } from '../../../contract/times.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
@@ -46,7 +48,7 @@ interface Last {
 
 const startOfDay = (time: string): string => `${time.slice(0, 10)}T00:00:00.000Z`;
 const startOfNextDay = (time: string): string =>
-  new Date(Date.parse(startOfDay(time)) + 86_400_000).toISOString();
+  new Date(Date.parse(startOfDay(time)) + DAY_MS).toISOString();
 
 const findLast = async (anchors: AnchorStore): Promise<Last | undefined> => {
   const day = (await anchors.days()).at(-1);

@@ -2,7 +2,9 @@
  * The shapes that a catalog entry and a plan may have. The rules for their meaning are in
  * `plan-validation.ts`.
  */
+
 import * as z from 'zod';
+import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Plan, SagaDefinition } from '../model/plan.ts';
@@ -24,12 +26,12 @@ const schema = z.record(z.string(), z.unknown()).superRefine((value, context) =>
 
 const retry = z.strictObject({
   maxAttempts: z.int().min(1).max(20),
-  backoffSeconds: z.number().min(0).max(3600),
+  backoffSeconds: z.number().min(0).max(HOUR_SECONDS),
   backoffRate: z.number().min(1).max(10),
-  maxBackoffSeconds: z.number().min(0).max(3600),
+  maxBackoffSeconds: z.number().min(0).max(HOUR_SECONDS),
 });
 
-const MAX_COMPENSATING_SECONDS = 7 * 86_400;
+const MAX_COMPENSATING_SECONDS = 7 * DAY_SECONDS;
 
 /**
  * More attempts than one execution holds. A plan that wants more must set the delay and the end of its
@@ -41,7 +43,7 @@ const compensationRetry = retry
   .extend({
     maxAttempts: z.int().min(1).max(1000),
     jitter: z.number().min(0).max(1).optional(),
-    delayedAfterSeconds: z.int().min(0).max(3600).optional(),
+    delayedAfterSeconds: z.int().min(0).max(HOUR_SECONDS).optional(),
     giveUpAfterSeconds: z.int().min(1).max(MAX_COMPENSATING_SECONDS).optional(),
   })
   .refine(
@@ -79,7 +81,7 @@ const toolSchema = z.strictObject({
   idempotencyWindowSeconds: z
     .int()
     .min(0)
-    .max(366 * 86_400),
+    .max(366 * DAY_SECONDS),
   replaysErrors: z.boolean(),
   probe: z.boolean(),
   compensation: z
@@ -203,5 +205,5 @@ export const parsePlan = (value: unknown): Plan => {
 /** Days until the review date; negative when it is past. */
 export const daysToReview = (reviewBy: string, today: Date): number => {
   const due = Date.parse(`${reviewBy}T23:59:59Z`);
-  return Math.floor((due - today.getTime()) / 86_400_000);
+  return Math.floor((due - today.getTime()) / DAY_MS);
 };

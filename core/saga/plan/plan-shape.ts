@@ -1,7 +1,9 @@
 /** The shapes that plans and their steps may have. Which kind a step is, its keys say. */
+
 import * as z from 'zod';
 import { interactivePolicy } from '../../../contract/interactive.ts';
 import { jsonObject, jsonValue } from '../../../contract/json.ts';
+import { DAY_SECONDS } from '../../../contract/times.ts';
 import type { Plan, PlanStep } from '../model/plan.ts';
 
 /** Of tools, templates, steps and branches. */
@@ -13,7 +15,7 @@ export const MAX_STEPS = 1000;
 /** Of one step. */
 export const MAX_CHILDREN = 40;
 
-const MAX_SECONDS = 366 * 86_400;
+const MAX_SECONDS = 366 * DAY_SECONDS;
 
 const approval = z.strictObject({
   timeoutSeconds: z.int().min(1).max(MAX_SECONDS),

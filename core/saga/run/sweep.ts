@@ -1,6 +1,8 @@
 /** Finds sagas whose execution died, and restarts them from the ledger (S11). */
+
 import type { SweepReport } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import { MINUTE_MS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
@@ -19,8 +21,6 @@ const OPEN: SagaStatus[] = ['QUEUED', 'RUNNING', 'AWAITING', 'COMPENSATING', 'PA
  * told.
  */
 const SWEPT: SagaStatus[] = [...OPEN, 'COMPENSATION_FAILED'];
-
-const MINUTE_MS = 60_000;
 
 /** If an answer was recorded this long ago and the saga still has not moved, its wake-up was lost. */
 const LOST_WAKE_MS = MINUTE_MS;

@@ -1,3 +1,4 @@
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { CompensationRetry, RetryPolicy } from '../model/tool.ts';
 
@@ -11,7 +12,7 @@ export const LATE_COMMIT_MARGIN_MS = 5_000;
 export const ENGINE_SLACK_SECONDS = 5;
 
 /** Longest single wait of the engine; a longer one is a row of these. (A timer of 2^31 ms is the limit locally.) */
-export const MAX_WAIT_SECONDS = 20 * 24 * 3600;
+export const MAX_WAIT_SECONDS = 20 * DAY_SECONDS;
 
 /** An older root may be waiting for this one: after this long, the younger one gives up (wait-die). */
 export const LOCK_PATIENCE_MS = 30_000;
@@ -26,7 +27,7 @@ export const MAX_PROBES = 2;
 export const PROBE_BACKOFF_SECONDS = 2;
 
 /** Longest pause that a tool or an endpoint may ask for. */
-const MAX_RETRY_AFTER_SECONDS = 3600;
+const MAX_RETRY_AFTER_SECONDS = HOUR_SECONDS;
 
 /** For this long, calls that never reach their tool use up no attempt. */
 export const UNREACHED_PATIENCE_MS = 15 * 60_000;
