@@ -2,7 +2,7 @@
  * Whatever says what changed at a checkpoint says the same: the answer of `checkpoint`, the timeline, `changes`, a diff, the
  * event, and what the command shows of them.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { changesOf } from '../../cli/view/timeline-rows.ts';
@@ -15,7 +15,10 @@ import type {
 } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, shell, type World } from '../support/world.ts';
+
+const test = inTurn('changes-agree');
 
 const paint = createPaint(false);
 const SESSION = { sessionId: 's1' };

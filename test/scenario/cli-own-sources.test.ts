@@ -2,10 +2,13 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { Walkback } from '../../client/index.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('cli-own-sources');
 
 const open = async (more: Record<string, string> = { WALKBACK_DAEMON: 'on', WALKBACK_IDLE_MINUTES: '0' }) => {
   const scene = await openCliScene(more);

@@ -1,9 +1,12 @@
 /** Every list takes the cursors that it gave, and refuses all others by name: of other lists, changed, made up. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { FUNCTIONS } from '../../contract/functions.ts';
 import { FunctionFailure } from '../support/cloud.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, shell } from '../support/world.ts';
+
+const test = inTurn('cursors');
 
 const SESSION = 's1';
 const TODAY = new Date().toISOString().slice(0, 10);

@@ -1,10 +1,11 @@
 /** Checkpoints at which every repository was gone: what rebuilds one, and what goes there and away from it. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { describeCase, failAndRepeat, faultCases, openFaultLine } from '../support/fault-matrix.ts';
 import { mergeStage, PATHS } from '../support/merge-stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import {
   createRepositories,
   edit,
@@ -15,6 +16,8 @@ import {
   sdkOf,
   type World,
 } from '../support/world.ts';
+
+const test = inTurn('no-repositories');
 
 const NOTHING = 'the checkpoint holds no repository';
 

@@ -1,11 +1,14 @@
 /** The end of a cloud while functions of one's own are at work: those that block are ended at once, and no saga loses anything. */
 
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openCliScene } from '../support/cli.ts';
 import { startTestCloud } from '../support/cloud.ts';
 import { obedient, ownDirectory } from '../support/own-functions.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
+
+const test = inTurn('own-stopped');
 
 test('what blocks has ended before those beside it have had their time', async () => {
   await using directory = await ownDirectory({ 'blocks.mjs': obedient(), 'waits.mjs': obedient() });

@@ -38,15 +38,20 @@ const TURNS = [
     'rewind',
     'people-rollback',
     'client-content',
+    'no-repositories',
   ],
   // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.
   ['merge', 'commitments', 'workspace-tools', 'merge-queue', 'changesets-example'],
+  // What answers say, over all functions and kinds of change: the unit tests of cursors and of what changed, repository-change.test.ts.
+  ['cursors', 'changes-agree'],
   // The command at length, and sagas: cli-up.test.ts, cli-daemon.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
   [
     'cli-session',
     'cli-demo',
     'cli-alone',
     'cli-own-functions',
+    'cli-own-sources',
+    'own-stopped',
     'saga-limits',
     'saga-children',
     'ledger-anchors',
