@@ -1,7 +1,7 @@
 /** The template that tells people: which events, to whom, in which form; and no secret in it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -13,9 +13,10 @@ import { Notifications } from '../../cdk/constructs/notifications.ts';
 import { tellPeople } from '../../examples/embedded/notifications.ts';
 import { messageProblem } from '../../local/events/limits.ts';
 import { PROJECT } from '../../local/template.ts';
+import { createApp } from '../support/synthesise.ts';
 
 test('approvals and failed compensations go to a topic, and to an API with its secret by name', () => {
-  const stack = new Stack(new App(), 'Test');
+  const stack = new Stack(createApp({}), 'Test');
   tellPeople(stack, new EventBus(stack, 'Bus'), new Topic(stack, 'Mail'));
   const template = Template.fromStack(stack);
   template.hasResourceProperties('AWS::Events::Rule', {
@@ -80,7 +81,7 @@ const argumentsOf = async (state: { Arguments: Record<string, string> }, input: 
 };
 
 const statesOf = (props: { fifo?: true; kept?: true }) => {
-  const stack = new Stack(new App(), 'Test');
+  const stack = new Stack(createApp({}), 'Test');
   new Notifications(stack, 'People', {
     bus: new EventBus(stack, 'Bus'),
     topic: new Topic(stack, 'Mail', { fifo: props.fifo, masterKey: new Key(stack, 'Key') }),
@@ -127,7 +128,7 @@ test('a topic of fifo drops repeats by itself, and what could not be published i
 });
 
 test('nobody to tell is refused', () => {
-  const stack = new Stack(new App(), 'Test');
+  const stack = new Stack(createApp({}), 'Test');
   expect(() => new Notifications(stack, 'People', { bus: new EventBus(stack, 'Bus') })).toThrow(
     'a topic or an api',
   );
