@@ -29,6 +29,12 @@ export const faultOf = (thrown: unknown): Fault => {
   return { reason: name === 'Error' ? message : `${name}: ${message}`, stack };
 };
 
+/** Of what nobody caught. */
+export const faultOutsideOfCalls = (thrown: unknown): Fault => {
+  const { reason, stack } = faultOf(thrown);
+  return { reason: `${reason} (outside of a call)`, stack };
+};
+
 /** A message may quote anything, and a terminal shows it. */
 const visible = (text: string): string =>
   text.replaceAll(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);

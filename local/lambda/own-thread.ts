@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { FunctionPlan } from '../plan.ts';
 import type { Claim } from './claim.ts';
 import type { ModuleContent } from './module-content.ts';
-import { type Fault, faultOf } from './own-faults.ts';
+import { type Fault, faultOutsideOfCalls } from './own-faults.ts';
 import type { InvocationResult } from './run-handler.ts';
 
 /** The last turn it was asked for and made; in memory that is shared, so that it is seen at once. */
@@ -56,8 +56,7 @@ const STUCK_AFTER_MS = 1_000;
 const outsideOfCalls = (error: unknown, memoryMb: number): Fault => {
   if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
     return { reason: `it needed more than the ${memoryMb} MB of a function` };
-  const { reason, stack } = faultOf(error);
-  return { reason: `${reason} (outside of a call)`, stack };
+  return faultOutsideOfCalls(error);
 };
 
 interface Asking {

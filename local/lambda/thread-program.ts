@@ -3,7 +3,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { takeClaim } from './claim.ts';
 import { type Handler, handlerIn, loadModule } from './handler.ts';
 import { contentOf } from './module-content.ts';
-import { type Fault, faultOf, thrownResult } from './own-faults.ts';
+import { type Fault, faultOf, faultOutsideOfCalls, thrownResult } from './own-faults.ts';
 import type { Asked, Told, TurnCounter } from './own-thread.ts';
 import { runHandler } from './run-handler.ts';
 
@@ -13,11 +13,21 @@ const turns = workerData as TurnCounter;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
 const tell = (told: Told): void => parentPort?.postMessage(told);
 
+let isFailing = false;
+
+/** Node tells of it as well, but by a way of its own, on which it may come later than the end that Node makes of it. */
+process.on('uncaughtExceptionMonitor', (error) => {
+  // Caught by the function's own listener.
+  if (process.listenerCount('uncaughtException') > 0) return;
+  isFailing = true;
+  tell({ tell: 'exits', fault: faultOutsideOfCalls(error) });
+});
+
 /** Elsewhere it says nothing: only the code of its end is seen. */
 const exit = process.exit.bind(process);
 process.exit = (code) => {
   const { message, stack } = new Error(`it called process.exit(${code ?? ''})`);
-  tell({ tell: 'exits', fault: { reason: message, stack } });
+  if (!isFailing) tell({ tell: 'exits', fault: { reason: message, stack } });
   return exit(code);
 };
 
