@@ -1,9 +1,10 @@
 /** The embedded cloud for scenario tests: in a directory of its own, on free ports, gone with its scope. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
+import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import type { Service } from '../../local/services.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
@@ -79,7 +80,10 @@ export const startTestCloud = async (
   await using starting = new AsyncDisposableStack();
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'walkback-cloud-')));
   if (options.dataDir === undefined) {
-    starting.defer(() => rm(dataDir, { recursive: true, force: true }));
+    starting.defer(async () => {
+      await rm(dataDir, { recursive: true, force: true });
+      await removeFromMemory(basename(dataDir));
+    });
   }
   const cloud = starting.use(await startCloud({ ...options, dataDir }));
   const lambda = lambdaFor(cloud);
