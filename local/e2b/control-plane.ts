@@ -1,5 +1,4 @@
 /** E2B's REST API: the life of sandboxes. Errors carry the status in the body too, which is what the SDK reads. */
-
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { DAY_SECONDS } from '../../contract/times.ts';

@@ -2,9 +2,25 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test as always, expect } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { mortalGit } from '../support/mortal-git.ts';
+import { endOf } from '../support/run-sync.ts';
+
+const SANDBOX = new URL('../../sandbox/shared/', import.meta.url).pathname;
+
+/** A container may have little shared memory, and then all is on the disk (test/unit/sandbox-run.test.ts). */
+const hasRoom = (): boolean => {
+  const home = mkdtempSync(join(tmpdir(), 'walkback-room-'));
+  writeFileSync(`${home}/index-bytes-s1`, '100000\n');
+  const script = `set -- "$PATH" /nowhere; . '${SANDBOX}lib.sh'; . '${SANDBOX}run.sh'; HOME_DIR='${home}' SESSION=s1; room_in_memory`;
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const { status } = endOf('/bin/bash', ['-c', script], { cwd: home, env, encoding: 'latin1' });
+  rmSync(home, { recursive: true });
+  return status === 0;
+};
+
+const test = always.skipIf(!hasRoom());
 
 const IN_MEMORY = /\/dev\/shm\/walkback-\d+-[^/\s]*/g;
 
