@@ -88,7 +88,9 @@ const tellUploads = async (
     large.map((bundle) => limit(async () => ({ bundle, place: await upload(withoutPlace(bundle)) }))),
   );
   const transfers = places.flatMap(({ bundle, place }) =>
-    place === null ? [] : [{ url: place.url, headers: place.headers, upload: bundle.name }],
+    place === null
+      ? []
+      : [{ url: place.url, headers: place.headers, sizeBytes: bundle.sizeBytes, upload: bundle.name }],
   );
   await sandbox.writeFiles([{ path: `${directory}/uploads`, data: curlTransfers(transfers) }]);
 };

@@ -17,6 +17,7 @@ const HOST = ['shared/lib', 'shared/host'];
 const CAPTURE = [
   ...HOST,
   'shared/run',
+  'shared/transfer',
   'shared/discovery',
   'shared/beside',
   'capture/shadow',
@@ -74,6 +75,7 @@ export const COMMANDS = {
   late: [
     ...HOST,
     'shared/run',
+    'shared/transfer',
     'shared/discovery',
     'shared/scratch',
     'capture/shadow',
@@ -87,6 +89,7 @@ export const COMMANDS = {
   compose: [
     ...HOST,
     'shared/run',
+    'shared/transfer',
     'shared/incoming',
     'shared/scratch',
     'capture/shadow',

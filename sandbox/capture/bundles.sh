@@ -135,8 +135,8 @@ upload_all() {
     sleep 0.05
     waited=$((waited + 1))
   done
-  [[ $'\n'$TEXT != *$'\n'url* ]] || (cd "$BULK" && curl --disable -K uploads >upload.out 2>upload.log) || status=$?
   rm -f -- "$BULK/uploads"
+  cd -- "$BULK" && transfer upload.log || status=$?
   # curl's messages name at most the host, not the address itself.
   slurp "$BULK/upload.log"
   if [ $status = 0 ]; then emit upload ok; else emit upload "curl ended with $status: ${TEXT:0:300}"; fi

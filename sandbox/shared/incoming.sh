@@ -7,7 +7,8 @@ fetch_bundles() {
   [ -d "$IN" ] || return 0
   cd -- "$IN" || return
   if [ -f sources ]; then
-    curl --disable -K sources 2>"$RUN/fetch.log" || {
+    slurp sources
+    transfer "$RUN/fetch.log" || {
       said_in "$RUN/fetch.log"
       die SandboxUnavailable "A bundle could not be fetched into the sandbox: ${SAID:-curl said nothing}. Check that the sandbox may reach the bucket, then call again."
     }

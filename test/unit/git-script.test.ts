@@ -181,14 +181,21 @@ describe('what goes into the sandbox', () => {
     execFileSync('git', ['check-ref-format', `refs/tags/chkpt/${refName('a:b..c.lock')}`]);
   });
 
-  test('a list of transfers is quoted for curl, ends with a mark, and never follows with another request by accident', () => {
+  test('lists of transfers are quoted for curl, and end with a mark', () => {
     expect(
       curlTransfers([
-        { url: 'https://x/?a="b"\\', headers: { 'x-amz-checksum-sha256': 'abc=' }, upload: '0.base' },
-        { url: 'https://y', output: 'f' },
+        {
+          url: 'https://x/?a="b"\\',
+          headers: { 'x-amz-checksum-sha256': 'abc=' },
+          sizeBytes: 2,
+          upload: '0.base',
+        },
+        { url: 'https://y', sizeBytes: 1, output: 'f' },
       ]),
     ).toBe(
       [
+        '# list',
+        'fail-early',
         'url = "https://x/?a=\\"b\\"\\\\"',
         'header = "x-amz-checksum-sha256: abc="',
         'upload-file = "0.base"',
@@ -198,7 +205,8 @@ describe('what goes into the sandbox', () => {
         'silent',
         'show-error',
         'retry = 3',
-        'next',
+        '# list',
+        'fail-early',
         'url = "https://y"',
         'output = "f"',
         'fail',
@@ -208,6 +216,28 @@ describe('what goes into the sandbox', () => {
         '# end',
         '',
       ].join('\n'),
+    );
+  });
+
+  test('transfers are shared among at most four lists of about the same size, and none is lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 40 }), (sizes) => {
+        const text = curlTransfers(
+          sizes.map((sizeBytes, at) => ({ url: `u${at}`, sizeBytes, output: `o${at}` })),
+        );
+        const lists = text
+          .split('# list\n')
+          .slice(1)
+          .map((list) => [...list.matchAll(/^url = "u(\d+)"$/gm)].map(([, at]) => Number(at)));
+        expect(lists.flat().toSorted((a, b) => a - b)).toEqual(sizes.map((_, at) => at));
+        expect(lists).toHaveLength(Math.min(4, sizes.length));
+        // No list is heavier than the lightest by more than one transfer.
+        const bytes = lists.map((list) => list.reduce((sum, at) => sum + (sizes[at] ?? 0), 0));
+        expect(Math.max(0, ...bytes)).toBeLessThanOrEqual(
+          Math.min(...bytes, Infinity) + Math.max(0, ...sizes),
+        );
+        expect(text.match(/^next$/gm)?.length ?? 0).toBe(sizes.length - lists.length);
+      }),
     );
   });
 });

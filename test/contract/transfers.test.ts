@@ -1,0 +1,126 @@
+/** Bundles sent and fetched by addresses: the lists that the functions write, the shell that reads them, real curl, a server. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { curlTransfers, type Transfer } from '../../adapters/git/curl.ts';
+
+const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
+
+const SCRIPT = `set -- "$PATH" /nowhere
+. '${sandbox}shared/lib.sh' && . '${sandbox}shared/transfer.sh' || exit 99
+slurp list
+transfer log`;
+
+/** A server, a directory, and the transfers made in it: the exit of bash, and what curl said. */
+const place = async (answer: (request: IncomingMessage, response: ServerResponse) => void) => {
+  const directory = mkdtempSync(join(tmpdir(), 'walkback-transfers-'));
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(directory, { recursive: true });
+  });
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
+  const run = (transfers: Transfer[]): Promise<{ status: number; said: string }> => {
+    writeFileSync(join(directory, 'list'), curlTransfers(transfers));
+    return new Promise((resolve) => {
+      const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory }, () =>
+        resolve({ status: child.exitCode ?? -1, said: read('log') }),
+      );
+    });
+  };
+  return { directory, address, read, run };
+};
+
+const fetched = (address: string, names: string[], sizeBytes = 1): Transfer[] =>
+  names.map((name) => ({ url: `${address}/${name}`, sizeBytes, output: name }));
+
+test('four are under way at once, and all arrive', async () => {
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  const { address, read, run } = await place(({ url }, response) => {
+    waiting.push(() => response.end(`content of ${url}`));
+    most = Math.max(most, waiting.length);
+    // None is answered before four have asked: one after the other, they would wait forever.
+    if (waiting.length === 4) for (const go of waiting.splice(0)) go();
+  });
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  expect(await run(fetched(address, names))).toEqual({ status: 0, said: '' });
+  expect(names.map(read)).toEqual(names.map((name) => `content of /${name}`));
+  expect(most).toBe(4);
+});
+
+test('files are sent with their headers', async () => {
+  const got: string[] = [];
+  const { address, directory, run } = await place((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      got.push(
+        `${request.method} ${request.url} ${String(request.headers['x-sum'])} ${Buffer.concat(parts).toString()}`,
+      );
+      response.end('answers go nowhere');
+    });
+  });
+  const names = ['0.base', '0.link', '1.link'];
+  for (const name of names) writeFileSync(join(directory, name), `bytes of ${name}`);
+  const transfers = names.map((name) => ({
+    url: `${address}/put?a="${name}"`,
+    headers: { 'x-sum': `"${name}\\` },
+    sizeBytes: 1,
+    upload: name,
+  }));
+  expect(await run(transfers)).toEqual({ status: 0, said: '' });
+  expect(got.toSorted()).toEqual(names.map((name) => `PUT /put?a="${name}" "${name}\\ bytes of ${name}`));
+});
+
+test('one that fails is told, and the others arrive', async () => {
+  const { address, read, run } = await place(({ url }, response) =>
+    response.writeHead(url === '/refused' ? 403 : 200).end('content'),
+  );
+  for (const names of [
+    ['refused', 'a', 'b', 'c'],
+    ['a', 'b', 'c', 'refused'],
+  ]) {
+    const { status, said } = await run(fetched(address, names));
+    expect(status).toBe(22);
+    expect(said).toContain('403');
+    for (const name of ['a', 'b', 'c']) expect(read(name)).toBe('content');
+  }
+});
+
+test('one that fails is not hidden by the next of its list', async () => {
+  const { address, run } = await place(({ url }, response) =>
+    response.writeHead(url === '/gone' ? 404 : 200).end('content'),
+  );
+  // The large ones take the other lists, so that the small ones share one.
+  const large = fetched(address, ['x', 'y', 'z'], 1000);
+  const { status, said } = await run([...large, ...fetched(address, ['gone', 'there'])]);
+  expect(status).toBe(22);
+  expect(said).toContain('404');
+});
+
+test('where there is nothing to send, nothing is started', async () => {
+  const { run } = await place((_, response) => response.end());
+  expect(await run([])).toEqual({ status: 0, said: '' });
+});
+
+test('without curl the reason is told', async () => {
+  const { address, directory, read } = await place((_, response) => response.end());
+  writeFileSync(join(directory, 'list'), curlTransfers(fetched(address, ['a', 'b'])));
+  const env = { PATH: directory };
+  const status = await new Promise((resolve) => {
+    const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory, env }, () =>
+      resolve(child.exitCode),
+    );
+  });
+  expect(status).toBe(127);
+  expect(read('log')).toContain('curl: command not found');
+});
