@@ -22,6 +22,7 @@ const TOOLS = [
   'mkdir',
   'mktemp',
   'mv',
+  'od',
   'rm',
   'sed',
   'sha256sum',

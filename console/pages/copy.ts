@@ -30,7 +30,7 @@ export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' 
         'Repositories of the copy',
         [
           { title: 'Repository', cell: (one) => shown(one.path) },
-          { title: 'Branch', cell: (one) => shown(one.branch ?? 'detached') },
+          { title: 'Branch', cell: (one) => shown(one.branch ?? (one.head && 'detached')) },
           { title: 'Head', cell: (one) => html`<code>${shown(one.head?.slice(0, 9))}</code>` },
         ],
         copy.repositories,

@@ -26,6 +26,7 @@ export const COMMANDS = [
   'mkdir',
   'mktemp',
   'mv',
+  'od',
   'readlink',
   'rm',
   'rmdir',
