@@ -22,7 +22,6 @@ const TOOLS = [
   'mkdir',
   'mktemp',
   'mv',
-  'od',
   'rm',
   'sed',
   'sha256sum',

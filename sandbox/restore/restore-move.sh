@@ -141,7 +141,7 @@ reach() {
   from_tree=$FROM_TREE
   if [ -n "$vacant" ]; then
     VACATED=''
-    want_empty "$meta" && fill "$GOAL" && { [ -n "$BACK" ] || count_filled; }
+    want_empty "$meta" && fill "$GOAL"
   else
     spare_unseen && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
   fi || {
@@ -174,23 +174,13 @@ spare_unseen() {
   if [ "$RULES_DIFFER" = 1 ]; then list_unseen || return; fi
   [ -z "$BACK" ] || return 0
   keep_unseen "$from_tree" "$GOAL" 2>>"$OUT.err" || return
-  # A repository that comes was not counted when it was checked.
-  [ "$FROM_TREE" = "$TREE" ] && [ -f "$OUT.counted" ] || count_again 2>>"$OUT.err"
+  [ "$FROM_TREE" = "$TREE" ] || count_again 2>>"$OUT.err"
 }
 
 # count_again: reports how many files really are written and deleted, where some stay.
 count_again() {
   local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
-}
-
-# count_filled: reports how many files a repository has that came where nothing was: an index has that number from its
-# 9th byte on (gitformat-index).
-count_filled() {
-  local WRITTEN bytes
-  TEXT=$(exec od -A n -t u1 -j 8 -N 4 -- "$SHADOW/index") && read -r -a bytes <<<"$TEXT" || return
-  WRITTEN=$(((bytes[0] << 24) + (bytes[1] << 16) + (bytes[2] << 8) + bytes[3]))
-  counted 0
 }
 
 # lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that

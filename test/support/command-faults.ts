@@ -26,7 +26,6 @@ export const COMMANDS = [
   'mkdir',
   'mktemp',
   'mv',
-  'od',
   'readlink',
   'rm',
   'rmdir',
