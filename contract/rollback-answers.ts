@@ -47,7 +47,7 @@ export const rollbackAnswer = () =>
     repositories: z.array(
       z.object({
         path: z.string(),
-        written: count.describe('files; 0 where the action is created, which are all of them'),
+        written: count.describe('files; 0 where the action is created: there, every file is new'),
         deleted: count,
         action: z.enum(['unchanged', 'restored', 'created', 'parked']),
         host: hostChange().optional().describe('what changes beside files; absent when nothing does'),

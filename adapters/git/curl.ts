@@ -27,8 +27,8 @@ const lines = (transfer: Transfer): string[] => [
 ];
 
 /**
- * As many lists are worked on at once, each by a curl of its own. S3 serves one connection 85 to 90 MB/s
- * (its guidelines for performance), which is less than a sandbox's network carries.
+ * As many lists are worked on at once, each by a curl of its own. S3's guidelines for performance ask for one request
+ * at a time for each 85 to 90 MB/s of network.
  */
 const LISTS = 4;
 

@@ -28,15 +28,17 @@ const place = async (answer: (request: IncomingMessage, response: ServerResponse
   });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
-  const run = (transfers: Transfer[]): Promise<{ status: number; said: string }> => {
-    writeFileSync(join(directory, 'list'), curlTransfers(transfers));
+  const runList = (list: string, env = process.env): Promise<{ status: number; said: string }> => {
+    writeFileSync(join(directory, 'list'), list);
     return new Promise((resolve) => {
-      const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory }, () =>
+      const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory, env }, () =>
         resolve({ status: child.exitCode ?? -1, said: read('log') }),
       );
     });
   };
-  return { directory, address, read, run };
+  const run = (transfers: Transfer[]) => runList(curlTransfers(transfers));
+  const runWithoutCurl = (transfers: Transfer[]) => runList(curlTransfers(transfers), { PATH: directory });
+  return { directory, address, read, run, runList, runWithoutCurl };
 };
 
 const fetched = (address: string, names: string[], sizeBytes = 1): Transfer[] =>
@@ -107,20 +109,25 @@ test('one that fails is not hidden by the next of its list', async () => {
   expect(said).toContain('404');
 });
 
-test('where there is nothing to send, nothing is started', async () => {
-  const { run } = await place((_, response) => response.end());
-  expect(await run([])).toEqual({ status: 0, said: '' });
+test('without curl the reason is told, and where there is nothing to send it is not needed', async () => {
+  const { address, runWithoutCurl } = await place((_, response) => response.end());
+  const { status, said } = await runWithoutCurl(fetched(address, ['a', 'b']));
+  expect(status).toBe(127);
+  expect(said).toContain('curl: command not found');
+  expect(await runWithoutCurl([])).toEqual({ status: 0, said: '' });
 });
 
-test('without curl the reason is told', async () => {
-  const { address, directory, read } = await place((_, response) => response.end());
-  writeFileSync(join(directory, 'list'), curlTransfers(fetched(address, ['a', 'b'])));
-  const env = { PATH: directory };
-  const status = await new Promise((resolve) => {
-    const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory, env }, () =>
-      resolve(child.exitCode),
-    );
+test('a list that was cut short is not begun', async () => {
+  let asked = 0;
+  const { address, runList } = await place((_, response) => {
+    asked += 1;
+    response.end();
   });
-  expect(status).toBe(127);
-  expect(read('log')).toContain('curl: command not found');
+  const whole = curlTransfers(fetched(address, ['a', 'b']));
+  for (const list of ['', whole.slice(0, -'# end\n'.length), whole.slice(0, -1)]) {
+    expect(await runList(list)).toEqual({ status: 1, said: 'the list of transfers is not whole\n' });
+  }
+  expect(asked).toBe(0);
+  expect((await runList(whole)).status).toBe(0);
+  expect(asked).toBe(2);
 });
