@@ -200,3 +200,43 @@ test('with expectUnchanged, work comes into a target that nobody worked in since
   expect(merged.status).toBe('APPLIED');
   expect(world.fingerprint()).toEqual(fork.looks());
 });
+
+test('a fork that is merged again and again brings what it did since, also where the sandbox does not have what came before', async () => {
+  const world = await stage.open();
+  const fork = await stage.forkOf(world, 'f6');
+  const work = async (n: number): Promise<void> => {
+    shell(
+      fork.root,
+      `seq ${n * 100} > api/lines; mkdir -p web/made-${n}; seq ${n} > web/made-${n}/f; chmod 600 web/made-${n}/f`,
+    );
+    await fork.checkpoint(`w${n}`);
+    shell(fork.root, `sed -i s/7/${n}/ api/lines; git -C web commit -q --allow-empty -m ${n}`);
+    await fork.checkpoint(`x${n}`);
+  };
+  const merge = async (n: number): Promise<void> => {
+    expect((await stage.merge(fork, world, `m${n}`)).status).toBe('APPLIED');
+    expect(world.fingerprint()).toEqual(fork.looks());
+  };
+  await work(1);
+  await merge(1);
+  await work(2);
+  await merge(2);
+  // Without its shadows, the sandbox has nothing that an earlier merge brought.
+  await work(3);
+  shell(world.root, 'rm -rf .agent-shadow */.agent-shadow');
+  await merge(3);
+  await work(4);
+  const { checkpointId } = await world.checkpoint('before-resume');
+  const resumed = await cloud.invoke('rehydrate', {
+    sessionId: world.sessionId,
+    mode: 'resume',
+    requestId: 'r',
+    checkpointId,
+  });
+  world.sandboxId = String(resumed['sandboxId']);
+  await merge(4);
+  // A part of it: some objects of the last merge are gone, the others are there.
+  await work(5);
+  shell(world.root, 'find api/.agent-shadow/session-*/objects/[0-9a-d]* -type f -delete');
+  await merge(5);
+});

@@ -89,7 +89,11 @@ export const composeSnapshot = async (
       const isAround = one.action === 'keep' && inner?.some(({ side }) => side === 'change') === true;
       if (one.action !== 'merge' && !isNew && !isAround) return [];
       const there: CapturedRepositoryState[] =
-        one.action === 'merge' ? one.others : one.action === 'take' ? [one.state] : [];
+        one.action === 'merge'
+          ? one.states.flatMap(({ base, theirs }) => [base, theirs])
+          : one.action === 'take'
+            ? [one.state]
+            : [];
       const from = one.action === 'take' ? origin.get(one.state)?.one : found(now, one.path);
       if (from?.state !== 'captured') return [];
       const { path, commit, tree, meta, base, baseCommit } = from;

@@ -1,40 +1,62 @@
 /** Finds the bundles that a composition must bring into the sandbox. */
 
 import type { CaptureDeps } from '../capture/capture.ts';
-import type { RepositoryState } from '../model.ts';
+import type { CapturedRepositoryState, RepositoryState } from '../model.ts';
 import type { ComposeRepository } from '../ports/compose.ts';
 import type { BundleSource } from '../ports/restore.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import type { Decision } from './decide.ts';
 
 /** The chain alone: the sandbox that the other side began in has the base. */
-const withoutBase = ({ base: _base, ...state }: RepositoryState): RepositoryState => state;
+const withoutBase = ({ base: _base, ...state }: CapturedRepositoryState): RepositoryState => state;
 
-const statesOf = (decision: Decision | undefined): readonly RepositoryState[] => {
-  switch (decision?.action) {
-    case 'merge':
-      return decision.others;
-    case 'take':
-      return [decision.state];
-    case 'keep':
-    case 'leave':
-    case undefined:
-      return [];
-  }
-};
+/** Chains of one session. `after`: a commit that the sandbox is taken to have (`createBundleSources`). */
+interface Wanted {
+  sessionId: string;
+  states: RepositoryState[];
+  after?: string;
+}
 
 export const createComposeBundles = (deps: CaptureDeps) => {
   const sourcesOf = createBundleSources(deps);
 
-  /** A base may be named several times, and a link is in the chain of several states. */
+  /** A base may be named by the chains of several sessions. */
   const distinct = (sources: readonly BundleSource[]): BundleSource[] => [
     ...new Map(sources.map((one) => [one.sha256, one])).values(),
   ];
 
+  /** Everything, also what is below the chains and what this session has. */
+  const whole = (
+    decision: Decision | undefined,
+    ownerOf: (state: RepositoryState) => string,
+  ): readonly Wanted[] => {
+    if (decision?.action === 'take')
+      return [{ sessionId: ownerOf(decision.state), states: [decision.state] }];
+    if (decision?.action !== 'merge') return [];
+    const bySession = new Map<string, RepositoryState[]>();
+    for (const state of decision.states.flatMap(({ base, theirs }) => [base, theirs])) {
+      bySession.set(ownerOf(state), [...(bySession.get(ownerOf(state)) ?? []), state]);
+    }
+    return [...bySession].map(([sessionId, states]) => ({ sessionId, states }));
+  };
+
   /**
-   * Chains of other sessions are brought at once. For `missing` repositories everything is, also what is below
-   * the chains and what this session has.
+   * What other sessions did since the last state in common. That state was brought by an earlier merge, or the
+   * sandbox began with it: where it lacks any of it, it says so, and the repository is `missing`.
    */
+  const since = (
+    decision: Decision | undefined,
+    foreign: ReadonlyMap<RepositoryState, string>,
+  ): readonly Wanted[] =>
+    decision?.action !== 'merge'
+      ? []
+      : decision.states.flatMap(({ base, theirs }) => {
+          const sessionId = foreign.get(theirs);
+          return sessionId === undefined
+            ? []
+            : [{ sessionId, states: [withoutBase(theirs)], after: base.commit }];
+        });
+
   return async (
     sessionId: string,
     foreign: ReadonlyMap<RepositoryState, string>,
@@ -45,16 +67,15 @@ export const createComposeBundles = (deps: CaptureDeps) => {
     Promise.all(
       wanted.map(async (one) => {
         const { path } = one.known;
-        const isWhole = missing.includes(path) || one.isNew === true;
-        const needed = statesOf(decisions.find((decision) => decision.path === path));
-        const sources: BundleSource[] = [];
-        for (const state of needed) {
-          const owner = foreign.get(state);
-          if (owner === undefined && !isWhole) continue;
-          const chain = isWhole ? state : withoutBase(state);
-          sources.push(...((await sourcesOf(owner ?? sessionId, [chain])).get(path) ?? []));
-        }
-        return { ...one, bundles: distinct(sources) };
+        const decision = decisions.find((each) => each.path === path);
+        const needed =
+          missing.includes(path) || one.isNew === true
+            ? whole(decision, (state) => foreign.get(state) ?? sessionId)
+            : since(decision, foreign);
+        const sources = await Promise.all(
+          needed.map((each) => sourcesOf(each.sessionId, each.states, each.after)),
+        );
+        return { ...one, bundles: distinct(sources.flatMap((each) => each.get(path) ?? [])) };
       }),
     );
 };

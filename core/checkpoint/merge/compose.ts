@@ -248,7 +248,7 @@ export const createCompose = (deps: CaptureDeps) => {
         );
       } else if (state !== undefined) {
         const isTaken = report?.hostTaken.includes(one.path) === true;
-        states.push(withHost(state, isTaken ? one.others.at(-1) : undefined));
+        states.push(withHost(state, isTaken ? one.states.at(-1)?.theirs : undefined));
       }
     }
     // Of a repository in conflict as a whole, the side of now stays.

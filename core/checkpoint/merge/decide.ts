@@ -16,6 +16,12 @@ export interface Step {
   tag?: string;
 }
 
+/** The same repository on both sides of a step. */
+export interface StatesOfStep {
+  base: CapturedRepositoryState;
+  theirs: CapturedRepositoryState;
+}
+
 export type Decision =
   | { path: string; action: 'keep' }
   /** `tag`: the capture in which it was not there, when it is of the same session. */
@@ -26,7 +32,8 @@ export type Decision =
       path: string;
       action: 'merge';
       steps: ComposeStep[];
-      others: CapturedRepositoryState[];
+      /** The states of these steps. */
+      states: StatesOfStep[];
       paths?: string[];
     };
 
@@ -38,7 +45,7 @@ type Current =
   | {
       kind: 'merging';
       state: CapturedRepositoryState;
-      steps: { base: CapturedRepositoryState; theirs: CapturedRepositoryState }[];
+      steps: StatesOfStep[];
     };
 
 const at = (states: States, path: string): CapturedRepositoryState | undefined =>
@@ -106,7 +113,7 @@ const decision = (path: string, current: Current, paths: string[] | undefined): 
         path,
         action: 'merge',
         steps: current.steps.map(({ base, theirs }) => ({ base: idsOf(base), theirs: idsOf(theirs) })),
-        others: current.steps.flatMap(({ base, theirs }) => [base, theirs]),
+        states: current.steps,
         ...(paths !== undefined && { paths }),
       };
   }

@@ -25,6 +25,10 @@ const chooseInline = (needed: readonly NeededBundle[], carriedBytes: number): Se
   return chosen;
 };
 
+const distinct = (needed: readonly NeededBundle[]): NeededBundle[] => [
+  ...new Map(needed.map((one) => [`${one.path}\n${one.bundle.key}`, one])).values(),
+];
+
 export const createBundleSources = (deps: {
   store: SessionStore;
   bundles: BundleStore;
@@ -42,14 +46,16 @@ export const createBundleSources = (deps: {
   };
 
   /**
-   * Sources per repository path: first the base, then the links in order. Throws `BundleMissing` or
+   * Sources per repository path: first the base, then the links in order. Of several states of one repository,
+   * what they have in common comes once. `after`: see `list` (needed-bundles.ts). Throws `BundleMissing` or
    * `BundleCorrupt`.
    */
   return async (
     sessionId: string,
     states: readonly RepositoryState[],
+    after?: string,
   ): Promise<Map<string, BundleSource[]>> => {
-    const all = await needed.list(sessionId, states);
+    const all = distinct(await needed.list(sessionId, states, after));
     const inline = chooseInline(all, limits.carriedBytes);
     const limit = pLimit(PARALLEL);
     const sources = await Promise.all(

@@ -27,7 +27,11 @@ const damaged = (name: 'BundleMissing' | 'BundleCorrupt', key: string, why: stri
 export const createNeededBundles = (deps: { store: SessionStore; bundles: BundleStore }) => {
   const { store, bundles } = deps;
 
-  const listNeeded = async (sessionId: string, state: RepositoryState): Promise<NeededBundle[]> => {
+  const listNeeded = async (
+    sessionId: string,
+    state: RepositoryState,
+    after: string | undefined,
+  ): Promise<NeededBundle[]> => {
     const { path, commit, chainId, link: place = 0, base: name, baseOwner } = state;
     if (commit === undefined || chainId === undefined) return [];
     const [links, base] = await Promise.all([
@@ -36,20 +40,21 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
     ]);
     if (name !== undefined && base === undefined)
       throw damaged('BundleMissing', `of base ${name}`, 'is not stored any more');
-    const below: NeededBundle[] =
-      base === undefined ? [] : [{ path, kind: 'base', commit: base.commit, bundle: base }];
-    return below.concat(
-      linksTo(links, chainId, { commit, link: place }).map((link) => ({
-        path,
-        kind: 'link' as const,
-        commit: link.commit,
-        bundle: link.bundle,
-      })),
+    const chain = linksTo(links, chainId, { commit, link: place }).map(
+      (link): NeededBundle => ({ path, kind: 'link', commit: link.commit, bundle: link.bundle }),
     );
+    const known = chain.findLastIndex((link) => link.commit === after);
+    if (known >= 0) return chain.slice(known + 1);
+    return base === undefined ? chain : [{ path, kind: 'base', commit: base.commit, bundle: base }, ...chain];
   };
 
-  const list = async (sessionId: string, states: readonly RepositoryState[]): Promise<NeededBundle[]> =>
-    (await Promise.all(states.map((state) => listNeeded(sessionId, state)))).flat();
+  /** `after`: a commit that is there already, with all that is below it. Of a chain that has it, only what comes later is needed. */
+  const list = async (
+    sessionId: string,
+    states: readonly RepositoryState[],
+    after?: string,
+  ): Promise<NeededBundle[]> =>
+    (await Promise.all(states.map((state) => listNeeded(sessionId, state, after)))).flat();
 
   /** Checks one bundle without downloading it. Throws `BundleMissing` or `BundleCorrupt`. */
   const prove = async ({ bundle: { key, sizeBytes, sha256 } }: NeededBundle): Promise<void> => {

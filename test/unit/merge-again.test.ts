@@ -1,0 +1,83 @@
+/** Which bundles a merge brings: what the other side did since the last one, and everything where the sandbox lacks it. */
+import { expect, test, vi } from 'vitest';
+import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
+
+const CHECKPOINTS = 4;
+
+const forked = async () => {
+  const stage = await createWorkingStage();
+  const fork = await stage.instance().fork();
+  let worked = 0;
+  /** A few checkpoints of the fork; the links of `web` that the bucket has for them. */
+  const work = async (): Promise<string[]> => {
+    const before = new Set(stage.bucket.objects.keys());
+    for (let n = 0; n < CHECKPOINTS; n++) {
+      worked += 1;
+      stage.edit('web', { 'fork.txt': `change ${worked}` }, fork.sandboxId);
+      await stage.instance().checkpoint(`f${worked}`, `f${worked}`, { sessionId: fork.sessionId });
+    }
+    return [...stage.bucket.objects.keys()].filter(
+      (key) => isLinkOf(fork.sessionId, key) && !before.has(key),
+    );
+  };
+  return { stage, forkId: fork.sessionId, work };
+};
+
+const isLinkOf = (sessionId: string, key: string): boolean =>
+  key.startsWith(`sessions/${sessionId}/`) && key.endsWith('.bundle');
+
+/** Merges, and answers the fork's objects that were read for it, each as often as it was. */
+const merged = async (stage: Stage, forkId: string, requestId: string): Promise<string[]> => {
+  const get = vi.spyOn(stage.bucket, 'get');
+  const answer = await stage.instance().merge({ from: forkId, into: SESSION, requestId });
+  expect(answer.status).toBe('APPLIED');
+  const read = get.mock.calls.map(([{ key }]) => key).filter((key) => isLinkOf(forkId, key));
+  get.mockRestore();
+  return read.toSorted();
+};
+
+const fileOf = (stage: Stage) => stage.world.running.get(SANDBOX)?.repositories.get('web')?.files['fork.txt'];
+
+test('a fork that is merged again brings the links since the last merge, each once', async () => {
+  const { stage, forkId, work } = await forked();
+  for (let round = 1; round <= 3; round++) {
+    const made = await work();
+    const read = await merged(stage, forkId, `g${round}`);
+    expect(fileOf(stage)).toBe(`change ${round * CHECKPOINTS}`);
+    // The first time, all of the chain that the fork began.
+    if (round > 1) expect(read).toEqual(made.toSorted());
+    expect(new Set(read).size).toBe(read.length);
+    expect(read).toEqual(expect.arrayContaining(made));
+  }
+});
+
+test('where the sandbox lost what an earlier merge brought, everything is brought', async () => {
+  const { stage, forkId, work } = await forked();
+  const first = await work();
+  await merged(stage, forkId, 'g1');
+  const second = await work();
+  const sandbox = stage.world.running.get(SANDBOX);
+  sandbox?.snapshots.clear();
+  sandbox?.commits.clear();
+  const read = await merged(stage, forkId, 'g2');
+  expect(fileOf(stage)).toBe(`change ${2 * CHECKPOINTS}`);
+  expect(read).toEqual(expect.arrayContaining([...first, ...second]));
+});
+
+test('a chain that the fork began since is brought from its beginning', async () => {
+  const { stage, forkId, work } = await forked();
+  await work();
+  await merged(stage, forkId, 'g1');
+  const chains = () =>
+    new Set(
+      [...stage.store.tables.links.values()]
+        .filter(({ sessionId, repositoryPath }) => sessionId === forkId && repositoryPath === 'web')
+        .map(({ chainId }) => chainId),
+    ).size;
+  const before = chains();
+  const made: string[] = [];
+  while (chains() === before) made.push(...(await work()));
+  const read = await merged(stage, forkId, 'g2');
+  expect(read.length).toBeLessThan(CHECKPOINTS + 1);
+  expect(made).toEqual(expect.arrayContaining(read));
+});
