@@ -1,3 +1,4 @@
+import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
 import { type BenchCloud, type BenchSession, type CheckpointFacts, startBenchCloud } from '../cloud.ts';
 import { itemBytes } from '../items.ts';
 import { compare, median } from '../measure.ts';
@@ -9,8 +10,8 @@ const CHECKPOINT_BUDGET = 1.1;
 const REHYDRATE_BUDGET = 1.2;
 const END_OF_CHAIN_BUDGET = 1.3;
 const REPOSITORIES = 5;
-/** A chain has 64 links, the baseline's among them: the 63rd checkpoint reads them all. */
-const END_OF_CHAIN = 63;
+/** The links of these chains are light; the baseline's is one of them. The last checkpoint of a chain reads them all. */
+const END_OF_CHAIN = BUNDLE_LIMITS.maxLightLinks - 1;
 const EARLY = 5;
 
 interface History {

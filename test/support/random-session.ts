@@ -1,18 +1,25 @@
 /** Random sessions in which content returns: what is written, how large it is, and that every checkpoint gives it back. */
+
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
+import { KIB } from '../../contract/sizes.ts';
 import { createGitStage, type GitStage, type GitStageOptions } from './git-stage.ts';
 import { fingerprint } from './world.ts';
 
 const PATHS = ['app'];
-const KIB = 1024;
 
 /**
  * Limits that small content crosses: bundles on both sides of what an answer carries, of what goes through the function, of what
  * becomes loose objects; chains that end for their length and for their weight.
  */
 export const SMALL_LIMITS: Required<GitStageOptions> = {
-  bundles: { maxLinks: 7, chainFloorBytes: 48 * KIB, carriedBytes: 12 * KIB },
+  bundles: {
+    maxLinks: 7,
+    maxLightLinks: 4,
+    lightChainBytes: 6 * KIB,
+    chainFloorBytes: 48 * KIB,
+    carriedBytes: 12 * KIB,
+  },
   git: { outputBytes: 2 * KIB, links: { smallBytes: 3 * KIB, smallObjects: 8 } },
 };
 

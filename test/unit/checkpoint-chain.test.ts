@@ -6,7 +6,7 @@ import type { CapturedRepositoryState, ChainLink, RepositoryState } from '../../
 import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const MIB = 1024 ** 2;
-const { maxLinks: MAX_LINKS } = BUNDLE_LIMITS;
+const { maxLinks: MAX_LINKS, maxLightLinks: MAX_LIGHT_LINKS, lightChainBytes: LIGHT } = BUNDLE_LIMITS;
 const H1 = '1'.repeat(40);
 const H2 = '2'.repeat(40);
 
@@ -46,9 +46,18 @@ describe('how the next capture is stored', () => {
     expect(nextStep(state({}))).toBe('append');
   });
 
-  test('starts over after 64 links', () => {
-    expect(nextStep(state({ link: MAX_LINKS - 2 }))).toBe('append');
-    expect(nextStep(state({ link: MAX_LINKS - 1 }))).toBe('restart');
+  test('starts over after 32 light links, and after 64', () => {
+    expect([MAX_LIGHT_LINKS, MAX_LINKS]).toEqual([32, 64]);
+    const at = (last: number, chainBytes: number) => nextStep(state({ link: last - 1, chainBytes }));
+    expect(at(MAX_LIGHT_LINKS - 1, LIGHT)).toBe('append');
+    expect(at(MAX_LIGHT_LINKS, LIGHT)).toBe('restart');
+    expect(at(MAX_LIGHT_LINKS, LIGHT + 1)).toBe('append');
+    expect(at(MAX_LINKS - 1, LIGHT + 1)).toBe('append');
+    expect(at(MAX_LINKS, LIGHT + 1)).toBe('restart');
+  });
+
+  test('what an older release stored without its size is not taken for light', () => {
+    expect(nextStep(state({ link: MAX_LIGHT_LINKS, chainBytes: undefined }))).toBe('append');
   });
 
   test('starts over when the links since the first outweigh base and first link', () => {
@@ -87,7 +96,7 @@ describe('how the next capture is stored', () => {
               : { ...at, link: (at.link ?? 0) + 1, chainBytes: (at.chainBytes ?? 0) + size };
             const first = at.firstBytes ?? 0;
             const must = baseBytes + first;
-            expect(at.link ?? 0).toBeLessThan(MAX_LINKS);
+            expect(at.link ?? 0).toBeLessThan((at.chainBytes ?? 0) > LIGHT ? MAX_LINKS : MAX_LIGHT_LINKS);
             expect(baseBytes + (at.chainBytes ?? 0)).toBeLessThanOrEqual(
               must + Math.max(must, 4 * MIB) + 8 * MIB,
             );

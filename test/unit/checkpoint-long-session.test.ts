@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createNewStage, SANDBOX } from '../support/fakes/stage.ts';
 
 describe('a long session', () => {
-  test('never has more than 64 links below a checkpoint, and all of them restore elsewhere', async () => {
+  test('never has more than 32 light links below a checkpoint, and all of them restore elsewhere', async () => {
     const stage = createNewStage();
     await stage.instance().startSession();
     const recorded: Record<string, Record<string, string>>[] = [];
@@ -13,11 +13,11 @@ describe('a long session', () => {
       recorded.push(stage.world.filesOf(SANDBOX));
     }
     const links = stage.checkpoints().map(({ repositories }) => repositories[0]?.link ?? -1);
-    expect(Math.max(...links)).toBe(63);
-    expect(links.filter((link) => link === 0)).toHaveLength(3);
+    expect(Math.max(...links)).toBe(31);
+    expect(links.filter((link) => link === 0)).toHaveLength(5);
     const bases = [...stage.bucket.objects.keys()].filter((key) => key.startsWith('bases/'));
     expect(bases).toHaveLength(2);
-    for (const at of [1, 63, 64, 65, 150]) {
+    for (const at of [1, 31, 32, 33, 150]) {
       const { sandboxId } = await stage.instance().rehydrate({ messageId: `m${at}` });
       expect(stage.world.filesOf(sandboxId)).toEqual(recorded[at - 1]);
     }

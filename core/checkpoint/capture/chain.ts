@@ -1,6 +1,6 @@
 /**
  * Decides about chains of bundles without touching any: how the next capture of a repository is stored, and
- * which bundles a restore reads. Keeps the bound of docs/design.md: at most one base and 64 links.
+ * which bundles a restore reads. Keeps the bounds of docs/design.md: at most one base and 64 links, 32 where these are light.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChainLink, RepositoryState } from '../model.ts';
@@ -24,13 +24,21 @@ const needsNewBase = (state: RepositoryState, limits: BundleLimits): boolean =>
   state.head !== state.baseCommit &&
   (state.firstBytes ?? 0) > Math.max(state.baseBytes ?? 0, limits.chainFloorBytes);
 
+/**
+ * A restore asks the store for each link. So a chain has half as many where starting over costs next to nothing: the new
+ * first link holds about what the links before it hold together, or less.
+ */
+const isFull = (state: RepositoryState, limits: BundleLimits): boolean => {
+  const isLight = (state.chainBytes ?? Number.POSITIVE_INFINITY) <= limits.lightChainBytes;
+  return (state.link ?? 0) + 1 >= (isLight ? limits.maxLightLinks : limits.maxLinks);
+};
+
 /** How the capture after `state` is stored. The sandbox may have to fall back to a lower step. */
 export const nextStep = (
   state: RepositoryState,
   limits: BundleLimits = BUNDLE_LIMITS,
 ): KnownRepository['next'] => {
-  const isFull = (state.link ?? 0) + 1 >= limits.maxLinks;
-  if (!isFull && !isTooHeavy(state, limits)) return 'append';
+  if (!isFull(state, limits) && !isTooHeavy(state, limits)) return 'append';
   const isOwned = state.base === undefined || state.baseOwner !== undefined;
   return !isOwned || needsNewBase(state, limits) ? 'rebase' : 'restart';
 };

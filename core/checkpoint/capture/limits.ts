@@ -1,10 +1,14 @@
 /** Limits on chains, and on the bytes that travel through a function. Tests set other limits. */
-import { MIB } from '../../../contract/sizes.ts';
+import { KIB, MIB } from '../../../contract/sizes.ts';
 import { DEFAULTS } from '../defaults.ts';
 
 export interface BundleLimits {
   /** Links of one chain. */
   maxLinks: number;
+  /** Links of a light chain: each is an object to ask for, and starting over writes little. */
+  maxLightLinks: number;
+  /** A chain is light up to this size, all of its links together. */
+  lightChainBytes: number;
   /** A chain below this size is never too heavy, because starting over would cost more than it saves. */
   chainFloorBytes: number;
   /**
@@ -16,6 +20,8 @@ export interface BundleLimits {
 
 export const BUNDLE_LIMITS: BundleLimits = {
   maxLinks: 64,
+  maxLightLinks: 32,
+  lightChainBytes: 256 * KIB,
   chainFloorBytes: 4 * MIB,
   carriedBytes: DEFAULTS.maxInlineBytes,
 };

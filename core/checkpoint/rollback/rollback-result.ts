@@ -1,6 +1,8 @@
 /** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
+
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
+import { KIB } from '../../../contract/sizes.ts';
 import { firstLines, firstThatFit } from '../../shared/bounded.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
@@ -16,7 +18,6 @@ const ITEM_BYTES = 380_000;
 /** No journal is so large that less is left (contract/fields.ts bounds its paths). */
 const LEAST_BYTES = 160_000;
 
-const KIB = 1024;
 const WARNINGS = { count: 200, bytes: 40 * KIB };
 const CONFLICTS = { count: 200, bytes: 32 * KIB };
 /** Branches that are listed per repository. */
