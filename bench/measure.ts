@@ -1,5 +1,12 @@
 /** Times work, and compares two ways of doing it by interleaved repetitions. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A look takes what changed in the 60 ms before it for newer than itself (docs/design.md): longer than that. */
+const REST_MS = 100;
+
+/** Lets time pass, so that what was just written is not that young. Nobody goes back so soon after going there. */
+export const rest = (): Promise<void> => delay(REST_MS);
 
 /** Linux counts in ticks of 10 ms. */
 const TICK_MS = 10;

@@ -1,6 +1,6 @@
 /** `npm run bench -- --profile`: where the processor time of a checkpoint, a rollback, a merge and a step of a saga goes, process by process. */
 import { type DirectSession, startDirectSession } from './direct.ts';
-import { cpuMs } from './measure.ts';
+import { cpuMs, rest } from './measure.ts';
 import type { Place } from './place.ts';
 import { createProcessSandbox, mustRun } from './processes.ts';
 import { milliseconds } from './report.ts';
@@ -41,7 +41,10 @@ const rollbacks: Work = async (session, write, repeat) => {
   const first = await session.capture();
   await write(1);
   const second = await session.capture();
-  await repeat((repetition) => session.rollback(repetition % 2 === 0 ? first : second));
+  await repeat(async (repetition) => {
+    await rest();
+    await session.rollback(repetition % 2 === 0 ? first : second);
+  });
 };
 
 /** The other side changes the last file, so that both changes go together. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startBenchCloud } from '../cloud.ts';
 import { startDirectSession } from '../direct.ts';
-import { compare } from '../measure.ts';
+import { compare, rest } from '../measure.ts';
 import { plainBranch, plainMerge } from '../plain-git.ts';
 import { mustRun } from '../processes.ts';
 import { type Row, ratioRow } from '../report.ts';
@@ -105,6 +105,7 @@ const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
       await writeVersion(ours, version, oneOf(files, 1, version));
       await session.checkpoint();
       await session.rollback(back.checkpointId);
+      await rest();
     },
     floor: async () => {
       // As many files as the merge writes.

@@ -1,6 +1,6 @@
 import { startBenchCloud } from '../cloud.ts';
 import { startDirectSession } from '../direct.ts';
-import { compare } from '../measure.ts';
+import { compare, rest } from '../measure.ts';
 import { plainCheckout } from '../plain-git.ts';
 import { ratioRow } from '../report.ts';
 import { commitAll, createWorkspace, type Workspace, writeVersion } from '../repositories.ts';
@@ -37,6 +37,7 @@ const backAndForth = (
 ) =>
   compare({
     repetitions,
+    prepare: rest,
     floor: (repetition) => plainCheckout(floor, repetition % 2 === 0 ? 'main~1' : 'main'),
     subject: (repetition) => subject(repetition % 2 === 0),
   });

@@ -89,7 +89,8 @@ export const createComposeTarget = (deps: CaptureDeps) => {
     },
     journal: RollbackJournal,
     now: Checkpoint,
-  ): Promise<{ journal: RollbackJournal; target: Checkpoint }> => {
+    last: Place,
+  ): Promise<{ journal: RollbackJournal; target: Checkpoint; place: Place }> => {
     const { composition, requestId } = journal;
     if (composition === undefined) throw new Error('There is nothing to compose.');
     const { place, sandbox, invocation } = attempt;
@@ -110,7 +111,8 @@ export const createComposeTarget = (deps: CaptureDeps) => {
         invocation,
       ));
     requireComposed(composed, composition);
-    if (isSame(attempt.target, composed.repositories)) return { journal, target: attempt.target };
+    if (isSame(attempt.target, composed.repositories))
+      return { journal, target: attempt.target, place: last };
     const captured: Captured = {
       repositories: composed.repositories,
       failures: now.failures,
@@ -120,7 +122,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       late: [],
       ...(composed.content !== undefined && { content: composed.content }),
     };
-    const noted = await noteTarget(journal, {
+    const noted = await noteTarget(journal, last, {
       captured,
       parentSeq: now.seq,
       parent: now,
@@ -135,6 +137,6 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       },
     });
     if (noted === undefined) throw overtaken(requestId);
-    return { journal: noted.journal, target: noted.checkpoint };
+    return { journal: noted.journal, target: noted.checkpoint, place: noted.place };
   };
 };

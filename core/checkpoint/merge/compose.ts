@@ -159,10 +159,6 @@ export const createCompose = (deps: CaptureDeps) => {
     const told = now.repositories.filter(({ path }) =>
       wanted.some(({ known, isNew }) => known.path === path && isNew !== true),
     );
-    const knownBases = await ownBases(session, [
-      ...told,
-      ...decisions.flatMap((one) => (one.action === 'take' ? one.state : [])),
-    ]);
 
     const gone = decisions.flatMap((one) => {
       const isThere = now.repositories.some(({ path, state }) => path === one.path && state === 'captured');
@@ -171,8 +167,15 @@ export const createCompose = (deps: CaptureDeps) => {
     });
 
     const run = async (upload: Parameters<typeof repositories.compose>[2]): Promise<ComposeReport> => {
-      const ask = async (missing: readonly string[]): Promise<ComposeReport> =>
-        repositories.compose(
+      const ask = async (missing: readonly string[]): Promise<ComposeReport> => {
+        const [brought, knownBases] = await Promise.all([
+          bundlesFor(session.sessionId, foreign, wanted, decisions, missing),
+          ownBases(session, [
+            ...told,
+            ...decisions.flatMap((one) => (one.action === 'take' ? one.state : [])),
+          ]),
+        ]);
+        return repositories.compose(
           sandbox,
           {
             sessionId: session.sessionId,
@@ -183,7 +186,7 @@ export const createCompose = (deps: CaptureDeps) => {
             knownBases,
             maxInlineBytes: (deps.limits ?? BUNDLE_LIMITS).carriedBytes,
             timeoutMs: commandTimeout(invocation, clock),
-            repositories: await bundlesFor(session.sessionId, foreign, wanted, decisions, missing),
+            repositories: brought,
             nowTag: now.toolExecutionId,
             gone,
             markers,
@@ -192,6 +195,7 @@ export const createCompose = (deps: CaptureDeps) => {
           },
           upload,
         );
+      };
       const first = await ask([]);
       return first.missing.length === 0 ? first : ask(first.missing);
     };

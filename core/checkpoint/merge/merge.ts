@@ -148,7 +148,10 @@ export const createMerge = (deps: RollbackDeps) => {
               requestId,
               dryRun,
               hash,
-              choose: async () => ({ composition: (await look(input)).composition }),
+              // Where the target is still the one that was looked at, so is what there is to merge.
+              choose: async ({ session }) => ({
+                composition: (seen?.into.version === session.version ? seen : await look(input)).composition,
+              }),
             },
             invocation,
           );

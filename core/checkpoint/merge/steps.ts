@@ -40,8 +40,10 @@ export const createCompositionSteps =
               ...(await ownTarget(beforeSeq)),
             })),
           );
-        case 'merge':
-          return [{ base: await statesAt(composition.base), theirs: await statesAt(composition.from) }];
+        case 'merge': {
+          const [base, theirs] = await Promise.all([statesAt(composition.base), statesAt(composition.from)]);
+          return [{ base, theirs }];
+        }
       }
     };
 

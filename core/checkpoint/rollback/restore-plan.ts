@@ -134,11 +134,11 @@ const statesLacking = (
  * Restores with the bundles of `wanted`. If objects turn out to be missing, restores once more with their
  * bundles too.
  */
-export const bringMissing = async (
+export const bringMissing = async <Restored extends { report: RestoreReport }>(
   target: readonly RepositoryState[],
   wanted: readonly RepositoryState[],
-  restore: (states: readonly RepositoryState[]) => Promise<{ report: RestoreReport; warnings: string[] }>,
-): Promise<{ report: RestoreReport; warnings: string[] }> => {
+  restore: (states: readonly RepositoryState[]) => Promise<Restored>,
+): Promise<Restored> => {
   const first = await restore(wanted);
   const lacking = statesLacking(target, first.report, wanted);
   return lacking.length === 0 ? first : restore([...wanted, ...lacking]);

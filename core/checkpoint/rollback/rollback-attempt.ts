@@ -39,6 +39,15 @@ export interface Noted extends Attempt {
   now: Checkpoint;
   undo: Checkpoint;
   early: EarlyBundles | undefined;
+  /** The timeline as the last write before the restore left it. */
+  last: Place;
+}
+
+export interface Restored {
+  report: RestoreReport;
+  warnings: string[];
+  /** The timeline as the last write before the command left it. */
+  last: Place;
 }
 
 export interface Taken {
@@ -88,8 +97,9 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       to: Checkpoint,
       attempt: Noted,
       wanted: readonly RepositoryState[],
-    ): Promise<{ report: RestoreReport; warnings: string[] }> => {
+    ): Promise<Restored> => {
       const { journal, place, now, undo, sandbox, invocation } = attempt;
+      let { last } = attempt;
       const isTarget = to === attempt.target;
       const early =
         isTarget && attempt.early !== undefined && servesStates(attempt.early, wanted)
@@ -104,8 +114,10 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
         sources,
       });
       const { requestId, filesOnly } = journal;
-      if (journal.phase !== 'writing' && (await enter(journal, 'writing')) === undefined) {
-        return { report: anotherRun, warnings: [] };
+      if (journal.phase !== 'writing') {
+        const entered = await enter(journal, 'writing', last);
+        if (entered === undefined) return { report: anotherRun, warnings: [], last };
+        last = entered;
       }
       const timeoutMs = commandTimeout(invocation, clock);
       const request = restoreRequest(
@@ -128,7 +140,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
       if (astray.length > 0)
         throw unfinished(requestId, `${astray.join(', ')} did not arrive at the target.`);
-      return { report, warnings: [...plan.warnings, ...report.warnings] };
+      return { report, warnings: [...plan.warnings, ...report.warnings], last };
     },
   };
 };

@@ -6,7 +6,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { busyOf, findPlace, movePlace, type Place } from '../session/place.ts';
+import { busyOf, findPlace, movePlace, type Place, placeAfter } from '../session/place.ts';
 import { copyOf, isOpen } from './rollback-phase.ts';
 
 export const createRollbackHold = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
@@ -26,12 +26,10 @@ export const createRollbackHold = (deps: { store: SessionStore; clock: Clock; lo
       if (busy?.requestId !== journal.requestId) return 'lost';
       if (busy.untilMs >= invocation.deadlineMs) return place;
       const move = movePlace(place, { busy: { ...busy, untilMs: invocation.deadlineMs } }, clock);
-      if ('copy' in move) {
-        const outcome = await store.updateCopy(move.copy, move.expectedVersion);
-        return outcome.written ? { ...place, copy: move.copy } : 'raced';
-      }
-      const outcome = await store.updateSession(move.session, move.expectedVersion);
-      return outcome.written ? { session: move.session } : 'raced';
+      const outcome = await ('copy' in move
+        ? store.updateCopy(move.copy, move.expectedVersion)
+        : store.updateSession(move.session, move.expectedVersion));
+      return outcome.written ? placeAfter(place, move) : 'raced';
     },
 
     /**

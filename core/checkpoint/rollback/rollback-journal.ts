@@ -12,23 +12,35 @@ import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, touch } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
+import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
 import { unfinished } from './restore-errors.ts';
 import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
 
 const MAX_ATTEMPTS = 6;
+
+/** A checkpoint of a rollback, the journal that names it, and the timeline as this write left it. */
+interface NotedCheckpoint {
+  journal: RollbackJournal;
+  checkpoint: Checkpoint;
+  place: Place;
+}
 
 export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
   const { store, clock, log } = deps;
 
   /**
    * Ends the journal, even if other calls move the timeline meanwhile. Answers the ended journal, whichever
-   * call ended it.
+   * call ended it. `last`: the timeline as it was read or written last, for the first try.
    */
-  const end = async (journal: RollbackJournal, headSeq: number | undefined): Promise<RollbackJournal> => {
+  const end = async (
+    journal: RollbackJournal,
+    headSeq: number | undefined,
+    last?: Place,
+  ): Promise<RollbackJournal> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const place = await findPlace(store, journal.sessionId, copyOf(journal));
+      const known = attempt === 0 ? last : undefined;
+      const place = known ?? (await findPlace(store, journal.sessionId, copyOf(journal)));
       const busy = busyOf(place);
       const change = {
         headSeq,
@@ -54,26 +66,35 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     return { ...journal, phase: 'failed', error: { name: error.name, message: error.message } };
   };
 
+  /** The timeline, if this run's view of the journal is that of the store. */
+  const placeOf = async (journal: RollbackJournal): Promise<Place | undefined> => {
+    const { sessionId, requestId } = journal;
+    // Read the timeline first: if another run moved the journal since then, it moved the timeline too,
+    // and the write is refused.
+    const place = await findPlace(store, sessionId, copyOf(journal));
+    const stored = await store.getRollback(sessionId, requestId);
+    const isOurs = busyOf(place)?.requestId === requestId && stored?.captures === journal.captures;
+    return isOurs && isOpen(stored) ? place : undefined;
+  };
+
   /**
-   * Moves an open journal to another phase. Undefined: the journal ended, or another run of the same
-   * request is ahead of this one, so this run's view is out of date.
+   * Moves an open journal to another phase, and answers the timeline as that left it. Undefined: the journal
+   * ended, or another run of the same request is ahead of this one, so this run's view is out of date. `last`: the
+   * timeline as the write before left it. If anything moved it since, the first try is refused.
    */
   const enter = async (
     journal: RollbackJournal,
     phase: 'captured' | 'writing',
-  ): Promise<RollbackJournal | undefined> => {
-    const { sessionId, requestId } = journal;
+    last?: Place,
+  ): Promise<Place | undefined> => {
+    const { requestId } = journal;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      // Read the timeline first: if another run moved the journal since then, it moved the timeline too,
-      // and the write is refused.
-      const place = await findPlace(store, sessionId, copyOf(journal));
-      const stored = await store.getRollback(sessionId, requestId);
-      const busy = busyOf(place);
-      const isOurs = busy?.requestId === requestId && stored?.captures === journal.captures && isOpen(stored);
-      if (!isOurs) return undefined;
+      const place = (attempt === 0 ? last : undefined) ?? (await placeOf(journal));
+      if (place === undefined) return undefined;
       const moved: RollbackJournal = { ...journal, phase, updatedAt: clock.now().toISOString() };
-      const outcome = await store.moveRollback(moved, movePlace(place, { busy }, clock));
-      if (outcome.written) return moved;
+      const move = movePlace(place, { busy: busyOf(place) }, clock);
+      const outcome = await store.moveRollback(moved, move);
+      if (outcome.written) return placeAfter(place, move);
       await pauseAfterRace(clock, attempt);
     }
     throw unfinished(requestId, 'the session is being written by others all the time.');
@@ -81,28 +102,27 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
 
   /**
    * One transaction: a composed state becomes a checkpoint, which nobody stands on, and the journal goes
-   * there. Undefined: another run of the same request is ahead.
+   * there. Undefined: another run of the same request is ahead. `last`: as of `enter`.
    */
   const noteTarget = async (
     journal: RollbackJournal,
+    last: Place,
     from: Omit<Parameters<typeof createCheckpoint>[0], 'session' | 'sandboxId' | 'detached'>,
-  ): Promise<{ journal: RollbackJournal; checkpoint: Checkpoint } | undefined> => {
-    const { sessionId, requestId, sandboxId, detached } = journal;
+  ): Promise<NotedCheckpoint | undefined> => {
+    const { requestId, sandboxId, detached } = journal;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const place = await findPlace(store, sessionId, copyOf(journal));
-      const stored = await store.getRollback(sessionId, requestId);
-      const isOurs = busyOf(place)?.requestId === requestId && stored?.captures === journal.captures;
-      if (!isOurs || !isOpen(stored)) return undefined;
-      const { session } = place;
-      const checkpoint = createCheckpoint({ ...from, session, sandboxId, detached }, clock);
+      const place = attempt === 0 ? last : await placeOf(journal);
+      if (place === undefined) return undefined;
+      const checkpoint = createCheckpoint({ ...from, session: place.session, sandboxId, detached }, clock);
       const noted = { ...journal, targetSeq: checkpoint.seq, updatedAt: checkpoint.createdAt };
+      const session = touch(place.session, { seq: checkpoint.seq }, clock);
       const outcome = await store.commitCheckpoint({
-        session: touch(session, { seq: checkpoint.seq }, clock),
-        expectedVersion: session.version,
+        session,
+        expectedVersion: place.session.version,
         checkpoint,
         journal: noted,
       });
-      if (outcome.written) return { journal: noted, checkpoint };
+      if (outcome.written) return { journal: noted, checkpoint, place: { ...place, session } };
       await pauseAfterRace(clock, attempt);
     }
     throw unfinished(requestId, 'the session is being written by others all the time.');
@@ -116,7 +136,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       journal: RollbackJournal,
       result: RollbackAnswer,
       headSeq: number,
-    ): Promise<RollbackAnswer> => answerOf(await end({ ...journal, phase: 'done', result }, headSeq)),
+      last?: Place,
+    ): Promise<RollbackAnswer> => answerOf(await end({ ...journal, phase: 'done', result }, headSeq, last)),
 
     /**
      * Ends the journal with an error, which this and every later call of the request throws. `headSeq`: the
@@ -139,7 +160,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       place: Place,
       head: Checkpoint | undefined,
       captured: Captured,
-    ): Promise<{ journal: RollbackJournal; checkpoint: Checkpoint } | undefined> => {
+    ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
       const captures = journal.captures + 1;
       const checkpoint = createCheckpoint(
@@ -167,19 +188,18 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         undoSeq: journal.undoSeq ?? seq,
         updatedAt: createdAt,
       };
-      const outcome = await store.commitCheckpoint({
+      const moved: Place = {
         session: touch(session, copy === undefined ? { seq, headSeq: seq } : { seq }, clock),
+        copy: copy && { ...copy, headSeq: seq, version: copy.version + 1 },
+      };
+      const outcome = await store.commitCheckpoint({
+        session: moved.session,
         expectedVersion: session.version,
         checkpoint,
         journal: noted,
-        ...(copy && {
-          copy: {
-            copy: { ...copy, headSeq: seq, version: copy.version + 1 },
-            expectedVersion: copy.version,
-          },
-        }),
+        ...(copy && moved.copy && { copy: { copy: moved.copy, expectedVersion: copy.version } }),
       });
-      return outcome.written ? { journal: noted, checkpoint } : undefined;
+      return outcome.written ? { journal: noted, checkpoint, place: moved } : undefined;
     },
   };
 };

@@ -3,16 +3,20 @@
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
 import type { RollbackJournal } from '../model.ts';
-import type { RestoreReport } from '../ports/restore.ts';
-import { findPlace, settledBy, settledIn } from '../session/place.ts';
+import type { TreeNode } from '../ports/stores.ts';
+import { settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { createLateWrites } from './late-writes.ts';
 import { isInterrupted, onlyChanged, restoreError, unfinished } from './restore-errors.ts';
 import { bringMissing } from './restore-plan.ts';
-import { createRollbackAttempt, type Noted, type RollbackDeps } from './rollback-attempt.ts';
+import { createRollbackAttempt, type Noted, type Restored, type RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
-import { composedFacts, copyOf } from './rollback-phase.ts';
+import { composedFacts } from './rollback-phase.ts';
 import { rollbackResult } from './rollback-result.ts';
+
+interface Meanwhile {
+  tree: readonly TreeNode[];
+}
 
 export const createRollbackOutcome = (deps: RollbackDeps) => {
   const { store, clock, log } = deps;
@@ -40,6 +44,15 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   };
 
   return {
+    /** What an answer needs beside the report, while the command is at work: nobody else moves the timeline now. */
+    meanwhile: async ({ journal, place, target }: Noted): Promise<Meanwhile> => {
+      const [tree] = await Promise.all([
+        store.listTree(journal.sessionId),
+        keepCheckpoint(store, place.session, target, clock),
+      ]);
+      return { tree };
+    },
+
     /**
      * For an error before this run wrote anything: either ends the rollback for good, or stops only this
      * run.
@@ -70,8 +83,8 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
      */
     conclude: async (
       attempt: Noted,
-      report: RestoreReport,
-      warnings: string[],
+      { report, warnings, last }: Restored,
+      meanwhile: Promise<Meanwhile>,
     ): Promise<RollbackAnswer | undefined> => {
       const { journal, target, undo } = attempt;
       // An interruption is never the checkpoint's fault. The journal stays open for the same request.
@@ -79,12 +92,8 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       const kept = await keepLate(attempt, report, attempt.mixed || attempt.round > 0);
       switch (report.outcome) {
         case 'applied': {
-          const [tree, place] = await Promise.all([
-            store.listTree(journal.sessionId),
-            findPlace(store, journal.sessionId, copyOf(journal)),
-            keepCheckpoint(store, attempt.place.session, target, clock),
-          ]);
-          const settled = settledIn(place, settledBy('rollback', journal.requestId));
+          const { tree } = await meanwhile;
+          const settled = settledIn(last, settledBy('rollback', journal.requestId));
           const result = {
             ...rollbackResult({
               status: 'APPLIED',
@@ -100,7 +109,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
             ...settled,
           };
           log.info('rollback', { requestId: journal.requestId, checkpointId: target.checkpointId });
-          return finish(journal, result, target.seq);
+          return finish(journal, result, target.seq, kept.lateWrites === undefined ? last : undefined);
         }
         case 'refused':
           return onlyChanged(report) ? undefined : refuse(attempt, restoreError(report, kept));

@@ -36,19 +36,28 @@ import { copyOf, endedAnswer, mayHaveWritten } from './rollback-phase.ts';
  */
 const MAX_ATTEMPTS = 5;
 
+/** What a rollback goes to, and the timeline as the write before left it. */
+interface Goal {
+  journal: RollbackJournal;
+  target: Checkpoint;
+  place: Place;
+}
+
+/** What the call that just began a rollback wrote, and what it had prepared. */
+export interface Begun {
+  journal: RollbackJournal;
+  place: Place;
+  prepared: Prepared | undefined;
+}
+
 /** Whether what was prepared still is the first capture: nobody captured for this request since, and the head is the same. */
-const isFirst = (
-  prepared: Prepared | undefined,
-  journal: RollbackJournal,
-  place: Place,
-  round: number,
-): prepared is Prepared =>
-  prepared !== undefined && round === 0 && journal.captures === 0 && prepared.headSeq === headSeqOf(place);
+const isFirst = (prepared: Prepared | undefined, journal: RollbackJournal, place: Place): boolean =>
+  prepared !== undefined && journal.captures === 0 && prepared.headSeq === headSeqOf(place);
 
 export const createRollbackRun = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
   const { captureNow, restoreTo } = createRollbackAttempt(deps);
-  const { conclude, giveUp, notBegun } = createRollbackOutcome(deps);
+  const { conclude, giveUp, meanwhile, notBegun } = createRollbackOutcome(deps);
   const { fail, noteCapture } = createRollbackJournal(deps);
   const { hold, letGo } = createRollbackHold(deps);
   const composeTarget = createComposeTarget(deps);
@@ -61,10 +70,12 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     attempt: Attempt,
     journal: RollbackJournal,
     now: Checkpoint,
-  ): Promise<{ journal: RollbackJournal; target: Checkpoint }> => {
+    last: Place,
+  ): Promise<Goal> => {
     const { target, mixed } = attempt;
-    if (target !== undefined && (mixed || journal.composition === undefined)) return { journal, target };
-    return composeTarget(attempt, journal, now);
+    if (target !== undefined && (mixed || journal.composition === undefined))
+      return { journal, target, place: last };
+    return composeTarget(attempt, journal, now, last);
   };
 
   /** Undefined: another call was faster. Try again from the start. */
@@ -73,9 +84,9 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
     if (committed === undefined) return undefined;
     const { checkpoint: now } = committed;
-    let goal: { journal: RollbackJournal; target: Checkpoint };
+    let goal: Goal;
     try {
-      goal = await goalOf(attempt, committed.journal, now);
+      goal = await goalOf(attempt, committed.journal, now, committed.place);
     } catch (error) {
       if (!isWalkbackError(error) || error.retryable) throw error;
       return fail(committed.journal, error, now.seq);
@@ -83,8 +94,11 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const { journal, target } = goal;
     const isUndo = journal.undoSeq === now.seq;
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
-    const noted: Noted = { ...attempt, journal, target, now, undo, early };
+    const noted: Noted = { ...attempt, journal, target, now, undo, early, last: goal.place };
     const wanted = statesToBring(target.repositories, captured);
+    const others = meanwhile(noted);
+    // Where it is not waited for, the restore has come to nothing.
+    others.catch(() => undefined);
     let restored: Awaited<ReturnType<typeof restoreTo>>;
     try {
       restored = await bringMissing(target.repositories, wanted, (states) =>
@@ -93,27 +107,27 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     } catch (error) {
       return notBegun(noted, error);
     }
-    const { report, warnings } = restored;
     const { missingTargets } = captured;
-    const isNext = isSeenNext(report, { wasComposed: attempt.target === undefined, missingTargets });
-    return isNext ? undefined : conclude(noted, report, warnings);
+    const isNext = isSeenNext(restored.report, { wasComposed: attempt.target === undefined, missingTargets });
+    return isNext ? undefined : conclude(noted, restored, others);
   };
 
   const drive = async (
     sessionId: string,
     requestId: string,
     invocation: Invocation,
-    prepared: Prepared | undefined,
+    begun: Begun | undefined,
   ): Promise<RollbackAnswer> => {
     let mixed: boolean | undefined;
     for (let round = 0; round < MAX_ATTEMPTS; round++) {
-      const journal = await store.getRollback(sessionId, requestId);
+      const known = round === 0 ? begun : undefined;
+      const journal = known?.journal ?? (await store.getRollback(sessionId, requestId));
       if (journal === undefined) throw unfinished(requestId, 'its journal is gone.');
       const answer = endedAnswer(journal);
       if (answer !== undefined) return answer;
       mixed ??= mayHaveWritten(journal);
 
-      const found = await findPlace(store, sessionId, copyOf(journal));
+      const found = known?.place ?? (await findPlace(store, sessionId, copyOf(journal)));
       const place = await hold(journal, found, invocation);
       if (place === 'raced') continue;
       if (place === 'lost') return fail(journal, changedError());
@@ -127,7 +141,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
           targetSeq === 0 ? undefined : findTarget(store, sessionId, {}, targetSeq),
           store.getCheckpoint(sessionId, headSeqOf(place)),
         ]);
-        const first = isFirst(prepared, journal, place, round) ? prepared : undefined;
+        const first = isFirst(known?.prepared, journal, place) ? known?.prepared : undefined;
         const composed = first?.composed;
         attempt = { journal, place, target, head, sandbox, mixed, round, invocation, composed };
         taken =
@@ -144,15 +158,15 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     throw unfinished(requestId, changedError().message);
   };
 
-  /** `prepared`: by the call that just began it. */
+  /** `begun`: by this very call. */
   return async (
     sessionId: string,
     requestId: string,
     invocation: Invocation,
-    prepared?: Prepared,
+    begun?: Begun,
   ): Promise<RollbackAnswer> => {
     try {
-      return await drive(sessionId, requestId, invocation, prepared);
+      return await drive(sessionId, requestId, invocation, begun);
     } catch (error) {
       if (isWalkbackError(error)) await letGo(sessionId, requestId, invocation);
       throw error;

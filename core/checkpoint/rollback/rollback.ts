@@ -18,6 +18,7 @@ import {
   headSeqOf,
   movePlace,
   type Place,
+  placeAfter,
   sandboxOf,
   settledBy,
 } from '../session/place.ts';
@@ -71,18 +72,23 @@ export const createMove = (deps: RollbackDeps) => {
       expiresAt: expiryOf(session, clock),
     };
     const busy = { kind: 'rollback', requestId: input.requestId, untilMs: invocation.deadlineMs } as const;
-    return store.beginRollback(journal, movePlace(place, { busy, epoch }, clock));
+    const move = movePlace(place, { busy, epoch }, clock);
+    const outcome = await store.beginRollback(journal, move);
+    return outcome.written ? { journal, place: placeAfter(place, move) } : undefined;
   };
 
   /** An answer, or undefined when the timeline moved and everything must be read again. */
   const attempt = async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer | undefined> => {
     const { sessionId, requestId } = input;
+    // Read meanwhile. Whether it is there only matters to a request that has not begun.
+    const finding = findPlace(store, sessionId, input.sandboxId);
+    finding.catch(() => undefined);
     const journal = await store.getRollback(sessionId, requestId);
     if (journal !== undefined && journal.requestHash !== input.hash) throw conflictingRequest(requestId);
     const ended = journal === undefined ? undefined : endedAnswer(journal);
     if (ended !== undefined) return ended;
     if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
-    const place = await findPlace(store, sessionId, input.sandboxId);
+    const place = await finding;
     if (place.copy === undefined) requireActive(place.session);
     if (input.dryRun === true) {
       const look = () => preview(input, place, journal, invocation);
@@ -105,7 +111,7 @@ export const createMove = (deps: RollbackDeps) => {
       const prepared =
         'composition' in goal ? await prepare(requestId, place, goal.composition, invocation) : undefined;
       const begun = await begin(input, place, goal, invocation);
-      return begun.written ? run(sessionId, requestId, invocation, prepared) : undefined;
+      return begun === undefined ? undefined : run(sessionId, requestId, invocation, { ...begun, prepared });
     };
     return withSandboxAdvice(place.session, work, sandboxOf(place));
   };

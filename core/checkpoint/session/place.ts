@@ -60,6 +60,10 @@ export interface PlaceChange {
   settledRollback?: SettledRollback | undefined;
 }
 
+/** The place after such a write. */
+export const placeAfter = (place: Place, move: TimelineMove): Place =>
+  'copy' in move ? { ...place, copy: move.copy } : { ...place, session: move.session };
+
 /** The write that moves a place. Both kinds are fenced by their version. */
 export const movePlace = (place: Place, change: PlaceChange, clock: Clock): TimelineMove => {
   const { session, copy } = place;
