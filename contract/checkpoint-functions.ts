@@ -35,7 +35,13 @@ import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts
 import { preflightInput, verifyCommitmentsInput } from './workspace-inputs.ts';
 
 /** What a capture needs, and so a rollback. */
-export const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
+export const CAPTURE: readonly TableAction[] = [
+  'GetItem',
+  'Query',
+  'PutItem',
+  'BatchWriteItem',
+  'UpdateItem',
+];
 
 export const CHECKPOINT_FUNCTIONS = {
   'start-session': {

@@ -115,7 +115,7 @@ describe('a table with everything else that a session has', () => {
   test('bases and uploads are no sessions', async () => {
     const base = { key: 'k', sizeBytes: 1, sha256: 'x', name: 'b', owner: 'o', commit: 'c' };
     await table.store.putBase({ ...base, shallow: false, partial: false, expiresAt: 1 });
-    await table.store.putUpload({ key: 'k', place: { sessionId: 'whole', chainId: 'c' }, expiresAt: 1 });
+    await table.store.putUploads([{ key: 'k', place: { sessionId: 'whole', chainId: 'c' }, expiresAt: 1 }]);
     const query = new QueryCommand({
       TableName: table.tableName,
       KeyConditionExpression: 'pk = :pk',

@@ -162,9 +162,14 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
   test('an upload is found by its key', async () => {
     const upload = { key: 'sessions/s/r/x.bundle', place: { sessionId: 's', chainId: 'c' }, expiresAt: 70 };
     expect(await table.store.getUpload(upload.key)).toBeUndefined();
-    await table.store.putUpload(upload);
-    await table.store.putUpload({ ...upload, expiresAt: 80 });
+    await table.store.putUploads([upload]);
+    await table.store.putUploads([{ ...upload, expiresAt: 80 }]);
     expect(await table.store.getUpload(upload.key)).toEqual({ ...upload, expiresAt: 80 });
+    // More than one request takes, and one of them twice.
+    const many = Array.from({ length: 60 }, (_, n) => ({ ...upload, key: `many-${n % 59}`, expiresAt: n }));
+    await table.store.putUploads(many);
+    for (const one of many.slice(1)) expect(await table.store.getUpload(one.key)).toEqual(one);
+    await table.store.putUploads([]);
   });
 
   test('a checkpoint is prolonged, never shortened, and not brought back', async () => {

@@ -15,6 +15,8 @@ import { asArray, statementsOf } from '../support/template.ts';
 
 const OLD_CHAIN =
   'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';
+const RECORD =
+  'prolongs the record of what a checkpoint changed, where it has one (core/checkpoint/session/retention.ts)';
 const REPAIRED =
   'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
 const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand-back.ts)';
@@ -36,8 +38,8 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:Query':
       'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
   },
-  rehydrate: { 'dynamodb:BatchWriteItem': OLD_CHAIN },
-  'end-session': { 'dynamodb:Query': OLD_CHAIN, 'dynamodb:BatchWriteItem': OLD_CHAIN },
+  'verify-commitments': { 'dynamodb:BatchWriteItem': RECORD },
+  'end-session': { 'dynamodb:Query': OLD_CHAIN },
   answer: { 'dynamodb:GetItem': FACTS },
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {

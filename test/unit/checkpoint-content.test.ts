@@ -62,8 +62,9 @@ const createPlace = (fails?: WalkbackError) => {
   const logged: unknown[] = [];
   const keep = createKeepContent({
     store: {
-      putUpload: async ({ key, place, expiresAt }) => {
-        done.push(`index ${key} ${JSON.stringify(place)} ${expiresAt}`);
+      putUploads: async (uploads) => {
+        for (const { key, place, expiresAt } of uploads)
+          done.push(`index ${key} ${JSON.stringify(place)} ${expiresAt}`);
       },
     },
     bundles: {

@@ -17,7 +17,7 @@ import { readBase, readLink, readUpload } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
-  'putLinks' | 'listLinks' | 'getBase' | 'putBase' | 'getUpload' | 'putUpload'
+  'putLinks' | 'listLinks' | 'getBase' | 'putBase' | 'getUpload' | 'putUploads'
 >;
 
 const PARALLEL = 16;
@@ -67,8 +67,8 @@ export const createBundleMethods = (table: Table): Methods => {
       const item = await table.get(uploadKey(key));
       return item === undefined ? undefined : readUpload(item);
     },
-    putUpload: async (upload) => {
-      await table.put({ item: { ...uploadKey(upload.key), ...upload } });
-    },
+    putUploads: (uploads) =>
+      // A batch may not name an item twice.
+      table.putAll([...new Map(uploads.map((one) => [one.key, { ...uploadKey(one.key), ...one }])).values()]),
   };
 };

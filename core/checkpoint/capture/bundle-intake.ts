@@ -2,6 +2,7 @@
  * Takes the bundles of one capture into the store. It remembers, for that capture only, which bundle was
  * refused and why. Every step is idempotent because keys come from content.
  */
+import { batched } from '../../shared/batched.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -55,8 +56,9 @@ export const createBundleIntake = (deps: {
    * Written before the object can exist, so that an object that no item ever names can be found and
    * deleted.
    */
+  const putUpload = batched<StoredUpload>((uploads) => store.putUploads(uploads));
   const index = (bundle: CapturedBundle, key: string): Promise<void> =>
-    store.putUpload({ key, place: placeOf(bundle), expiresAt: uploadExpiryOf(clock) });
+    putUpload({ key, place: placeOf(bundle), expiresAt: uploadExpiryOf(clock) });
 
   /** True if the bytes are stored already, and stay for as long as this capture needs to name them. */
   const isThere = async (bundle: CapturedBundle, key: string, known: StoredUpload | undefined) => {

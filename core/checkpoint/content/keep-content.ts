@@ -46,7 +46,7 @@ const withoutTexts = ({ message, tool }: Said): Said => {
 };
 
 export const createKeepContent = (deps: {
-  store: Pick<SessionStore, 'putUpload'>;
+  store: Pick<SessionStore, 'putUploads'>;
   bundles: Pick<BundleStore, 'put'>;
   clock: Clock;
   log: Log;
@@ -56,11 +56,8 @@ export const createKeepContent = (deps: {
   const put = async (session: Session, bytes: Uint8Array) => {
     const sha256 = sha256Hex(bytes);
     const key = contentKey(session, sha256);
-    await store.putUpload({
-      key,
-      place: { contentOf: session.sessionId },
-      expiresAt: contentExpiryOf(session, clock),
-    });
+    const place = { contentOf: session.sessionId };
+    await store.putUploads([{ key, place, expiresAt: contentExpiryOf(session, clock) }]);
     await bundles.put(key, bytes, sha256);
     return { key, sizeBytes: bytes.length, sha256 };
   };

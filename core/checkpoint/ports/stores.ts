@@ -123,7 +123,8 @@ export interface SessionStore {
   /** Stores or prolongs: the first object stays, and `expiresAt` only grows. Answers the stored item. */
   putBase(base: StoredBase): Promise<StoredBase>;
   getUpload(key: string): Promise<StoredUpload | undefined>;
-  putUpload(upload: StoredUpload): Promise<void>;
+  /** Some or all of them, where it fails. */
+  putUploads(uploads: readonly StoredUpload[]): Promise<void>;
 
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
   /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */

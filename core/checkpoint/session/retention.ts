@@ -72,7 +72,7 @@ export const keepCheckpoint = async (
     mapAtOnce(checkpoint.repositories, PARALLEL, (state) => keepChain(store, session, state, clock)),
     key === undefined
       ? undefined
-      : store.putUpload({ key, place, expiresAt: contentExpiryOf(session, clock) }),
+      : store.putUploads([{ key, place, expiresAt: contentExpiryOf(session, clock) }]),
   ]);
   // Last: what it needs lives at least as long.
   await store.prolongCheckpoint(checkpoint, expiryOf(session, clock));

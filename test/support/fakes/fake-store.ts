@@ -165,8 +165,8 @@ export const createFakeStore = (): FakeStore => {
       return copyOf(kept);
     },
     getUpload: async (name) => read(uploads, name),
-    putUpload: async (upload) => {
-      uploads.set(key(upload.key), copyOf(upload));
+    putUploads: async (added) => {
+      for (const upload of added) uploads.set(key(upload.key), copyOf(upload));
     },
 
     getRollback: async (sessionId, requestId) => read(rollbacks, sessionId, requestId),
