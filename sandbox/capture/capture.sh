@@ -50,7 +50,7 @@ capture_now() {
   begin_look || return
   last_look || return
   # A chain begins with a look at everything.
-  if [ "$2" = append ]; then WHOLE=''; else WHOLE=1; fi
+  [ "$2" = append ] || WHOLE=1
   snapshot "$1" >"$OUT.report" 2>>"$OUT.err" || return
   note_look "${1:--}" || return
   if [ "$TREE" = "$known_tree" ] && [ "$META" = "$known_meta" ]; then

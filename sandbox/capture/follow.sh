@@ -9,14 +9,19 @@ FOLLOW_MOST=2000
 
 # last_look: SINCE is when the look before began, if the index is still the one that it left, the clock was
 # not set since, and nothing is mounted inside. Else it is empty. LATEST is a time after which the
-# mark of the look that begins now must have changed.
-SINCE='' LATEST=''
+# mark of the look that begins now must have changed. WHOLE tells that the look before left something out.
+SINCE='' LATEST='' WHOLE=''
 last_look() {
   local tree since offset last
-  SINCE=''
-  [ -n "$LOOK_BEGAN" ] && read -r tree _ _ since _ offset last <<<"$LOOKED" && [ "$last" = end ] || return 0
+  SINCE='' WHOLE=''
+  [ -n "$LOOK_BEGAN" ] && read -r tree _ _ since _ offset last <<<"$LOOKED" || return 0
+  case $last in
+    end) ;;
+    some) WHOLE=1 ;;
+    *) return 0 ;;
+  esac
   offset=$((${LOOK_BEGAN##* } - offset))
-  [ "${offset#-}" -le $UNSEEN_STEP ] && [ -n "$HG" ] && known_index_tree && [ "$TREE" = "$tree" ] && no_mounts || return 0
+  [ "${offset#-}" -le $UNSEEN_STEP ] && known_index_tree && [ "$TREE" = "$tree" ] && no_mounts || return 0
   last=${LOOK_BEGAN#* }
   find_time "$since" && SINCE=$TEXT && find_time "${last% *}" && LATEST=$TEXT
 }
@@ -29,7 +34,6 @@ add_changed() {
   [ -z "$FOLLOWED" ] || return 0
   sed -nz 's#^o[fl]/\./##p' "$OUT.touched" >"$OUT.old-times" && read_again && add_all
 }
-WHOLE=''
 
 # read_again: drops the entries of files whose change time is new and whose content claims to be older.
 # Git compares whole seconds: when such a file changed twice in one, and kept its size, git does not see it.

@@ -37,12 +37,17 @@ begin_look() {
   : >"$SHADOW/looked.mark"
 }
 
-# note_look TARGET: notes what the look found, when it left nothing out. The target is `-` where it was
-# not known yet: whether something uncaptured stands in its way, the restore finds out (free_paths).
+# note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
+# uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
+# out. Then only its times are used.
 note_look() {
   local directories=()
   [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
-  [ -n "$LOOK_BEGAN" ] && [ -n "$HG" ] && [ "$HEAD_KIND" != unreadable ] && [ -z "$FORCED" ] && [ ! -s "$OUT.report" ] && [ ! -s "$SHADOW/rules-seen" ] || return 0
+  [ -n "$LOOK_BEGAN" ] || return 0
+  if [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
+    printf '%s %s %s %s some\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
+    return
+  fi
   pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
   slurp "$OUT.gitignores"
   printf '%s' "$TEXT" >"$SHADOW/looked.rules" && mapfile -d '' -t directories <"$OUT.directories" || return
@@ -94,7 +99,7 @@ find_time() { printf -v TEXT '@%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); }
 # restore wrote has a later change time than all else.
 note_moved() {
   local tree meta times
-  line_of "$SHADOW/looked" && read -r tree meta _ times <<<"$TEXT" && [ "$tree" = "$1" ] && [[ $times == *' end' ]] || return 0
+  line_of "$SHADOW/looked" && read -r tree meta _ times <<<"$TEXT" && [ "$tree" = "$1" ] && [[ $times == *' end' || $times == *' some' ]] || return 0
   slurp "$SHADOW/looked"
   printf '%s %s - %s\n%s' "$2" "$meta" "$times" "${TEXT#*$'\n'}" >"$SHADOW/looked" || return
   [ -s "$SHADOW/changes.added" ] || [ -s "$SHADOW/changes.removed" ] || names_stay "$1" "$2"

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { printedSeed } from '../support/sampling.ts';
-import { looksAreHeldAgainstGit, OBJECTS } from '../support/stillness.ts';
+import { looksAreHeldAgainstGit, OBJECTS, REPORTED } from '../support/stillness.ts';
 
 test(
   'what the walk calls still, git finds unchanged, whenever another process writes',
@@ -16,4 +16,12 @@ test(
     timeout: 1_200_000,
   },
   () => looksAreHeldAgainstGit(200, printedSeed('borrowed'), OBJECTS),
+);
+
+test(
+  'what a capture reports hides no change that git cannot see',
+  {
+    timeout: 300_000,
+  },
+  () => looksAreHeldAgainstGit(200, printedSeed('reported'), REPORTED),
 );

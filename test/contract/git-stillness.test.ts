@@ -1,7 +1,7 @@
 /** A restore of little asks whether anything happened since the capture by one walk. The walk never says so wrongly. */
 import { test } from 'vitest';
 import { printedSeed } from '../support/sampling.ts';
-import { looksAreHeldAgainstGit, OBJECTS } from '../support/stillness.ts';
+import { looksAreHeldAgainstGit, OBJECTS, REPORTED } from '../support/stillness.ts';
 
 test(
   'what the walk calls still, git finds unchanged, whenever another process writes',
@@ -17,4 +17,12 @@ test(
     timeout: 300_000,
   },
   () => looksAreHeldAgainstGit(20, printedSeed('borrowed'), OBJECTS),
+);
+
+test(
+  'what a capture reports hides no change that git cannot see',
+  {
+    timeout: 300_000,
+  },
+  () => looksAreHeldAgainstGit(24, printedSeed('reported'), REPORTED),
 );

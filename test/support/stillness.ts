@@ -70,6 +70,15 @@ const CHANGES: Record<string, string> = {
   'a repository inside': 'rm -rf inner; [ $((x % 3)) != 0 ] || git init -q inner',
 };
 
+/** What git itself does not see, while something else is reported, and now and then nothing is. */
+export const REPORTED: Record<string, string> = {
+  'the same size and time': CHANGES['the same size and time'] ?? '',
+  'in place of another, with its time':
+    'cp -p b ../b.was; printf %05d $((x % 99999)) >../b.new; touch -r ../b.was ../b.new; cat ../b.new >b; touch -r ../b.was b',
+  'a repository inside': CHANGES['a repository inside'] ?? '',
+  append: 'echo $x >>a',
+};
+
 /**
  * What takes objects away that captures read from the repository, and what brings such objects. Not both between two looks: what came
  * after a look had listed the objects, was read by it, and went before the next one, is not missed (docs/design.md).
