@@ -29,13 +29,13 @@ test('a failure is that of every call in it, and of no other', async () => {
 test('the bundles of a checkpoint are indexed by one request, before any of them is stored', async () => {
   const stage = await createWorkingStage();
   const done: string[] = [];
-  const { putUploads } = stage.store;
+  const putUploads = stage.store.putUploads.bind(stage.store);
   stage.store.putUploads = async (uploads) => {
     const bundles = uploads.filter(({ key }) => key.endsWith('.bundle'));
     if (bundles.length > 0) done.push(`index ${bundles.length}`);
     await putUploads(uploads);
   };
-  const { put } = stage.bucket;
+  const put = stage.bucket.put.bind(stage.bucket);
   stage.bucket.put = async (key, bytes, sha256) => {
     if (key.endsWith('.bundle')) done.push('put');
     await put(key, bytes, sha256);

@@ -17,7 +17,7 @@ export interface Step {
 }
 
 /** The same repository on both sides of a step. */
-export interface StatesOfStep {
+interface StatesOfStep {
   base: CapturedRepositoryState;
   theirs: CapturedRepositoryState;
 }
