@@ -84,7 +84,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
     conclude: async (
       attempt: Noted,
       { report, warnings, last }: Restored,
-      meanwhile: Promise<Meanwhile>,
+      meanwhile: PromiseSettledResult<Meanwhile>,
     ): Promise<RollbackAnswer | undefined> => {
       const { journal, target, undo } = attempt;
       // An interruption is never the checkpoint's fault. The journal stays open for the same request.
@@ -92,7 +92,8 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       const kept = await keepLate(attempt, report, attempt.mixed || attempt.round > 0);
       switch (report.outcome) {
         case 'applied': {
-          const { tree } = await meanwhile;
+          if (meanwhile.status === 'rejected') throw meanwhile.reason;
+          const { tree } = meanwhile.value;
           const settled = settledIn(last, settledBy('rollback', journal.requestId));
           const result = {
             ...rollbackResult({

@@ -96,20 +96,15 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
     const noted: Noted = { ...attempt, journal, target, now, undo, early, last: goal.place };
     const wanted = statesToBring(target.repositories, captured);
-    const others = meanwhile(noted);
-    // Where it is not waited for, the restore has come to nothing.
-    others.catch(() => undefined);
-    let restored: Awaited<ReturnType<typeof restoreTo>>;
-    try {
-      restored = await bringMissing(target.repositories, wanted, (states) =>
-        restoreTo(target, noted, states),
-      );
-    } catch (error) {
-      return notBegun(noted, error);
-    }
+    const [restored, others] = await Promise.allSettled([
+      bringMissing(target.repositories, wanted, (states) => restoreTo(target, noted, states)),
+      meanwhile(noted),
+    ]);
+    if (restored.status === 'rejected') return notBegun(noted, restored.reason);
+    const { report } = restored.value;
     const { missingTargets } = captured;
-    const isNext = isSeenNext(restored.report, { wasComposed: attempt.target === undefined, missingTargets });
-    return isNext ? undefined : conclude(noted, restored, others);
+    const isNext = isSeenNext(report, { wasComposed: attempt.target === undefined, missingTargets });
+    return isNext ? undefined : conclude(noted, restored.value, others);
   };
 
   const drive = async (
