@@ -212,3 +212,21 @@ export const expectSettledTree = (saga: TreeSaga): string => {
   }
   return status;
 };
+
+/** Runs a tree to its end. */
+export const runTree = async (options: Parameters<typeof treeSaga>[0]) => {
+  const saga = await treeSaga(options);
+  await saga.start();
+  await saga.machine.settle();
+  return { saga, status: expectSettledTree(saga) };
+};
+
+/** The resources that the provider holds. */
+export const standingIn = ({ provider }: Awaited<ReturnType<typeof treeSaga>>) =>
+  [...provider.standing.values()].map(({ resource }) => resource).sort();
+
+/** A branch that does one thing. */
+export const fine = (id: string, key: string) => ({
+  id,
+  plan: { steps: [put('one', { key })], output: id },
+});
