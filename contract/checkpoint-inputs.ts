@@ -143,7 +143,9 @@ export const mergeInput = () =>
   z
     .strictObject({
       from: id.describe('the session whose work comes: what its last checkpoint holds'),
-      into: id.describe('the session it comes into; one is a fork of the other, or both are of a third'),
+      into: id.describe(
+        'the session it comes into; one is a fork of the other, directly or over other forks, or both are of a third',
+      ),
       paths: repositoryPaths.optional().describe('only these; the next merge looks at all of them again'),
       markers: z
         .boolean()

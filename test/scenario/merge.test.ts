@@ -240,3 +240,37 @@ test('a fork that is merged again and again brings what it did since, also where
   shell(world.root, 'find api/.agent-shadow/session-*/objects/[0-9a-d]* -type f -delete');
   await merge(5);
 });
+
+test('what both sides have of a third session is common: what one took back stays taken back', async () => {
+  const world = await stage.open();
+  shell(world.root, 'seq 40 > api/lines');
+  await world.checkpoint('t1', 'msg-1');
+  const x = await stage.forkOf(world, 'f7');
+  const y = await stage.forkOf(world, 'f8');
+  shell(
+    x.root,
+    'echo x > api/X; echo x > api/Z; sed -i 1s/.*/x/ api/lines; mkdir made; cd made; git init -q -b main; echo n > n',
+  );
+  const common = await x.checkpoint('x1');
+  await stage.merge(x, y, 'm1');
+  await stage.merge(x, world, 'm2');
+  shell(world.root, 'rm api/X; echo mine >> api/Z; sed -i 1s/.*/1/ api/lines');
+  await world.checkpoint('t2', 'msg-2');
+  shell(y.root, 'echo y > api/Y; sed -i 40s/.*/y/ api/lines; echo y > made/y');
+  await y.checkpoint('y1');
+  const merged = await stage.merge(y, world, 'm3');
+  expect(merged).toMatchObject({ status: 'APPLIED', base: { sessionId: x.sessionId, checkpointId: common } });
+  expect(
+    shell(
+      world.root,
+      'ls api/X 2>/dev/null || echo gone; cat api/Y api/Z made/n made/y; sed -n "1p;40p" api/lines',
+    ),
+  ).toBe('gone\ny\nx\nmine\nn\ny\n1\ny\n');
+  // The repository that the third made is one, whichever way its work goes.
+  shell(x.root, 'echo later >> made/n');
+  await x.checkpoint('x2');
+  expect((await stage.merge(x, world, 'm4')).status).toBe('APPLIED');
+  expect(shell(world.root, 'cat made/n made/y')).toBe('n\nlater\ny\n');
+  await world.rollback('undo', String(merged.undoCheckpointId));
+  expect(shell(world.root, 'ls api/Y 2>/dev/null || echo gone; cat made/n')).toBe('gone\nn\n');
+});

@@ -72,9 +72,25 @@ const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRe
   };
 };
 
+/** Those that both have, and of these the nearest: no other one came from them. */
+const inCommon = (
+  parents: ReadonlyMap<string, CheckpointRef[]>,
+  ours: Names,
+  theirs: readonly CheckpointRef[],
+) => {
+  const common = theirs.filter((ref) => ours.has(nameOf(ref)));
+  const passed = ancestors(
+    parents,
+    common.flatMap((ref) => parents.get(nameOf(ref)) ?? []),
+  );
+  return { common, nearest: common.filter((ref) => !passed.has(nameOf(ref))) };
+};
+
+type Names = Pick<ReadonlyMap<string, CheckpointRef>, 'has' | 'values'>;
+
 /**
  * Undefined: they have nothing in common. Of several that are equally near, the one of `into` with the
- * highest number.
+ * highest number. `timelines`: all that `unreadTimelines` asks for.
  */
 export const mergeBase = (
   timelines: Timelines,
@@ -82,13 +98,22 @@ export const mergeBase = (
   from: CheckpointRef,
 ): CheckpointRef | undefined => {
   const { parents, ours, theirs } = histories(timelines, into, from);
-  const common = theirs.filter((ref) => ours.has(nameOf(ref)));
-  const passed = ancestors(
-    parents,
-    common.flatMap((ref) => parents.get(nameOf(ref)) ?? []),
-  );
   const rank = ({ sessionId, seq }: CheckpointRef): number => (sessionId === into.sessionId ? 1e12 : 0) + seq;
-  return common.filter((ref) => !passed.has(nameOf(ref))).toSorted((a, b) => rank(b) - rank(a))[0];
+  return inCommon(parents, ours, theirs).nearest.toSorted((a, b) => rank(b) - rank(a))[0];
+};
+
+/**
+ * Sessions whose timelines may have a nearer base: what one side has and the other does not, as far as is known,
+ * came from them by a merge or a fork. What is behind a common checkpoint is only asked for where there are several,
+ * one of which may be behind another.
+ */
+export const unreadTimelines = (timelines: Timelines, into: CheckpointRef, from: CheckpointRef): string[] => {
+  const { parents, ours, theirs } = histories(timelines, into, from);
+  const { common, nearest } = inCommon(parents, ours, theirs);
+  const shared = new Set(common.map(nameOf));
+  const open = [...ours.values(), ...theirs].filter((ref) => nearest.length > 1 || !shared.has(nameOf(ref)));
+  const named = open.flatMap((ref) => parents.get(nameOf(ref)) ?? []).map(({ sessionId }) => sessionId);
+  return [...new Set(named)].filter((sessionId) => !timelines.has(sessionId));
 };
 
 /** A checkpoint of `into` that `from` was made from, and that is not on the way to where `into` stands: it was rolled back. */

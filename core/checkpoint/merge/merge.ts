@@ -5,6 +5,7 @@
 
 import type { MergeInput } from '../../../contract/checkpoint-inputs.ts';
 import type { MergeAnswer } from '../../../contract/rollback-answers.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, CheckpointRef, Composition, NamedRef, Session } from '../model.ts';
@@ -16,12 +17,14 @@ import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { rolledBack } from './expect-unchanged.ts';
-import { isUnchangedFork, leftBehind, mergeBase, type Timelines } from './merge-base.ts';
+import { isUnchangedFork, leftBehind, mergeBase, type Timelines, unreadTimelines } from './merge-base.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
-/** Forks of forks of forks. */
-const MAX_DEPTH = 10;
+/** Timelines that name further ones: forks of forks, and merges of what others had merged. */
+const MAX_ROUNDS = 50;
+/** Timelines that are read at the same time. */
+const PARALLEL = 16;
 
 const unrelated = (from: string, into: string): WalkbackError =>
   new WalkbackError(
@@ -37,6 +40,13 @@ const foreign = (from: string, into: string): WalkbackError =>
     { details: { fields: ['from', 'into'] } },
   );
 
+const entangled = (from: string, into: string): WalkbackError =>
+  new WalkbackError(
+    'InvalidInput',
+    `from, into: what sessions "${from}" and "${into}" have came through more than ${MAX_ROUNDS} sessions one after the other. Fork one of them anew, and merge that.`,
+    { details: { fields: ['from', 'into'] } },
+  );
+
 const refOf = ({ sessionId, seq }: Checkpoint): CheckpointRef => ({ sessionId, seq });
 
 const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
@@ -44,15 +54,27 @@ const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
   return { ...ref, ...(node !== undefined && { checkpointId: node.checkpointId }) };
 };
 
-/** The timelines of both, and of what they were forked from. */
-const readTimelines = async (store: SessionStore, sessionIds: readonly string[]): Promise<Timelines> => {
+const isSameOwner = (a: Session, b: Session): boolean =>
+  a.tenant === b.tenant && baseOwnerOf(a) === baseOwnerOf(b);
+
+/** The timelines of both, and of the sessions of their owner that what they have came from. */
+const readTimelines = async (
+  store: SessionStore,
+  owner: Session,
+  into: CheckpointRef,
+  from: CheckpointRef,
+): Promise<Timelines> => {
+  /** An id may have been used again since, by anybody. */
+  const read = async (sessionId: string) => {
+    const [session, nodes] = await Promise.all([store.getSession(sessionId), store.listTree(sessionId)]);
+    return [sessionId, session === undefined || isSameOwner(session, owner) ? nodes : []] as const;
+  };
   const timelines = new Map<string, Awaited<ReturnType<SessionStore['listTree']>>>();
-  let wanted = [...sessionIds];
-  for (let depth = 0; depth < MAX_DEPTH && wanted.length > 0; depth++) {
-    const read = await Promise.all(wanted.map(async (id) => [id, await store.listTree(id)] as const));
-    for (const [id, nodes] of read) timelines.set(id, nodes);
-    const named = read.flatMap(([, nodes]) => nodes.flatMap((node) => node.forkedFrom?.sessionId ?? []));
-    wanted = [...new Set(named)].filter((id) => !timelines.has(id));
+  let wanted = [into.sessionId, from.sessionId];
+  for (let round = 0; wanted.length > 0; round++) {
+    if (round === MAX_ROUNDS) throw entangled(from.sessionId, into.sessionId);
+    for (const [id, nodes] of await mapAtOnce(wanted, PARALLEL, read)) timelines.set(id, nodes);
+    wanted = unreadTimelines(timelines, into, from);
   }
   return timelines;
 };
@@ -88,11 +110,11 @@ export const createMerge = (deps: RollbackDeps) => {
     if (input.markers === true) requireMarkable(into);
     // Work never goes from one owner to another, whatever the timelines say.
     if (from.tenant !== into.tenant) throw foreign(input.from, input.into);
-    if (baseOwnerOf(from) !== baseOwnerOf(into)) throw unrelated(input.from, input.into);
+    if (!isSameOwner(from, into)) throw unrelated(input.from, input.into);
     const theirs = await findTarget(store, from.sessionId, {}, from.headSeq);
     await requireComplete(store, theirs);
-    const timelines = await readTimelines(store, [from.sessionId, into.sessionId]);
     const head = { sessionId: into.sessionId, seq: into.headSeq };
+    const timelines = await readTimelines(store, into, head, refOf(theirs));
     const base = mergeBase(timelines, head, refOf(theirs));
     if (base === undefined) throw unrelated(input.from, input.into);
     const isExpected = input.expectUnchanged === true;

@@ -1,0 +1,136 @@
+/** The base of a merge is the last common checkpoint, whichever session it is of, and no more timelines are read than it takes. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mergeBase, type Timelines, unreadTimelines } from '../../core/checkpoint/merge/merge-base.ts';
+import type { CheckpointRef } from '../../core/checkpoint/model.ts';
+
+type Node = Timelines extends ReadonlyMap<string, readonly (infer One)[]> ? One : never;
+
+const createdAt = new Date(0).toISOString();
+const nameOf = ({ sessionId, seq }: CheckpointRef) => `${sessionId}@${seq}`;
+
+/** Sessions that grow by checkpoints, forks and merges of each other. */
+const createHistory = () => {
+  const timelines = new Map<string, Node[]>([['s', []]]);
+  const head = (sessionId: string): CheckpointRef => ({
+    sessionId,
+    seq: timelines.get(sessionId)?.length ?? 0,
+  });
+  const add = (sessionId: string, more: Partial<Node> = {}): CheckpointRef => {
+    const nodes = timelines.get(sessionId) ?? [];
+    const seq = nodes.length + 1;
+    timelines.set(sessionId, [
+      ...nodes,
+      { seq, parentSeq: seq === 1 ? null : seq - 1, checkpointId: `${sessionId}-${seq}`, createdAt, ...more },
+    ]);
+    return head(sessionId);
+  };
+  add('s');
+  return {
+    timelines,
+    head,
+    work: (sessionId: string) => add(sessionId),
+    fork: (from: string, to: string) => add(to, { forkedFrom: head(from) }),
+    merge: (from: string, into: string) => add(into, { mergedFrom: head(from) }),
+  };
+};
+
+type History = ReturnType<typeof createHistory>;
+
+/** Reads as a merge does. */
+const look = ({ timelines, head }: History, into: string, from: string) => {
+  const read = new Map<string, readonly Node[]>();
+  let wanted = [into, from];
+  while (wanted.length > 0) {
+    for (const id of wanted) read.set(id, timelines.get(id) ?? []);
+    wanted = unreadTimelines(read, head(into), head(from));
+  }
+  return { base: mergeBase(read, head(into), head(from)), read: [...read.keys()].toSorted() };
+};
+
+/** The nearest common ancestors, by walking everything. */
+const nearest = ({ timelines, head }: History, into: string, from: string): string[] => {
+  const behind = (start: CheckpointRef): Map<string, CheckpointRef> => {
+    const found = new Map<string, CheckpointRef>();
+    const walk = (ref: CheckpointRef): void => {
+      if (found.has(nameOf(ref))) return;
+      found.set(nameOf(ref), ref);
+      const node = timelines.get(ref.sessionId)?.[ref.seq - 1];
+      if (node?.parentSeq != null) walk({ sessionId: ref.sessionId, seq: node.parentSeq });
+      for (const other of [node?.mergedFrom, node?.forkedFrom]) if (other !== undefined) walk(other);
+    };
+    walk(start);
+    return found;
+  };
+  const ours = behind(head(into));
+  const common = [...behind(head(from)).values()].filter((ref) => ours.has(nameOf(ref)));
+  return common
+    .filter((ref) => !common.some((one) => nameOf(one) !== nameOf(ref) && behind(one).has(nameOf(ref))))
+    .map(nameOf);
+};
+
+describe('the last common checkpoint', () => {
+  test('is that of a fork that both have merged', () => {
+    const history = createHistory();
+    history.fork('s', 'x');
+    history.fork('s', 'y');
+    const merged = history.work('x');
+    history.merge('x', 'y');
+    history.merge('x', 's');
+    history.work('s');
+    history.work('y');
+    expect(look(history, 's', 'y').base).toEqual(merged);
+  });
+
+  test('is found through a session that only one side has merged itself', () => {
+    const history = createHistory();
+    for (const name of ['x', 'y', 'z']) history.fork('s', name);
+    const merged = history.work('x');
+    history.merge('x', 'z');
+    history.merge('z', 's');
+    history.merge('x', 'y');
+    history.work('y');
+    expect(look(history, 's', 'y').base).toEqual(merged);
+  });
+
+  test('asks for no timeline of what was merged before a fork began', () => {
+    const history = createHistory();
+    for (let n = 1; n <= 20; n++) {
+      history.fork('s', `early-${n}`);
+      history.work(`early-${n}`);
+      history.merge(`early-${n}`, 's');
+    }
+    history.fork('s', 'y');
+    history.work('y');
+    history.fork('s', 'late');
+    history.work('late');
+    history.merge('late', 's');
+    expect(look(history, 's', 'y').read).toEqual(['late', 's', 'y']);
+  });
+
+  test('is one of the nearest in any history, and of the target where that has one', () => {
+    const names = ['s', 'a', 'b', 'c', 'd'];
+    const step = fc.tuple(fc.constantFrom('work', 'merge', 'merge'), fc.nat(4), fc.nat(4));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), fc.nat(4), fc.nat(4), (steps, intoAt, fromAt) => {
+        const history = createHistory();
+        for (const [index, name] of names.slice(1).entries()) {
+          history.fork(names[index % 2] ?? 's', name);
+        }
+        for (const [kind, at, other] of steps) {
+          const [one = 's', two = 's'] = [names[at], names[other]];
+          if (kind === 'work') history.work(one);
+          else if (one !== two) history.merge(one, two);
+        }
+        const [into = 's', from = 's'] = [names[intoAt], names[fromAt]];
+        fc.pre(into !== from);
+        const { base } = look(history, into, from);
+        const wanted = nearest(history, into, from);
+        expect(wanted).toContain(base && nameOf(base));
+        const ours = wanted.filter((name) => name.startsWith(`${into}@`));
+        if (ours.length > 0) expect(ours).toContain(base && nameOf(base));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
