@@ -199,6 +199,8 @@ export type Composition =
       kind: 'merge';
       from: NamedRef;
       base: NamedRef;
+      /** Other checkpoints in common that are as near. `below`: the last that one and `base` have in common. */
+      alsoBases?: { base: CheckpointRef; below: CheckpointRef }[];
       paths?: string[];
       markers: boolean;
       /** Only into a state that still is the base. Absent in journals of releases that did not know it. */

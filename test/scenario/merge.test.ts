@@ -274,3 +274,26 @@ test('what both sides have of a third session is common: what one took back stay
   await world.rollback('undo', String(merged.undoCheckpointId));
   expect(shell(world.root, 'ls api/Y 2>/dev/null || echo gone; cat made/n')).toBe('gone\nn\n');
 });
+
+test('where several checkpoints are common and equally near, each repository goes on from the one that changed it', async () => {
+  const world = await stage.open();
+  const x = await stage.forkOf(world, 'f9');
+  const y = await stage.forkOf(world, 'f10');
+  shell(x.root, 'echo x > api/X');
+  await x.checkpoint('x1');
+  shell(y.root, 'echo y > web/Y; mkdir made; cd made; git init -q -b main; echo n > n');
+  await y.checkpoint('y1');
+  await stage.merge(x, world, 'm1');
+  await stage.merge(y, world, 'm2');
+  shell(world.root, 'rm web/Y; echo mine >> made/n');
+  await world.checkpoint('t1', 'msg-1');
+  shell(y.root, 'echo more > made/more');
+  await y.checkpoint('y2');
+  await stage.merge(y, x, 'm3');
+  shell(x.root, 'echo again >> api/X');
+  await x.checkpoint('x2');
+  expect((await stage.merge(x, world, 'm4')).status).toBe('APPLIED');
+  expect(shell(world.root, 'cat api/X made/n made/more; ls web/Y 2>/dev/null || echo gone')).toBe(
+    'x\nagain\nn\nmine\nmore\ngone\n',
+  );
+});

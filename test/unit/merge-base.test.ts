@@ -1,8 +1,9 @@
 /** The base of a merge is the last common checkpoint, whichever session it is of, and no more timelines are read than it takes. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeBase, type Timelines, unreadTimelines } from '../../core/checkpoint/merge/merge-base.ts';
-import type { CheckpointRef } from '../../core/checkpoint/model.ts';
+import { mergeBases, type Timelines, unreadTimelines } from '../../core/checkpoint/merge/merge-base.ts';
+import { joinBases } from '../../core/checkpoint/merge/several-bases.ts';
+import type { CheckpointRef, RepositoryState } from '../../core/checkpoint/model.ts';
 
 type Node = Timelines extends ReadonlyMap<string, readonly (infer One)[]> ? One : never;
 
@@ -45,7 +46,8 @@ const look = ({ timelines, head }: History, into: string, from: string) => {
     for (const id of wanted) read.set(id, timelines.get(id) ?? []);
     wanted = unreadTimelines(read, head(into), head(from));
   }
-  return { base: mergeBase(read, head(into), head(from)), read: [...read.keys()].toSorted() };
+  const bases = mergeBases(read, head(into), head(from));
+  return { base: bases[0], bases, read: [...read.keys()].toSorted() };
 };
 
 /** The nearest common ancestors, by walking everything. */
@@ -124,13 +126,45 @@ describe('the last common checkpoint', () => {
         }
         const [into = 's', from = 's'] = [names[intoAt], names[fromAt]];
         fc.pre(into !== from);
-        const { base } = look(history, into, from);
+        const { base, bases } = look(history, into, from);
         const wanted = nearest(history, into, from);
-        expect(wanted).toContain(base && nameOf(base));
+        expect(bases.map(nameOf).toSorted()).toEqual(wanted.toSorted());
         const ours = wanted.filter((name) => name.startsWith(`${into}@`));
         if (ours.length > 0) expect(ours).toContain(base && nameOf(base));
       }),
       { numRuns: 400 },
     );
+  });
+});
+
+describe('several that are equally near', () => {
+  const state = (path: string, tree: string): RepositoryState => ({
+    path,
+    state: 'captured',
+    commit: tree,
+    tree,
+    meta: 'm',
+    changed: false,
+    bundleBytes: 0,
+  });
+  const join = (first: string[], other: string[], below: string[]) => {
+    const states = (all: string[]) =>
+      all.map((one) => state(one.split('=')[0] ?? '', one.split('=')[1] ?? ''));
+    return joinBases(states(first), states(other), states(below))
+      .map(({ path, tree }) => `${path}=${tree}`)
+      .toSorted();
+  };
+
+  test('are one: each repository as the one has it that changed, made or removed it', () => {
+    expect(join(['a=1', 'b=0'], ['a=0', 'b=2'], ['a=0', 'b=0'])).toEqual(['a=1', 'b=2']);
+    expect(join(['a=0'], ['a=0', 'made=1'], ['a=0'])).toEqual(['a=0', 'made=1']);
+    expect(join(['a=0', 'made=1'], ['a=0'], ['a=0'])).toEqual(['a=0', 'made=1']);
+    expect(join(['a=0', 'gone=0'], ['a=0'], ['a=0', 'gone=0'])).toEqual(['a=0']);
+    expect(join(['a=0'], ['a=0', 'gone=0'], ['a=0', 'gone=0'])).toEqual(['a=0']);
+  });
+
+  test('where both changed one, the first counts', () => {
+    expect(join(['a=1'], ['a=2'], ['a=0'])).toEqual(['a=1']);
+    expect(join(['a=1'], [], ['a=0'])).toEqual(['a=1']);
   });
 });

@@ -89,17 +89,17 @@ const inCommon = (
 type Names = Pick<ReadonlyMap<string, CheckpointRef>, 'has' | 'values'>;
 
 /**
- * Undefined: they have nothing in common. Of several that are equally near, the one of `into` with the
- * highest number. `timelines`: all that `unreadTimelines` asks for.
+ * The nearest that both have, none behind another: those of `into` first, and of each session the highest number. Empty:
+ * they have nothing in common. `timelines`: all that `unreadTimelines` asks for.
  */
-export const mergeBase = (
+export const mergeBases = (
   timelines: Timelines,
   into: CheckpointRef,
   from: CheckpointRef,
-): CheckpointRef | undefined => {
+): CheckpointRef[] => {
   const { parents, ours, theirs } = histories(timelines, into, from);
   const rank = ({ sessionId, seq }: CheckpointRef): number => (sessionId === into.sessionId ? 1e12 : 0) + seq;
-  return inCommon(parents, ours, theirs).nearest.toSorted((a, b) => rank(b) - rank(a))[0];
+  return inCommon(parents, ours, theirs).nearest.toSorted((a, b) => rank(b) - rank(a));
 };
 
 /**

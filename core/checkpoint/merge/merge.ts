@@ -17,12 +17,14 @@ import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { rolledBack } from './expect-unchanged.ts';
-import { isUnchangedFork, leftBehind, mergeBase, type Timelines, unreadTimelines } from './merge-base.ts';
+import { isUnchangedFork, leftBehind, mergeBases, type Timelines, unreadTimelines } from './merge-base.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
 /** Timelines that name further ones: forks of forks, and merges of what others had merged. */
 const MAX_ROUNDS = 50;
+/** Bases that are looked at beside the first. */
+const MAX_BASES = 8;
 /** Timelines that are read at the same time. */
 const PARALLEL = 16;
 
@@ -53,6 +55,12 @@ const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
   const node = timelines.get(ref.sessionId)?.find(({ seq }) => seq === ref.seq);
   return { ...ref, ...(node !== undefined && { checkpointId: node.checkpointId }) };
 };
+
+const alsoBases = (timelines: Timelines, first: CheckpointRef, others: readonly CheckpointRef[]) =>
+  others.slice(0, MAX_BASES).flatMap((base) => {
+    const [below] = mergeBases(timelines, first, base);
+    return below === undefined ? [] : [{ base, below }];
+  });
 
 const isSameOwner = (a: Session, b: Session): boolean =>
   a.tenant === b.tenant && baseOwnerOf(a) === baseOwnerOf(b);
@@ -115,7 +123,7 @@ export const createMerge = (deps: RollbackDeps) => {
     await requireComplete(store, theirs);
     const head = { sessionId: into.sessionId, seq: into.headSeq };
     const timelines = await readTimelines(store, into, head, refOf(theirs));
-    const base = mergeBase(timelines, head, refOf(theirs));
+    const [base, ...others] = mergeBases(timelines, head, refOf(theirs));
     if (base === undefined) throw unrelated(input.from, input.into);
     const isExpected = input.expectUnchanged === true;
     const gone = isExpected ? leftBehind(timelines, head, refOf(theirs)) : undefined;
@@ -126,6 +134,7 @@ export const createMerge = (deps: RollbackDeps) => {
         kind: 'merge',
         from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
         base: named(timelines, base),
+        ...(others.length > 0 && { alsoBases: alsoBases(timelines, base, others) }),
         markers: input.markers ?? false,
         ...(isExpected && { expectUnchanged: true }),
         ...(input.paths !== undefined && { paths: input.paths }),

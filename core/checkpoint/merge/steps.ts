@@ -4,6 +4,7 @@ import type { SessionStore } from '../ports/stores.ts';
 import { findTarget } from '../timeline/targets.ts';
 import type { States, Step } from './decide.ts';
 import { type SelectedPaths, selectPaths } from './select-paths.ts';
+import { joinBases } from './several-bases.ts';
 
 interface Steps {
   steps: Step[];
@@ -41,8 +42,16 @@ export const createCompositionSteps =
             })),
           );
         case 'merge': {
-          const [base, theirs] = await Promise.all([statesAt(composition.base), statesAt(composition.from)]);
-          return [{ base, theirs }];
+          const { base, alsoBases = [], from } = composition;
+          const [first, theirs, others] = await Promise.all([
+            statesAt(base),
+            statesAt(from),
+            Promise.all(
+              alsoBases.map((one) => Promise.all([statesAt(one.base), statesAt(one.below)] as const)),
+            ),
+          ]);
+          const joined = others.reduce<States>((all, [other, below]) => joinBases(all, other, below), first);
+          return [{ base: joined, theirs }];
         }
       }
     };
