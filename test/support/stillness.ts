@@ -8,12 +8,15 @@ import { expect } from 'vitest';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
 
+const SAME_SIZE_AND_TIME =
+  'cp -p b ../b.was; printf %05d $((x % 99999)) | dd of=b conv=notrunc; touch -r ../b.was b';
+const REPOSITORY_INSIDE = 'rm -rf inner; [ $((x % 3)) != 0 ] || git init -q inner';
+
 /** Bash, in a repository with the files a to e, d/f and d/g, leaf/f to leaf/h, and deep/er/f, which is ignored. `$x` differs every time. */
 const CHANGES: Record<string, string> = {
   nothing: ':',
   append: 'echo $x >>a',
-  'the same size and time':
-    'cp -p b ../b.was; printf %05d $((x % 99999)) | dd of=b conv=notrunc; touch -r ../b.was b',
+  'the same size and time': SAME_SIZE_AND_TIME,
   'through another name': 'ln -f c ../c.too; echo $x >>../c.too',
   'an old file in place of another': 'cp -p d/f ../old; mv ../old d/f',
   'a file of the same size and time in its place':
@@ -67,15 +70,15 @@ const CHANGES: Record<string, string> = {
   'a branch': 'git branch -f side HEAD && git commit -q --allow-empty -m $x',
   'another branch': 'git checkout -qB branch-$((x % 3))',
   'an operation in progress': 'git rev-parse HEAD >.git/MERGE_HEAD; [ $((x % 2)) = 0 ] || rm .git/MERGE_HEAD',
-  'a repository inside': 'rm -rf inner; [ $((x % 3)) != 0 ] || git init -q inner',
+  'a repository inside': REPOSITORY_INSIDE,
 };
 
 /** What git itself does not see, while something else is reported, and now and then nothing is. */
 export const REPORTED: Record<string, string> = {
-  'the same size and time': CHANGES['the same size and time'] ?? '',
+  'the same size and time': SAME_SIZE_AND_TIME,
   'in place of another, with its time':
     'cp -p b ../b.was; printf %05d $((x % 99999)) >../b.new; touch -r ../b.was ../b.new; cat ../b.new >b; touch -r ../b.was b',
-  'a repository inside': CHANGES['a repository inside'] ?? '',
+  'a repository inside': REPOSITORY_INSIDE,
   append: 'echo $x >>a',
 };
 

@@ -81,3 +81,26 @@ test('a chain that the fork began since is brought from its beginning', async ()
   expect(read.length).toBeLessThan(CHECKPOINTS + 1);
   expect(made).toEqual(expect.arrayContaining(read));
 });
+
+test('a fork of a fork merges into the first source, and one behind too many is told to begin anew', async () => {
+  const stage = await createWorkingStage();
+  const into = SESSION;
+  let last = { sessionId: SESSION, sandboxId: SANDBOX };
+  const merge = (requestId: string) => stage.instance().merge({ from: last.sessionId, into, requestId });
+  const forkOn = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n++)
+      last = await stage.instance().fork({ sessionId: last.sessionId, requestId: `f${n}` });
+    stage.edit('web', { 'deep.txt': `behind ${count}` }, last.sandboxId);
+    await stage.instance().checkpoint('deep', 'deep', { sessionId: last.sessionId });
+  };
+  await forkOn(20);
+  expect((await merge('near')).status).toBe('APPLIED');
+  expect(stage.world.running.get(SANDBOX)?.repositories.get('web')?.files['deep.txt']).toBe('behind 20');
+  await forkOn(60);
+  const before = stage.session();
+  await expect(merge('far')).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringMatching(/more than 50 sessions one after the other/),
+  });
+  expect(stage.session()).toEqual(before);
+});

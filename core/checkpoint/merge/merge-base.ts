@@ -75,7 +75,7 @@ const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRe
 /** Those that both have, and of these the nearest: no other one came from them. */
 const inCommon = (
   parents: ReadonlyMap<string, CheckpointRef[]>,
-  ours: Names,
+  ours: ReadonlyMap<string, CheckpointRef>,
   theirs: readonly CheckpointRef[],
 ) => {
   const common = theirs.filter((ref) => ours.has(nameOf(ref)));
@@ -86,10 +86,8 @@ const inCommon = (
   return { common, nearest: common.filter((ref) => !passed.has(nameOf(ref))) };
 };
 
-type Names = Pick<ReadonlyMap<string, CheckpointRef>, 'has' | 'values'>;
-
 /**
- * The nearest that both have, none behind another: those of `into` first, and of each session the highest number. Empty:
+ * The nearest that both have, none behind another: those of `into` first, then the highest number. Empty:
  * they have nothing in common. `timelines`: all that `unreadTimelines` asks for.
  */
 export const mergeBases = (
