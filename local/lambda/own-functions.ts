@@ -3,12 +3,12 @@
  * the cloud starts, so that what is wrong with it is said then, and again when its file has changed. They run in threads of their
  * own (own-threads.ts).
  */
-import { statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { FunctionPlan } from '../plan.ts';
 import { functionArn } from '../resolve.ts';
+import { writtenMs } from './loaded-files.ts';
 import type { ModuleContent } from './module-content.ts';
 import { nameOfModule, OWN_MEMORY_MB, readModule } from './read-module.ts';
 
@@ -52,8 +52,7 @@ const handlersOf = (
 };
 
 /** When the file was last written: a module that was edited is another one. */
-export const versionOf = (fn: FunctionPlan): string =>
-  String(statSync(fn.entry, { throwIfNoEntry: false })?.mtimeMs ?? '');
+export const versionOf = (fn: FunctionPlan): string => String(writtenMs(fn.entry) ?? '');
 
 /** The functions of a directory or a module. `ConfigurationError` says what is wrong with which file. */
 export const findOwnFunctions = async (source: string): Promise<FunctionPlan[]> => {

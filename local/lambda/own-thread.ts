@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FunctionPlan } from '../plan.ts';
 import type { Claim } from './claim.ts';
+import type { LoadedFile } from './loaded-files.ts';
 import type { ModuleContent } from './module-content.ts';
 import { type Fault, faultOutsideOfCalls } from './own-faults.ts';
 import type { InvocationResult } from './run-handler.ts';
@@ -24,8 +25,16 @@ export type Told =
   | { tell: 'content'; content: ModuleContent }
   | { tell: 'unreadable'; fault: Fault }
   | { tell: 'taken'; id: number }
-  | { tell: 'begun'; id: number; timeoutMs: number }
-  | { tell: 'done'; id: number; result: InvocationResult; fault: Fault | undefined; isLoaded: boolean }
+  /** `files`: loaded since it last said so. */
+  | { tell: 'begun'; id: number; timeoutMs: number; files: LoadedFile[] }
+  | {
+      tell: 'done';
+      id: number;
+      result: InvocationResult;
+      fault: Fault | undefined;
+      isLoaded: boolean;
+      files: LoadedFile[];
+    }
   | { tell: 'turned'; turn: number }
   | { tell: 'exits'; fault: Fault };
 

@@ -6,6 +6,7 @@
  */
 import type { FunctionPlan } from '../plan.ts';
 import { withinTimeLimit } from './invoke.ts';
+import { isEdited, type LoadedFile } from './loaded-files.ts';
 import { type CallFacts, createOwnCall, NotBegun, type OwnCall } from './own-call.ts';
 import { type Fault, tellOwnFault } from './own-faults.ts';
 import { BLOCKED_AFTER_MS, type OwnThread, startOwnThread, type Told } from './own-thread.ts';
@@ -32,6 +33,8 @@ interface Member {
   /** Of its module: another one has a thread of its own. */
   version: string;
   isLoaded: boolean;
+  /** What its module was read from. */
+  files: LoadedFile[];
   /** It takes no further calls. */
   isRetired: boolean;
   isEnding: boolean;
@@ -95,6 +98,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
       fn,
       version: versions.get(fn.name) ?? '',
       isLoaded: false,
+      files: [],
       isRetired: false,
       isEnding: false,
       calls: new Map(),
@@ -141,10 +145,12 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
         break;
       case 'begun':
         member.isLoaded = true;
+        member.files.push(...told.files);
         call.onBegun(told.timeoutMs);
         return;
       case 'done':
         member.calls.delete(call.id);
+        member.files.push(...told.files);
         // A module that cannot start is tried again by the next call, as deployed.
         if (!told.isLoaded) member.isRetired = true;
         if (told.fault !== undefined) tellOwnFault(call.fn, told.fault);
@@ -210,9 +216,10 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     invoke: async (version, facts) => {
       const { fn, requestId } = facts;
       if (isClosed) throw new NotBegun('the end', fn.name);
-      if (versions.get(fn.name) !== version) {
-        versions.set(fn.name, version);
-        for (const member of serving(fn.name)) member.isRetired = true;
+      const isOther = versions.get(fn.name) !== version;
+      versions.set(fn.name, version);
+      for (const member of serving(fn.name)) {
+        if (isOther || isEdited(member.files)) member.isRetired = true;
       }
       let call: OwnCall | undefined;
       const run = (begin: (timeoutMs: number) => void): Promise<InvocationResult> => {

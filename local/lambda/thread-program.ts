@@ -2,6 +2,7 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { takeClaim } from './claim.ts';
 import { type Handler, handlerIn, loadModule } from './handler.ts';
+import { noteLoadedFiles } from './loaded-files.ts';
 import { contentOf } from './module-content.ts';
 import { type Fault, faultOf, faultOutsideOfCalls, thrownResult } from './own-faults.ts';
 import type { Asked, Told, TurnCounter } from './own-thread.ts';
@@ -12,6 +13,9 @@ const turns = workerData as TurnCounter;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
 const tell = (told: Told): void => parentPort?.postMessage(told);
+
+/** Said as soon as a call begins, and again when it is done: a function may import at any time. */
+const loadedFiles = noteLoadedFiles();
 
 let isFailing = false;
 
@@ -57,12 +61,12 @@ const invoke = async ({ id, claim, fn, event, requestId }: Extract<Asked, { ask:
   try {
     const { handler, timeoutMs } = await load(fn.entry, fn.exported);
     isLoaded = true;
-    tell({ tell: 'begun', id, timeoutMs });
+    tell({ tell: 'begun', id, timeoutMs, files: loadedFiles() });
     const parsed: unknown = JSON.parse(event);
     const result = await runHandler({ ...fn, timeoutMs }, async () => handler, parsed, requestId, failed);
-    tell({ tell: 'done', id, result, fault, isLoaded });
+    tell({ tell: 'done', id, result, fault, isLoaded, files: loadedFiles() });
   } catch (error) {
-    tell({ tell: 'done', id, result: failed(error), fault, isLoaded });
+    tell({ tell: 'done', id, result: failed(error), fault, isLoaded, files: loadedFiles() });
   }
 };
 

@@ -1,5 +1,5 @@
 /** A function of one's own that was edited: its code, what it imports and its time limit are those of its file. */
-import { utimes } from 'node:fs/promises';
+import { rm, utimes } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type OwnDirectory, ownDirectory, serve } from '../support/own-functions.ts';
 
@@ -61,6 +61,48 @@ test('what it imports is read again with it', async () => {
   await directory.write('word.mjs', "export const word = 'new';");
   await edit(directory, limit(900));
   expect(await ask('one')).toMatchObject({ word: 'new' });
+});
+
+test('what it imports, directly or not, now or in a call, is read again when that alone was edited', async () => {
+  const { directory, ask } = await open(limit(900));
+  const save = async (name: string, text: string): Promise<void> => {
+    await directory.write(name, text);
+    later += 5_000;
+    await utimes(directory.file(name), new Date(), new Date(Date.now() + later));
+  };
+  expect(await ask('one')).toMatchObject({ word: 'old' });
+  await save('word.mjs', "export { word } from './other.ts';");
+  await save('other.ts', "export const word: string = 'other';");
+  expect(await ask('one')).toMatchObject({ word: 'other' });
+  await save('other.ts', "export const word: string = 'edited';");
+  expect(await ask('one')).toMatchObject({ word: 'edited' });
+  await save(
+    'other.ts',
+    "import { createRequire } from 'node:module'; export const { word } = createRequire(import.meta.url)('./plain.cjs');",
+  );
+  await save('plain.cjs', "exports.word = 'plain';");
+  expect(await ask('one')).toMatchObject({ word: 'plain' });
+  await save('plain.cjs', "exports.word = 'plain again';");
+  expect(await ask('one')).toMatchObject({ word: 'plain again' });
+  await edit(directory, "export const handler = async () => (await import('./later.mjs')).default;");
+  await save('later.mjs', 'export default 1;');
+  expect(await ask('one')).toBe(1);
+  await save('later.mjs', 'export default 2;');
+  expect(await ask('one')).toBe(2);
+});
+
+test('an import that is gone is told, and read again when it is back', async () => {
+  const { directory, ask } = await open(limit(900));
+  expect(await ask('one')).toMatchObject({ word: 'old' });
+  await rm(directory.file('word.mjs'));
+  expect(await ask('one')).toMatchObject({ errorMessage: expect.stringContaining('word.mjs') });
+  await directory.write('word.mjs', "export const word = 'back';");
+  expect(await ask('one')).toMatchObject({ word: 'back' });
+});
+
+test('a function whose files stay keeps its thread', async () => {
+  const { ask } = await open('let calls = 0; export const handler = () => (calls += 1);');
+  expect([await ask('one'), await ask('one'), await ask('one')]).toEqual([1, 2, 3]);
 });
 
 test('one that no longer loads says so, keeps its limit, and serves again when it is mended', async () => {
