@@ -15,6 +15,7 @@ import { eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { createExecutions } from '../../local/stepfunctions/executions.ts';
 import { PROJECT } from '../../local/template.ts';
 import { committed, scriptedTool } from '../support/scripted-saga.ts';
@@ -34,15 +35,25 @@ afterEach(async () => {
   for (const close of cleanup.splice(0)) await close();
 });
 
-/** Two steps whose tools have one attempt each. `refuses` says of each call of a function whether Lambda refuses it. */
-const run = async (refuses: (functionName: string, begun: number, refused: number) => boolean) => {
+/**
+ * Two steps whose tools have one attempt each. `refuses` says of each call of a function whether Lambda refuses it, and
+ * `refusesStart` the same of each execution.
+ */
+const run = async (
+  refuses: (functionName: string, begun: number, refused: number) => boolean,
+  {
+    refusesStart = () => false,
+    maxHistoryEvents,
+  }: { refusesStart?: (generation: number, refused: number) => boolean; maxHistoryEvents?: number } = {},
+) => {
   const { store } = memorySagaStore();
   const clock = { now: () => new Date(), sleep: async () => undefined };
   const once = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
   for (const name of ['a', 'b']) await store.putTool(scriptedTool(name, 'compensatable', { retry: once }));
   const requests: ToolRequest[] = [];
   const begun = { advance: 0, fn: 0 };
-  const refused = { advance: 0, fn: 0 };
+  const refused = { advance: 0, fn: 0, start: 0 };
+  const started: string[] = [];
   const ended = Promise.withResolvers<string>();
 
   const act = async (name: 'advance' | 'fn', payload: unknown): Promise<unknown> => {
@@ -83,19 +94,34 @@ const run = async (refuses: (functionName: string, begun: number, refused: numbe
       },
       publish: async () => ({ messageId: 'm' }),
     },
-    onEnd: ({ status }) => ended.resolve(status),
+    onEnd: ({ status, output }) => {
+      if (!String(output).includes('CONTINUED')) ended.resolve(status);
+    },
   });
   cleanup.push(() => executions.close());
   const engine: SagaEngine = {
     start: async (sagaId, generation) => {
+      if (refusesStart(generation, refused.start)) {
+        refused.start += 1;
+        throw new WalkbackError('Throttled', 'Step Functions is busy. Call again.', { retryable: true });
+      }
       const name = executionName(sagaId, generation);
-      const started = executions.start(MACHINE, name, JSON.stringify({ sagaId, generation }));
-      return started === 'exists' ? 'exists' : 'started';
+      const answer = executions.start(MACHINE, name, JSON.stringify({ sagaId, generation }));
+      if (answer === 'exists') return 'exists';
+      started.push(name);
+      return 'started';
     },
     look: async () => 'running',
     wake: async () => true,
   };
-  const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+  const advance = createAdvance({
+    store,
+    engine,
+    clock,
+    evaluate,
+    executionLink: (arn) => arn,
+    ...(maxHistoryEvents !== undefined && { maxHistoryEvents }),
+  });
   const steps = ['a', 'b'].map((id) => ({ id, tool: id, arguments: {} }));
   await createStartSaga({ store, engine, clock, evaluate })({
     sagaId: SAGA,
@@ -108,7 +134,7 @@ const run = async (refuses: (functionName: string, begun: number, refused: numbe
   if (head === undefined) throw new Error('the saga is gone');
   expect(findChainBreak(entries, head)).toBeUndefined();
   const story = entries.map(({ direction, status: what }) => `${direction} ${what}`);
-  return { status, head, story, requests, refused };
+  return { status, head, story, requests, refused, started };
 };
 
 test('advance-saga is crowded out when a tool has acted: its answer is kept, and it is called once', async () => {
@@ -145,4 +171,23 @@ test('a tool that is crowded out has no attempt used up, and acts once', async (
   expect(story.filter((line) => line === 'forward rejected')).toHaveLength(2);
   expect(story.filter((line) => line === 'forward committed')).toHaveLength(2);
   expect(requests.map(({ step }) => step)).toEqual(['a', 'b']);
+});
+
+test('the execution that is to go on is refused: the machine starts it, without anybody who looks for lost sagas', async () => {
+  const { status, head, story, requests, refused, started } = await run(() => false, {
+    maxHistoryEvents: 10,
+    refusesStart: (generation, times) => generation > 1 && times % 4 !== 3,
+  });
+  expect(status).toBe('SUCCEEDED');
+  expect(refused.start).toBeGreaterThanOrEqual(3);
+  expect(head.state.status).toBe('COMPLETED');
+  expect(started).toEqual(
+    Array.from({ length: head.state.generation }, (_, at) => executionName(SAGA, at + 1)),
+  );
+  expect(head.state.generation).toBeGreaterThan(1);
+  expect(requests.map(({ step, attempt }) => [step, attempt])).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ]);
+  expect(story.filter((line) => line === 'saga resumed')).toHaveLength(head.state.generation - 1);
 });

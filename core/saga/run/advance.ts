@@ -10,6 +10,16 @@ import { createDriver } from './prepare-next.ts';
 import { render } from './render.ts';
 
 /**
+ * Whether this execution, or somebody else, handed over to the next one, which may not have been started: the service
+ * refused it, and the machine calls again. Starting it twice has no effect.
+ */
+const isHandedOver = ({ state }: SagaHead, generation: number): boolean =>
+  state.generation === generation + 1 &&
+  state.inline === undefined &&
+  state.phase !== 'done' &&
+  state.status !== 'QUEUED';
+
+/**
  * The function behind the state `Advance`. Answers `SUPERSEDED` to an execution that no longer drives the
  * saga.
  */
@@ -25,7 +35,7 @@ export const createAdvance = (dependencies: AdvanceDependencies) => {
     const mine = (head: SagaHead) => (head.state.generation === generation ? event : undefined);
     const moved = await move({ ...dependencies, driver }, sagaId, mine, 'engine');
     const common = { sagaId, generation };
-    if (moved.next.next === 'continued') {
+    if (moved.next.next === 'continued' || isHandedOver(moved.head, generation)) {
       await dependencies.engine.start(sagaId, moved.head.state.generation);
       return { ...common, action: 'END', status: 'CONTINUED' };
     }
