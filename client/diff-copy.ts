@@ -18,8 +18,12 @@ export interface DiffCalls {
 
 const COPY_MS = 600_000;
 
+/** The command's errors are all of one class, and say beside it which error they tell. */
+const nameOf = (error: Error): string =>
+  'errorName' in error && typeof error.errorName === 'string' ? error.errorName : error.name;
+
 const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
-  error instanceof Error && names.includes(error.name);
+  error instanceof Error && names.includes(nameOf(error));
 
 /** A copy holds no `now`, and who names a sandbox means that one. */
 const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>

@@ -34,13 +34,9 @@ harmless() {
     # The user's git does not read a rules file that is a symlink either, so it sees the same
     # files.
     'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
-    # A shadow overrides attributes (info/attributes), so that files stay as they are. Their
-    # content does not matter.
-    'warning: unable to access '*'gitattributes'*': '*) ;;
-    'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
     # The user's git ignores rules that are too large as well.
     'warning: ignoring excessively large pattern file: '*) ;;
-    *) return 1 ;;
+    *) of_attributes "$1" ;;
   esac
 }
 

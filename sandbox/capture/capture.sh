@@ -34,11 +34,17 @@ read_host() {
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
+    # Without a .git it is what it was.
+    [ ${#known_commit} != 64 ] || FORMAT=sha256
     [ ! -e .git ] || HOST_PROBLEM="the .git of this repository is not usable, so branch, HEAD and index are not captured"
   fi
   PARTIAL_FLAG=''
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
+
+# of_format ID: whether this can be the id of an object here. An empty one can.
+of_format() { [ -z "$1" ] || [ ${#1} = ${#FORMAT_IDS[$FORMAT]} ]; }
+declare -A FORMAT_IDS=([sha1]=$EMPTY_SHA1 [sha256]=$EMPTY_SHA256)
 
 # capture_now TARGET NEXT: COMMIT is the capture of the repository as it is. With CHAIN set, its
 # bundles are made.
@@ -46,7 +52,11 @@ capture_now() {
   COMMIT='' CHAIN='' IN_THE_WAY=''
   : >"$OUT.err"
   : >"$OUT.report"
-  read_host && open_shadow "$FORMAT" 2>>"$OUT.err" || return
+  read_host || return
+  # A repository that was made again in another object format: nothing of before can be built on, or compared with.
+  of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
+  of_format "$1" || set -- '' "$2"
+  open_shadow "$FORMAT" 2>>"$OUT.err" || return
   begin_look || return
   last_look || return
   # A chain begins with a look at everything.
@@ -109,7 +119,7 @@ capture_one() {
   [ -z "$known_base" ] || { emit base "$known_base" && emit base-commit "$known_base_commit"; }
   describe_host
   if [ "$k" -ge 0 ] && [ -z "${KNOWN_GONE[k]}" ]; then record_changes "$known_tree" "$known_meta"; else record_changes '' ''; fi
-  if [ -n "$target" ] && missing_target "$t"; then emit missing-target 1; fi
+  if [ -n "$target" ] && of_format "$target" && missing_target "$t"; then emit missing-target 1; fi
   tag_capture 2>/dev/null
   note_tree_id "$TREE" || :
 }
@@ -146,10 +156,7 @@ capture_all() {
   for path in "${KNOWN_PATH[@]}" "${TARGET_PATH[@]}"; do
     [ -d "$path" ] && [ ! -L "$path" ] || continue
     for i in "${!ROOTS[@]}"; do [ "${ROOTS[i]}" != "$path" ] || continue 2; done
-    if [ "$path" != . ]; then
-      straight "$path" || fault "the directory $path could not be looked at"
-      [ "$TEXT" = "$ROOT/$path" ] || continue
-    fi
+    ! symlink_above "$path" || continue
     ROOTS+=("$path")
   done
   find_held || fault "the git directories of the repositories could not be looked for"

@@ -142,7 +142,8 @@ state_tree() {
   done | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return
   lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return
   STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
-  lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b' -- "${files[@]}" | sort -u) || return
+  # Of what is to be picked, git writes the commits in short (sequencer/todo).
+  lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b|^[a-z]+ [0-9a-f]{4,39}\b' -- "${files[@]}" | sed 's/.* //' | sort -u) || return
   # A list of commits to pick may be long, but git needs only its start to go on.
   local -a tips=()
   mapfile -t -n 200 tips <<<"$lines"

@@ -120,10 +120,10 @@ leave_nested() {
 }
 
 # existing: passes on the paths that are files or symlinks, that git accepts, and that are in no git
-# directory.
+# directory and behind no symlink.
 existing() {
   local path
   while IFS= read -r -d '' path; do
-    if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ] && ! in_held "$path"; then printf '%s\0' "$path"; fi
+    if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ] && ! in_held "$path" && ! symlink_above "$path"; then printf '%s\0' "$path"; fi
   done
 }

@@ -107,6 +107,19 @@ write_excludes() {
   fi
 }
 
+# of_attributes LINE: whether git says this of a file of attributes. It does no harm, because the shadow's own attributes
+# stand above all of them (attr.c of git).
+of_attributes() {
+  case $1 in
+    'warning: unable to access '*'gitattributes'*': '*) ;;
+    'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
+    'warning: Negative patterns are ignored in git attributes' | *"Use '\\!' for literal leading exclamation.") ;;
+    # Names that git does not take, and a macro below the top. What merges leave behind in the file is read as such.
+    *' is not a valid attribute name: '*:[0-9]* | *' not allowed: '*:[0-9]*) ;;
+    *) return 1 ;;
+  esac
+}
+
 # forget_rules: makes the next look check all rules again. An empty file means that they were checked.
 forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 

@@ -16,6 +16,8 @@ diff_one() {
   line_of "$GIT_DIR/format" && [ "$TEXT" = sha1 ] || format=sha256
   if [ $format = sha256 ]; then : "${from:=$EMPTY_SHA256}" "${to:=$EMPTY_SHA256}"; else : "${from:=$EMPTY_SHA1}" "${to:=$EMPTY_SHA1}"; fi
   : >"$OUT.numstat"
+  # The repository was made again in another object format: one of the two is not here.
+  [ ${#from} = ${#to} ] || { emit missing 1 && return 0; }
   [ "$from" = "$to" ] || git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
   if [ $status != 0 ]; then
     # Git's message for missing objects. Any other error may not happen next time.

@@ -14,7 +14,7 @@ make_host() {
   [ -z "$PARTIAL_FLAG" ] || promise_objects || return
   CREATED=1
   open_shadow "$FORMAT" && borrow_host && bring_objects "$i" && furnish_host "$meta" || return
-  if [ -e .git ] || [ -L .git ]; then park_git "$path" '' || return; fi
+  clear_git "$path" || return
   mv -- "$HG" .git || return
   HG=$PWD/.git HC=$PWD/.git
   borrow_host

@@ -2,17 +2,6 @@
 # captures, never from a directory walk (C2).
 # shellcheck shell=bash
 
-# symlink_above PATH: whether a directory above PATH is a symlink. Nothing is written or deleted
-# through a symlink.
-symlink_above() {
-  local parent=$1
-  while [[ $parent == */* ]]; do
-    parent=${parent%/*}
-    [ ! -L "$parent" ] || return 0
-  done
-  return 1
-}
-
 # Up to so many files are looked at one by one where a whole index could be asked.
 FEW_FILES=100
 

@@ -79,7 +79,10 @@ try_refs() {
   refs_in have "$N_BRANCHES"
   refs_in want "$T_BRANCHES"
   left_to_others "$INDEX" || return
-  for ref in "${!LEFT[@]}"; do want[$ref]=${have[$ref]-}; done
+  for ref in "${!LEFT[@]}"; do
+    [ -z "${OUTSIDE[$ref]-}" ] || [ "${want[$ref]-}" = "${have[$ref]-}" ] || printf 'branch %s stays, because a worktree outside of the projects root stands on it\n' "${ref#refs/heads/}" >>"$OUT.warn"
+    want[$ref]=${have[$ref]-}
+  done
   # A symbolic ref goes first and comes last. Git is asked never to write through it.
   for ref in "${!have[@]}"; do
     [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue
@@ -153,7 +156,8 @@ move_host() {
   [ "$to" != "$from" ] || return 0
   load_state "$to" || return
   if [ "$T_KIND" = none ]; then
-    [ -z "$HG" ] || park_git "$3" "$from"
+    [ -z "$HG" ] || park_git "$3" "$from" || return
+    bring_cleared
     return
   fi
   if [ -z "$HG" ] || [ "$T_KIND" = unreadable ]; then

@@ -2,11 +2,8 @@
 # shellcheck shell=bash
 
 # old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
-# Paths that the target's rules ignore stay as they are.
-old_part() {
-  free_part "$1" "$2" "$OUT.$2.old" || return
-  [ "${RULES_DIFFER-0}" = 0 ] || drop_ignored "$OUT.$2.old" "$3"
-}
+# Paths that the rules ignore by now stay as they are: the capture that does not have them may not have seen them.
+old_part() { free_part "$1" "$2" "$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
 
 # want_empty META: WANTED names the directories that a capture has empty.
 want_empty() {

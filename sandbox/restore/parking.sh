@@ -22,6 +22,18 @@ park_git() {
   if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
 }
 
+# clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is.
+clear_git() {
+  if [ -e .git ] || [ -L .git ]; then park_git "$1" '' && printf '%s' "$PARKED" >"$OUT.cleared"; fi
+}
+
+# bring_cleared: on the way back, brings it again.
+bring_cleared() {
+  [ -n "$BACK" ] && [ -s "$OUT.cleared" ] && [ ! -e .git ] && [ ! -L .git ] || return 0
+  slurp "$OUT.cleared"
+  mv -- "$TEXT/git" .git && rm -rf -- "$TEXT" "$OUT.cleared"
+}
+
 # find_parked PATH META: PARKED is the place of the repository that was captured in this host
 # state, or empty. One that was parked in that state is preferred, then the newest.
 find_parked() {
@@ -57,7 +69,7 @@ unpark() {
     shadow_home "$PWD/.agent-shadow" && mv -- "$from/shadow" "$home" || return
   fi
   if [ -e "$from/git" ] || [ -L "$from/git" ]; then
-    if [ -e .git ] || [ -L .git ]; then park_git "$1" '' || return; fi
+    clear_git "$1" || return
     mv -- "$from/git" .git || return
     if find_host; then
       CREATED=1

@@ -10,16 +10,11 @@ stage_new() {
   wrote_all
 }
 
-# wrote_all: whether git said nothing, or only that it cannot use an attributes file of the work
-# tree. That is harmless, because the shadow's own attributes stand above all of them.
+# wrote_all: whether git said nothing, or only what it thinks of a file of attributes.
 wrote_all() {
   local line
   while IFS= read -r line; do
-    case $line in
-      'warning: unable to access '*'gitattributes'*': '*) ;;
-      'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
-      *) return 1 ;;
-    esac
+    of_attributes "$line" || return
   done <"$OUT.move"
 }
 

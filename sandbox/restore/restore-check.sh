@@ -19,6 +19,31 @@ cut_off() {
   ended "$1" || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
 }
 
+# barred PATH: whether something that is no directory of its own, BAR, stands in the place of this directory below the
+# projects root or of one above it. A capture does not go through a link either.
+barred() {
+  BAR=$1
+  while :; do
+    if [ -L "$BAR" ] || { [ -e "$BAR" ] && [ ! -d "$BAR" ]; }; then return 0; fi
+    [[ $BAR == */* ]] || return
+    BAR=${BAR%/*}
+  done
+}
+
+# bar_goes I: whether BAR is a file or a symlink of the repository around this one that its target does not have: then it is away
+# before this one comes. Where the target is not here yet, that shows when it is.
+bar_goes() {
+  local path=$BAR entry
+  enclosing "$1"
+  [ -n "$OUTER" ] && [ -n "${R_NOW_TREE[OUTER]}" ] || return
+  [ "${R_PATH[OUTER]}" = . ] || path=${BAR#"${R_PATH[OUTER]}"/}
+  [ "${R_PATH[OUTER]}" = . ] || [ "$path" != "$BAR" ] || return
+  local -x GIT_DIR=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
+  entry=$(git --literal-pathspecs ls-tree "${R_NOW_TREE[OUTER]}" -- "$path" 2>/dev/null) && [[ $entry == *' blob '* ]] || return
+  entry=$(git --literal-pathspecs ls-tree "${R_TREE[OUTER]}" -- "$path" 2>/dev/null) || return 0
+  [[ $entry != *' blob '* ]]
+}
+
 # open_repository I [COMMIT]: enters it, finds host and shadow, and sets the variables that the
 # other functions read. EXISTS tells whether it is there: it may have no .git, as a capture found it. COMMIT is the host's HEAD for a caller
 # that needs nothing else of the host.
@@ -31,7 +56,7 @@ open_repository() {
   EXISTS='' CREATED='' HG='' HC='' HOST_CONFIG='' FORMAT=${R_FORMAT[i]} HEAD_KIND=none HEAD_REF='' HEAD_COMMIT='' BRANCHES='' PARTIAL_FLAG=${R_PARTIAL[i]:+1} SHALLOW=0 PARTIAL=0 TREE='' META=''
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 NEW_FORMAT=sha256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 NEW_FORMAT='' EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   ZERO_ID=${EMPTY//?/0}
-  [ -d "${R_PATH[i]}" ] && [ ! -L "${R_PATH[i]}" ] && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ] || [ -f "$OUT.made" ]; } || return 0
+  [ -d "${R_PATH[i]}" ] && ! barred "${R_PATH[i]}" && { [ -e "${R_PATH[i]}/.git" ] || [ -n "${R_NOW_TREE[i]}" ] || [ -f "$OUT.made" ]; } || return 0
   EXISTS=1
   cd -- "${R_PATH[i]}" || return
   look_at_host "${2-}"
@@ -108,6 +133,10 @@ check_one() {
   : >"$OUT.problems"
   : >"$OUT.err"
   : >"$OUT.company"
+  if [ -n "$EXISTS" ] && [ -n "${R_TREE[i]}" ] && [ "$FORMAT" != "${R_FORMAT[i]}" ]; then
+    problem unsafe-path "it was made again in the object format $FORMAT, and was ${R_FORMAT[i]} at the checkpoint: move it away"
+    return 0
+  fi
   if [ -n "$EXISTS" ]; then
     stand_still "$i" 2>/dev/null || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
       refused $? failed "the repository cannot be read as it is now"
@@ -147,7 +176,18 @@ check_one() {
       if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint cannot be looked at"; else lacking "$i" "$SAID"; fi
       return 0
     }
-    [ "$FILES_ONLY" = 1 ] || note_goal "$i" "${R_META[i]}" || return
+    if [ "$FILES_ONLY" = 0 ]; then
+      same_host "${R_META[i]}" || {
+        status=$?
+        if [ $status = 1 ]; then
+          problem unsafe-path "it is a linked worktree of another repository than the one of the checkpoint: remove it with git worktree remove"
+        else
+          refused $status failed "the repository that this worktree belongs to cannot be read"
+        fi
+        return 0
+      }
+      note_goal "$i" "${R_META[i]}" || return
+    fi
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
     emit plan restored >"$OUT.plan"
@@ -155,12 +195,13 @@ check_one() {
     plan_paths "$TREE" "$GOAL"
   else
     local parent=${R_PATH[i]} inside
-    if symlink_above "$parent/x" || { [ -e "$parent" ] && [ ! -d "$parent" ]; }; then
-      problem unsafe-path "a file or a symlink stands where this repository was"
-      return 0
-    fi
     inside=("$parent"/*)
-    if [ -d "$parent" ] && { [ ! -r "$parent" ] || [ ${#inside[@]} -gt 1 ] || { [ ${#inside[@]} = 1 ] && [ "${inside[0]}" != "$parent/.agent-shadow" ]; }; }; then
+    if barred "$parent"; then
+      bar_goes "$i" || {
+        problem unsafe-path "$BAR is a file or a symlink, where this repository was or a directory above it: move it away"
+        return 0
+      }
+    elif [ -d "$parent" ] && { [ ! -r "$parent" ] || [ ${#inside[@]} -gt 1 ] || { [ ${#inside[@]} = 1 ] && [ "${inside[0]}" != "$parent/.agent-shadow" ]; }; }; then
       problem changed "a directory with files appeared where this repository was"
       return 0
     fi
@@ -250,12 +291,22 @@ free_paths() {
   done
 }
 
-# foreign_in DIRECTORY: reports a problem for each path in it that is not captured.
+# foreign_in DIRECTORY: reports a problem for each path in it that is not captured. What is in a repository that leaves is
+# that one's (plan_leave).
 foreign_in() {
-  local path
+  local path below=$REPOSITORY/ leaving=()
   local -A captured=()
+  [ "$below" != ./ ] || below=''
+  for path in "${!R_PATH[@]}"; do
+    [ -n "${R_TREE[path]}" ] || [[ ${R_PATH[path]} != "$below$1" && ${R_PATH[path]} != "$below$1"/* ]] || leaving+=("${R_PATH[path]#"$below"}")
+  done
   while IFS= read -r -d '' path; do captured[$path]=1; done <"$OUT.captured"
-  while IFS= read -r -d '' path; do [ -n "${captured[$1/$path]-}" ] || printf '%s\0' "$1/$path"; done <"$OUT.inside" >"$OUT.foreign"
+  while IFS= read -r -d '' path; do
+    path=$1/$path
+    [ -z "${captured[$path]-}" ] || continue
+    for below in "${leaving[@]}"; do [[ $path != "$below"/* ]] || continue 2; done
+    printf '%s\0' "$path"
+  done <"$OUT.inside" >"$OUT.foreign"
   [ -s "$OUT.foreign" ] || return 0
   first_paths "$OUT.foreign"
   problem conflict "$1 is a file in the target and a directory now, which holds files that are not captured: $FIRST"

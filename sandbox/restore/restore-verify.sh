@@ -104,6 +104,7 @@ verify() {
     if [ -z "$SAME$MEND" ]; then
       SAME=''
       [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
+      [ -n "$SAME" ] || unseen_part "$META" "$meta" $name || return
       [ -n "$SAME" ] || {
         printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
         return 1
@@ -132,6 +133,32 @@ holds_part() {
   while IFS= read -r -d '' line; do has[$line]=1; done <"$OUT.has"
   SAME=1
   while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
+}
+
+# unseen_part META META NAME: SAME tells whether the first only lacks what the rules of now hide from a look, and that is
+# as the second has it. Rules of the user's own, or older ones that came back, may ignore what a capture saw.
+unseen_part() {
+  local line path mode strip=0
+  local -A asked=()
+  [ "$3" = empty ] || strip=1
+  free_part "$1" "$3" "$OUT.has" && free_part "$2" "$3" "$OUT.asked" || return
+  while IFS= read -r -d '' line; do asked[/$line]=1; done <"$OUT.asked"
+  while IFS= read -r -d '' line; do
+    [ -n "${asked[/$line]-}" ] || return 0
+    unset "asked[/$line]"
+  done <"$OUT.has"
+  for line in "${!asked[@]}"; do printf '%s\0' "${line#/}"; done >"$OUT.unseen-part"
+  drop_ignored "$OUT.unseen-part" $strip || return
+  [ ! -s "$OUT.unseen-part" ] || return 0
+  for line in "${!asked[@]}"; do
+    line=${line#/} path=${line#*/}
+    if [ "$3" = empty ]; then
+      [ -d "$line" ] && [ ! -L "$line" ] && ! symlink_above "$line" && is_empty "$line" || return 0
+    else
+      [ ! -L "$path" ] && ! symlink_above "$path" && mode=$(exec stat -c %a -- "$path" 2>/dev/null) && [[ ${line%%/*} == [FD]"$mode" ]] || return 0
+    fi
+  done
+  SAME=1
 }
 
 # unseen_of I: $OUT.unseen lists the paths that were ignored in this repository and in those

@@ -15,12 +15,58 @@ note_goal() {
   printf '%s\0' "$HC" "$main" "$T_REF" "$T_BRANCHES" >"$RUN/$1.wanted-refs"
 }
 
+# same_host META: whether the repository here can be the one of that capture. A linked worktree that took the place of another
+# repository is another one: its branches are those of the repository that it belongs to, which has none of the commits
+# that the capture stood on, and not where their history began. Ends with 2 when git cannot tell.
+same_host() {
+  local id roots ids=()
+  [ -n "$HG" ] && [ "$HG" != "$HC" ] || return 0
+  load_state "$1" || return 2
+  [ -z "$T_COMMIT" ] || ids+=("$T_COMMIT")
+  while read -r id _; do [ -z "$id" ] || [ "$id" = symref ] || ids+=("$id"); done <<<"$T_BRANCHES"
+  [ ${#ids[@]} -gt 0 ] || return 0
+  id=0
+  host_has "${ids[@]}" || id=$?
+  [ $id = 1 ] || return $id
+  roots=$(exec git rev-list --max-parents=0 "${ids[@]}" 2>>"$OUT.err") || return 2
+  mapfile -t ids <<<"$roots"
+  host_has "${ids[@]}"
+}
+
+# host_has COMMIT...: whether the host's own objects have one of them. Ends with 2 when git cannot tell.
+host_has() {
+  local answer
+  answer=$(printf '%s\n' "$@" | env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HC" "${HOST_GIT[@]}" cat-file --batch-check='%(objecttype)' 2>>"$OUT.err") || return 2
+  [[ $'\n'$answer$'\n' == *$'\ncommit\n'* ]]
+}
+
+# stand_outside: OUTSIDE has the branches on which a worktree stands that lies outside of the projects root. They are not
+# ours to move: its files would stay behind.
+stand_outside() {
+  local dir ref place
+  declare -gA OUTSIDE=()
+  [ "$HG" != "$HC" ] || [ -d "$HC/worktrees" ] || return 0
+  for dir in "$HC" "$HC"/worktrees/*; do
+    line_of "$dir/HEAD" && [[ $TEXT == 'ref: refs/heads/'* ]] || continue
+    ref=${TEXT#ref: } place=$HC
+    if [ "$dir" != "$HC" ]; then
+      path_in "$dir/gitdir" && place=$TEXT || continue
+      [[ $place == /* ]] || place=$dir/$place
+      [ -e "$place" ] || continue
+      straight "${place%/*}" && place=$TEXT/.git || return
+    elif [[ ${HOST_CONFIG,,} =~ bare[[:space:]]*=[[:space:]]*true ]]; then
+      continue
+    fi
+    [[ $place == "$ROOT"/* ]] || OUTSIDE[$ref]=1
+  done
+}
+
 # left_to_others I: LEFT has the branches that another worktree of the same repository decides about.
 # On the way back none is left: captures of now agree.
 left_to_others() {
   local file ref rank fields=()
   local -A list=() value=() best=()
-  declare -gA LEFT=()
+  declare -gA LEFT=() OUTSIDE=()
   [ -z "$BACK" ] && [ -f "$RUN/$1.wanted-refs" ] || return 0
   for file in "$RUN"/*.wanted-refs; do
     mapfile -d '' -t fields <"$file" || return
@@ -41,6 +87,8 @@ left_to_others() {
   for ref in "${!value[@]}"; do
     [ "${list[$ref]-}" = "${value[$ref]}" ] || LEFT[$ref]=1
   done
+  stand_outside || return
+  for ref in "${!OUTSIDE[@]}"; do LEFT[$ref]=1; done
 }
 
 # as_decided META META: SAME tells whether two host states are equal but for the branches in LEFT.

@@ -41,10 +41,12 @@ export const files = (root: string, options: { directories?: boolean } = {}): st
 const STATE = [
   'MERGE_HEAD',
   'MERGE_MSG',
+  'MERGE_AUTOSTASH',
   'CHERRY_PICK_HEAD',
   'REVERT_HEAD',
   'rebase-merge/head-name',
   'rebase-merge/onto',
+  'sequencer/todo',
   'BISECT_LOG',
 ];
 

@@ -53,6 +53,31 @@ export const GIT_CASES: GitCase[] = [
     damage: `echo other > x.txt; rm y.sh z.bat; echo '$Id$' > k.id; printf 'x\\0' > m.u16; echo > .gitattributes`,
   },
   {
+    name: 'attributes that git warns of',
+    setup: `mkdir d; printf '*.txt text,eol=lf\n!*.md text\n<<<<<<< HEAD\n*.a text\n=======\n*.b text\n>>>>>>> feature/x\n' > .gitattributes; printf '[attr]foo bar\n' > d/.gitattributes; echo x > d/x`,
+    damage: `rm .gitattributes; echo '* =bad' > d/.gitattributes; echo two > a.txt`,
+  },
+  {
+    name: 'an empty directory and one of another mode, which a rule outside of the tree hides later',
+    setup: `mkdir logs; mkdir -m 700 hidden; chmod 600 a.txt`,
+    damage: `printf 'logs/\nhidden/\na.txt\n' >> .git/info/exclude; chmod 644 a.txt; echo two > src/main.c`,
+  },
+  {
+    name: 'an empty directory that .gitignore hides later',
+    setup: `mkdir -p logs deep/logs; chmod 700 deep/logs`,
+    damage: `echo logs/ > .gitignore; echo two > a.txt`,
+  },
+  {
+    name: 'a tracked directory that becomes a symlink, and is ignored',
+    setup: `mkdir d; echo f > d/f; git add -A; git commit -qm d`,
+    damage: `mv d e; ln -s e d; echo d > .gitignore`,
+  },
+  {
+    name: 'a file that becomes a repository',
+    setup: `echo x > x; git add x; git commit -qm x`,
+    damage: `rm x; git init -q -b main x; echo f > x/f; cd x; git add -A; git commit -qm f`,
+  },
+  {
     name: 'a clean and smudge filter that would change bytes',
     setup: `git config filter.rot.clean 'tr a-z n-za-m'; git config filter.rot.smudge 'tr n-za-m a-z'; echo '*.rot filter=rot' > .gitattributes; echo hello > s.rot; git add -A; git commit -qm f`,
     damage: `echo changed > s.rot; git add -A; git commit -qm g`,
@@ -178,6 +203,16 @@ export const GIT_CASES: GitCase[] = [
     name: 'a rebase in progress',
     setup: `git checkout -qb topic; echo t > a.txt; git commit -qam t; echo t2 > b; git add b; git commit -qm t2; git checkout -q main; echo m > a.txt; git commit -qam m; git checkout -q topic; git rebase main >/dev/null 2>&1 || true`,
     damage: `git rebase --abort; git checkout -q main; git branch -qD topic`,
+  },
+  {
+    name: 'a merge with an autostash in progress',
+    setup: `git checkout -qb other; echo o > a.txt; git commit -qam o; git checkout -q main; echo m > a.txt; git commit -qam m; echo dirty > src/main.c; git merge -q --autostash other >/dev/null 2>&1 || true`,
+    damage: `git merge --abort; echo x > x`,
+  },
+  {
+    name: 'a merge with an autostash, begun after the checkpoint',
+    setup: `git checkout -qb other; echo o > a.txt; git commit -qam o; git checkout -q main; echo m > a.txt; git commit -qam m; echo dirty > src/main.c`,
+    damage: `git merge -q --autostash other >/dev/null 2>&1 || true`,
   },
   {
     name: 'a bisect in progress',

@@ -1,22 +1,42 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HistoryPoint, undoHistory } from '../../core/checkpoint/timeline/undo-history.ts';
+import { rollbackToolId } from '../../core/shared/ids.ts';
 
 /** A timeline as the functions write it: a rollback captures what is there, then the head is at its target. */
 const createTimeline = () => {
-  const points: HistoryPoint[] = [{ seq: 1, parentSeq: null, reason: 'start', detached: false }];
+  const points: HistoryPoint[] = [
+    { seq: 1, parentSeq: null, reason: 'start', detached: false, toolExecutionId: 'baseline' },
+  ];
   let headSeq = 1;
   const add = (reason: string, more: Partial<HistoryPoint> = {}): number => {
     const seq = points.length + 1;
-    points.push({ seq, parentSeq: headSeq, reason, detached: false, ...more });
+    points.push({
+      seq,
+      parentSeq: headSeq,
+      reason,
+      detached: false,
+      toolExecutionId: rollbackToolId(`r${seq}`, 1),
+      ...more,
+    });
     return seq;
   };
   return {
     named: (reason: string) => (headSeq = add(reason)),
     work: () => (headSeq = add('before-tool')),
-    rollback: (to: number) => {
-      add('rollback');
+    /** `broken`: so often it broke off, and was finished by the same request. */
+    rollback: (to: number, broken = 0) => {
+      const request = `r${points.length + 1}`;
+      for (let n = 1; n <= broken + 1; n += 1) {
+        headSeq = add('rollback', { toolExecutionId: rollbackToolId(request, n) });
+      }
       headSeq = to;
+    },
+    /** It broke off, and was put back by the same request. */
+    brokenRollback: () => {
+      const request = `r${points.length + 1}`;
+      headSeq = add('rollback', { toolExecutionId: rollbackToolId(request, 1) });
+      headSeq = add('rollback', { toolExecutionId: rollbackToolId(request, 2) });
     },
     compose: (reason: string) => {
       headSeq = add('rollback');
@@ -64,6 +84,17 @@ test('two rollbacks are undone one after the other, and made again in their orde
   expect(timeline.history()).toEqual({ undo: undefined, redo: 7 });
   timeline.rollback(7);
   expect(timeline.history()).toEqual({ undo: 8, redo: 6 });
+});
+
+test('a rollback that broke off and was finished is undone to what was there before it began', () => {
+  const timeline = createTimeline();
+  timeline.work();
+  timeline.rollback(1, 2);
+  expect(timeline.history()).toEqual({ undo: 3, redo: undefined });
+  timeline.rollback(3, 1);
+  expect(timeline.history()).toEqual({ undo: undefined, redo: 6 });
+  timeline.brokenRollback();
+  expect(timeline.history()).toEqual({ undo: undefined, redo: 6 });
 });
 
 test('new work ends the redoing, and leaves the undoing', () => {
@@ -136,16 +167,16 @@ test('as an editor: any row of undos and redos is that of two stacks', () => {
             undoable += 1;
             redoable = 0;
           } else if (act === 'undo' && undo !== undefined) {
-            timeline.rollback(undo);
+            timeline.rollback(undo, pick % 3);
             undoable -= 1;
             redoable += 1;
           } else if (act === 'redo' && redo !== undefined) {
-            timeline.rollback(redo);
+            timeline.rollback(redo, pick % 2);
             undoable += 1;
             redoable -= 1;
           } else if (act === 'rollback') {
             const others = timeline.seqs().filter((seq) => seq !== undo && seq !== redo);
-            timeline.rollback(others[pick % others.length] ?? 1);
+            timeline.rollback(others[pick % others.length] ?? 1, pick % 3);
             undoable += 1;
             redoable = 0;
           }

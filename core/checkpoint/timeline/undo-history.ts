@@ -8,6 +8,8 @@ export interface HistoryPoint {
   parentSeq: number | null;
   reason: string;
   detached: boolean;
+  /** One rollback that broke off and was finished has captured more than once, under names of one request. */
+  toolExecutionId: string;
 }
 
 /** Where undo and redo lead: the seq of a checkpoint. Undefined: there is nothing. */
@@ -33,18 +35,27 @@ const COMPOSED = new Set(['merge', 'revert', 'partial-rollback']);
 const isComposed = ({ reason, parentSeq }: HistoryPoint, before: HistoryPoint | undefined): boolean =>
   COMPOSED.has(reason) && before?.reason === ROLLBACK && parentSeq === before.seq;
 
+const requestOf = ({ toolExecutionId }: HistoryPoint): string => toolExecutionId.replace(/-\d+$/, '');
+
+/** A further capture of the rollback before it, which had broken off. */
+const isAgain = (point: HistoryPoint | undefined, before: HistoryPoint | undefined): boolean =>
+  point?.reason === ROLLBACK && before?.reason === ROLLBACK && requestOf(point) === requestOf(before);
+
 /** Moves and work in the order in which they happened; a rollback that failed or was put back moved nothing. */
 const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'work')[] => {
   const way = points
     .filter(({ detached, reason }) => !detached && !BESIDE.has(reason))
     .toSorted((a, b) => a.seq - b.seq)
     .filter((point, at, all) => !isComposed(point, all[at - 1]));
-  return way.flatMap(({ seq, reason }, at): (Move | 'work')[] => {
-    if (reason !== ROLLBACK) return ['work'];
-    const next = way[at + 1];
+  return way.flatMap((point, at): (Move | 'work')[] => {
+    if (point.reason !== ROLLBACK) return ['work'];
+    if (isAgain(point, way[at - 1])) return [];
+    let last = at;
+    while (isAgain(way[last + 1], way[last])) last += 1;
+    const next = way[last + 1];
     // The next checkpoint stands on where the rollback led.
     const to = next === undefined ? headSeq : next.parentSeq;
-    return to === seq ? [] : [{ from: seq, to }];
+    return to === way[last]?.seq ? [] : [{ from: point.seq, to }];
   });
 };
 
