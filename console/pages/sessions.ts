@@ -2,7 +2,8 @@
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import type { ListedSession } from '../../contract/checkpoint-answers.ts';
-import type { SagaStatus, SagaSummary } from '../../contract/saga-answers.ts';
+import type { SagaSummary } from '../../contract/saga-answers.ts';
+import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
 import type { Show, Visit } from '../context.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 import { counts } from '../parts/timeline.ts';
@@ -12,15 +13,6 @@ const PAGE = 50;
 /** Sessions are stored in no order, so so many are read to sort and search them. */
 const MOST_READ = 1_000;
 
-const OPEN: readonly SagaStatus[] = [
-  'COMPENSATION_FAILED',
-  'AWAITING',
-  'PARKED',
-  'COMPENSATING',
-  'PAUSED',
-  'RUNNING',
-  'QUEUED',
-];
 const MOST_OPEN = 100;
 
 const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]; hasMore: boolean }> => {
@@ -38,7 +30,9 @@ const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]
 const openSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
   const found = new Map<string, SagaSummary[]>();
   try {
-    const pages = await Promise.all(OPEN.map((status) => ask('list-sagas', { status, limit: MOST_OPEN })));
+    const pages = await Promise.all(
+      OPEN_STATUSES.map((status) => ask('list-sagas', { status, limit: MOST_OPEN })),
+    );
     for (const saga of pages.flatMap(({ sagas }) => sagas)) {
       if (saga.sessionId === undefined || saga.parent !== undefined) continue;
       found.set(saga.sessionId, [...(found.get(saga.sessionId) ?? []), saga]);

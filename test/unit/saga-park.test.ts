@@ -1,12 +1,17 @@
 /** Sagas that are put aside: where the files are, who gets the slot, and all those of a session. */
 import { describe, expect, test } from 'vitest';
+import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import { createSaveFiles } from '../../core/checkpoint/capture/save-files.ts';
 import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
+import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';
 import { committed, lost, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
-const TOOLS = [scriptedTool('pay', 'compensatable')];
+const TOOLS = [
+  scriptedTool('pay', 'compensatable'),
+  scriptedTool('hold', 'compensatable', { resourceKey: 'key', exclusive: true }),
+];
 const plan = { steps: [{ id: 'pay', tool: 'pay', arguments: {} }] };
 
 const opened = async (saveFiles?: () => Promise<string>) => {
@@ -103,6 +108,22 @@ describe('parking a saga', () => {
     expect((await store.getHead('next'))?.state.status).toBe('COMPLETED');
     expect((await store.getHead(SAGA))?.state.status).toBe('PARKED');
   });
+});
+
+test('a parked saga keeps its locks, and the list of all locks tells them', async () => {
+  const { begin, park, machine, store } = await opened();
+  await begin();
+  await machine.submit({ sagaId: SAGA, stepId: 'one', tool: 'hold', arguments: { key: 'ben' } });
+  await park({ sagaId: SAGA });
+  const list = createListLocks({ store });
+  const locks: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: LocksAnswer = await list(cursor === undefined ? {} : { cursor });
+    locks.push(...page.locks);
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  expect(locks).toMatchObject([{ sagaId: SAGA, status: 'PARKED', resourceKey: 'ben' }]);
 });
 
 describe('parking a session', () => {

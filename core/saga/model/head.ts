@@ -1,5 +1,5 @@
 /** The head of a saga, one item each: its state and the tip of its chain. Says also which statuses move or end. */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { EntryLink } from './children.ts';
 import type { SagaState } from './state.ts';
 
@@ -7,6 +7,16 @@ export const TERMINAL_STATUSES = ['COMPLETED', 'COMPENSATED', 'COMPENSATION_FAIL
 
 /** Statuses in which an execution drives the saga. Such a saga moves by itself, or something is wrong. */
 export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING', 'PAUSED'];
+
+/** In the order in which they are listed. */
+export const STATUSES_FOR_PEOPLE: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'AWAITING', 'PARKED'];
+export const SETTLED_STATUSES: readonly SagaStatus[] = ['COMPENSATED', 'COMPLETED'];
+/** All others, so that a new status is one of them. */
+export const STATUSES_AT_WORK: readonly SagaStatus[] = SAGA_STATUSES.filter(
+  (status) => !STATUSES_FOR_PEOPLE.includes(status) && !SETTLED_STATUSES.includes(status),
+);
+/** Of sagas that can hold locks and may still change something. Those that need a person come first. */
+export const OPEN_STATUSES: readonly SagaStatus[] = [...STATUSES_FOR_PEOPLE, ...STATUSES_AT_WORK];
 
 type Turn = Pick<SagaState, 'status' | 'wait'>;
 

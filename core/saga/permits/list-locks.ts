@@ -3,19 +3,9 @@ import type { LocksAnswer, SagaStatus } from '../../../contract/saga-answers.ts'
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
 import { badCursor, requireGiven, requireNone } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { SagaHead } from '../model/head.ts';
+import { OPEN_STATUSES, type SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { waitsFor } from './look.ts';
-
-/** In the order in which they are listed. Those that need a person are the ones that hold locks for long. */
-const HOLDING: readonly SagaStatus[] = [
-  'COMPENSATION_FAILED',
-  'AWAITING',
-  'COMPENSATING',
-  'PAUSED',
-  'RUNNING',
-  'QUEUED',
-];
 
 const MOST_WAITING = 20;
 const DEFAULT_LIMIT = 50;
@@ -51,10 +41,10 @@ const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<L
 
 /** `STATUS`, where the next status begins, or `STATUS PAGE`, inside one. */
 const parseCursor = (cursor: string | undefined): { status: SagaStatus; page?: string } => {
-  const [first = 'COMPENSATION_FAILED'] = HOLDING;
+  const [first = 'COMPENSATION_FAILED'] = OPEN_STATUSES;
   if (cursor === undefined) return { status: first };
   const [name, page, ...rest] = cursor.split(' ');
-  const status = HOLDING.find((one) => one === name);
+  const status = OPEN_STATUSES.find((one) => one === name);
   if (status === undefined) throw badCursor();
   requireGiven(rest.length === 0 && (page !== undefined || status !== first));
   return { status, ...(page === undefined ? {} : { page }) };
@@ -73,7 +63,7 @@ export const createListLocks =
     const { status, page } = parseCursor(cursor);
     const heads = await store.listHeadsByStatus(status, limit, page);
     const locks = (await Promise.all(heads.items.map((head) => locksOf(store, head)))).flat();
-    const after = HOLDING[HOLDING.indexOf(status) + 1];
+    const after = OPEN_STATUSES[OPEN_STATUSES.indexOf(status) + 1];
     const next = heads.cursor === undefined ? after : `${status} ${heads.cursor}`;
     return { locks, ...(next === undefined ? {} : { cursor: next }) };
   };

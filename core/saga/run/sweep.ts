@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
-import type { SagaHead } from '../model/head.ts';
+import { type SagaHead, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE } from '../model/head.ts';
 import { createAdmit } from '../permits/hand-back.ts';
 import { isStillBusy } from '../permits/look.ts';
 import type { SagaOutline } from '../ports.ts';
@@ -14,13 +14,11 @@ import { afterEnd, hasNews } from './family.ts';
 import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
-const OPEN: SagaStatus[] = ['QUEUED', 'RUNNING', 'AWAITING', 'COMPENSATING', 'PAUSED'];
-
 /**
- * A saga that ended because a child could not be undone goes on when that is repaired, and the child may have died before it
- * told.
+ * Those at work first. A parked saga needs no execution. One that ended because a child could not be undone goes on when that is
+ * repaired, and the child may have died before it told.
  */
-const SWEPT: SagaStatus[] = [...OPEN, 'COMPENSATION_FAILED'];
+const SWEPT = [...STATUSES_AT_WORK, ...STATUSES_FOR_PEOPLE.filter((status) => status !== 'PARKED')];
 
 /** If an answer was recorded this long ago and the saga still has not moved, its wake-up was lost. */
 const LOST_WAKE_MS = MINUTE_MS;
