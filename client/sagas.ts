@@ -38,7 +38,7 @@ export interface Sagas {
   interactive(options?: InteractiveOptions): Promise<Saga>;
   /** A saga that was started before; nothing is asked yet. */
   get(sagaId: string): Saga;
-  /** Those that need a person first. */
+  /** All of them, each once, those that need a person first. */
   list(options?: Pick<Request<'list-sagas'>, 'status'>): Promise<SagaSummary[]>;
   /** Who holds which resource, and who waits. */
   locks(options?: Request<'list-locks'>): Promise<Answer<'list-locks'>>;
@@ -68,14 +68,15 @@ export const createSagas = (invoke: Invoke): Sagas => ({
   },
   get: (sagaId) => createSaga(invoke, sagaId),
   list: async (options = {}) => {
-    const sagas: SagaSummary[] = [];
+    // One that changes its status meanwhile is told again at the end.
+    const sagas = new Map<string, SagaSummary>();
     let cursor: string | undefined;
     do {
       const answer = await invoke('list-sagas', { ...options, limit: 200, cursor });
-      sagas.push(...answer.sagas);
+      for (const one of answer.sagas) sagas.set(one.sagaId, one);
       cursor = answer.cursor;
     } while (cursor !== undefined);
-    return sagas;
+    return [...sagas.values()];
   },
   locks: (options = {}) => invoke('list-locks', options),
 });

@@ -227,7 +227,12 @@ export const putCatalogInput = () =>
 export const listSagasInput = () =>
   z
     .strictObject({
-      status: z.enum(SAGA_STATUSES).optional().describe('without: all, those that need a person first'),
+      status: z
+        .enum(SAGA_STATUSES)
+        .optional()
+        .describe(
+          'without: all, in pages too, those that need a person first; one that changes its status between two pages is told again at the end',
+        ),
       sessionId: id
         .optional()
         .describe('only those that this session started or took a step of, with their effects, oldest first'),

@@ -3,5 +3,5 @@ import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
 export const handler = createHandler('list-sagas', async (runtime) =>
-  createListSagas({ store: sagaStore(runtime) }),
+  createListSagas({ store: sagaStore(runtime), clock: runtime.clock }),
 );

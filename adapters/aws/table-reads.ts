@@ -47,8 +47,8 @@ interface IndexQuery {
   index: string;
   attribute: string;
   value: string;
-  /** From a time on, where the index goes by `at`. */
-  since?: string;
+  /** From a value of its sort key on. */
+  since?: { attribute: string; value: string };
 }
 
 const condition = (expression: string, values: Record<string, string>) => ({ expression, values });
@@ -181,9 +181,12 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     const command = new QueryCommand({
       TableName: tableName,
       IndexName,
-      KeyConditionExpression: `#attribute = :value${since === undefined ? '' : ' AND #at >= :since'}`,
-      ExpressionAttributeNames: { '#attribute': attribute, ...(since !== undefined && { '#at': 'at' }) },
-      ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since }) },
+      KeyConditionExpression: `#attribute = :value${since === undefined ? '' : ' AND #since >= :since'}`,
+      ExpressionAttributeNames: {
+        '#attribute': attribute,
+        ...(since !== undefined && { '#since': since.attribute }),
+      },
+      ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since.value }) },
       Limit: limit,
       ...(cursor === undefined ? {} : { ExclusiveStartKey: await startOf(by, cursor) }),
     });

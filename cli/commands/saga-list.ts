@@ -1,19 +1,53 @@
 import { type Command, Option } from 'commander';
-import { SAGA_STATUSES, type SagaStatus, type SagaSummary } from '../../contract/saga-answers.ts';
-import type { App } from '../app.ts';
+import {
+  SAGA_STATUSES,
+  type SagaStatus,
+  type SagaSummary,
+  type SagasAnswer,
+} from '../../contract/saga-answers.ts';
+import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';
 import { sagaTable } from '../view/saga-views.ts';
 
+const PAGE = 200;
+const MOST = 100_000;
+
+interface Options {
+  status?: SagaStatus;
+  limit: number;
+}
+
+/** Page by page. One that changes its status meanwhile is told again at the end. */
+const readSagas = async (run: Run, { status, limit }: Options) => {
+  const found = new Map<string, SagaSummary>();
+  let cursor: string | undefined;
+  do {
+    const page: SagasAnswer = await run.invoke('walkback-list-sagas', {
+      limit: Math.min(PAGE, limit - found.size),
+      ...(status === undefined ? {} : { status }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const one of page.sagas) found.set(one.sagaId, one);
+    ({ cursor } = page);
+  } while (cursor !== undefined && found.size < limit);
+  return { sagas: [...found.values()], ...(cursor === undefined ? {} : { cursor }) };
+};
+
+/** How the command goes on. */
+const moreNote = (command: Command, { status, limit }: Options): string => {
+  const more = Math.min(MOST, limit * 10);
+  const asked = status === undefined || command.name() === 'queue' ? '' : ` --status ${status}`;
+  return more === limit
+    ? `there are more than ${limit} sagas`
+    : `there are more sagas: walkback saga ${command.name()}${asked} --limit ${more}`;
+};
+
 export const addSagaList = (parent: Command, app: App): void => {
-  const show = (options: { status?: SagaStatus; limit: number }, command: Command) =>
+  const show = (options: Options, command: Command) =>
     withConnection(app, command, async (run) => {
-      const answer: { sagas: SagaSummary[] } = await run.progress('Listing sagas', () =>
-        run.invoke('walkback-list-sagas', {
-          limit: options.limit,
-          ...(options.status === undefined ? {} : { status: options.status }),
-        }),
-      );
+      const answer = await run.progress('Listing sagas', () => readSagas(run, options));
+      if (answer.cursor !== undefined) run.note(run.paint.dim(moreNote(command, options)));
       return { value: answer, text: () => sagaTable(answer.sagas, run.paint, run.terminal.now()) };
     });
 
@@ -22,12 +56,12 @@ export const addSagaList = (parent: Command, app: App): void => {
     .alias('ls')
     .description('list sagas, those that need a person first')
     .addOption(new Option('--status <status>', 'only of this status').choices(SAGA_STATUSES))
-    .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, 1000), 50)
-    .action((options: { status?: SagaStatus; limit: number }, command: Command) => show(options, command));
+    .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, MOST), 50)
+    .action((options: Options, command: Command) => show(options, command));
   parent
     .command('queue')
     .description('list the sagas that wait until their project has room, longest first')
-    .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, 1000), 50)
+    .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, MOST), 50)
     .action((options: { limit: number }, command: Command) =>
       show({ ...options, status: 'QUEUED' }, command),
     );

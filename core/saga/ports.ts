@@ -65,6 +65,8 @@ export interface Beside {
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
+  /** To be shown, so also those that a newer release wrote; without those that are not there. */
+  getHeads(sagaIds: readonly string[]): Promise<SagaHead[]>;
   /**
    * Each part is found by its own hash and checked against it, so two starts of one id cannot mix. Written
    * before the head.
@@ -110,8 +112,16 @@ export interface SagaStore {
   /** The same from `from` on, at most `limit` and about 1 MB; `next` is where the rest begins. */
   pageEntries(sagaId: string, from: number, limit: number): Promise<{ items: LedgerEntry[]; next?: number }>;
 
-  /** Longest in this status first, from the index. It may be a moment behind, and reads no head. */
-  listByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaOutline>>;
+  /**
+   * Longest in this status first, from the index, those that are in it since `since` or later. It may be a moment behind,
+   * and reads no head.
+   */
+  listByStatus(
+    status: SagaStatus,
+    limit: number,
+    cursor?: string,
+    since?: string,
+  ): Promise<Page<SagaOutline>>;
   /** The same with their heads, without those that moved on meanwhile. */
   listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
   /** Outcomes of one day (`YYYY-MM-DD`, UTC), oldest first; starts of calls are not indexed. */

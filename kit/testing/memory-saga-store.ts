@@ -89,15 +89,17 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
   const all = (): LedgerEntry[] => [...ledger.values()].flat();
 
   /** A page, longest in this status first; the cursor is where the next one begins. */
-  const inStatus = (status: SagaStatus, limit: number, cursor: string | undefined): Page<SagaHead> => {
+  const inStatus = (status: SagaStatus, limit: number, cursor?: string, since = ''): Page<SagaHead> => {
     const all = [...heads.values()]
-      .filter(({ state }) => state.status === status)
+      .filter(({ state, statusSince }) => state.status === status && statusSince >= since)
       .toSorted((one, other) => one.statusSince.localeCompare(other.statusSince));
     return pageOf(all, limit, cursor);
   };
 
   const store: SagaStore = {
     getHead: async (sagaId) => structuredClone(heads.get(sagaId)),
+    getHeads: async (sagaIds) =>
+      structuredClone(sagaIds.map((sagaId) => heads.get(sagaId)).filter((head) => head !== undefined)),
     putPinned: async (saga) => {
       pinned.set(`${saga.sagaId} ${saga.planHash}`, structuredClone(saga.steps));
       inputs.set(`${saga.sagaId} ${saga.inputHash}`, structuredClone(saga.input));

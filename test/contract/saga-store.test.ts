@@ -4,6 +4,7 @@ import { SAGA_FORMAT } from '../../adapters/aws/item-format.ts';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
+import type { SagasAnswer } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
@@ -125,6 +126,14 @@ describe.each([
       seen.push(...page.items);
       cursor = page.cursor;
     } while (cursor !== undefined);
+    const since = '2026-01-02T00:00:00.000Z';
+    const later = await store.listByStatus('AWAITING', 1, undefined, since);
+    expect(later.items).toEqual([seen[1]]);
+    expect((await store.listByStatus('AWAITING', 1, later.cursor, since)).items).toEqual([seen[2]]);
+    expect((await store.getHeads(['waits-2', 'nobody', 'waits-1'])).map(({ sagaId }) => sagaId)).toEqual([
+      'waits-2',
+      'waits-1',
+    ]);
     const { cursor: given = '' } = await store.listByStatus('AWAITING', 2);
     // An older release gave them without a seal.
     const older = given.split('.')[0];
@@ -320,6 +329,26 @@ test('what was pinned and altered since is refused: steps and input are held aga
   expect(await dynamo.getPinnedStep('pinned', planHash, 19)).toEqual(pinned[19]);
 });
 
+test('a list of all statuses goes from page to page through the index', async () => {
+  const head = await startedHead(dynamo, 'paged');
+  const statuses = ['COMPENSATION_FAILED', 'QUEUED', 'COMPLETED'] as const;
+  const ids = statuses.flatMap((status) => [1, 2, 3].map((n) => `paged-${status}-${n}`));
+  for (const sagaId of ids) {
+    const status = statuses.find((one) => sagaId.includes(one)) ?? expect.unreachable(sagaId);
+    await dynamo.createSaga({ ...head, sagaId, state: { ...head.state, status } }, []);
+  }
+  const list = createListSagas({ store: dynamo, clock: virtualClock() });
+  const told: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: SagasAnswer = await list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+    told.push(...page.sagas.map(({ sagaId }) => sagaId));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  expect(told.filter((id) => id.startsWith('paged-'))).toEqual(ids);
+  expect(new Set(told).size).toBe(told.length);
+});
+
 test('a long list reads its heads a few at a time', async () => {
   const ids = Array.from({ length: 60 }, (_, index) => `listed-${index}`);
   for (const sagaId of ids) await startedHead(dynamo, sagaId);
@@ -340,7 +369,10 @@ test('a long list reads its heads a few at a time', async () => {
     { name: 'flight', step: 'finalizeRequest' },
   );
   try {
-    const listed = await createListSagas({ store: dynamo })({ status: 'RUNNING', limit: 1000 });
+    const listed = await createListSagas({ store: dynamo, clock: virtualClock() })({
+      status: 'RUNNING',
+      limit: 1000,
+    });
     const found = listed.sagas.map(({ sagaId }) => sagaId);
     for (const sagaId of ids) expect(found).toContain(sagaId);
     expect(flight.all).toBeGreaterThanOrEqual(60);

@@ -62,7 +62,7 @@ test('what a provider refused never happened, and is told as that', async () => 
     requestedBy: 'me',
   });
   await saga.machine.settle();
-  const { effects = [] } = await createListSagas({ store: saga.store })({ sessionId: 'session' });
+  const { effects = [] } = await createListSagas(saga)({ sessionId: 'session' });
   expect(effects.map(({ step, stands, rejected: refused }) => [step, stands, refused])).toEqual([
     ['pay', false, undefined],
     ['mail', false, true],
@@ -109,7 +109,7 @@ test('the effects of a session that stand: not what was read or undone, and of n
     { ...common, step: 'mail', tool: 'mail', reversible: false },
   ]);
   expect(await effects('session', () => false)).toEqual([]);
-  const list = createListSagas({ store: saga.store });
+  const list = createListSagas(saga);
   const told = await list({ sessionId: 'session', messageId: 'm1' });
   expect(told.effects).toEqual([
     { ...common, step: 'pay', tool: 'pay', reversible: true, stands: true },

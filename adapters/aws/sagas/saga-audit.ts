@@ -113,7 +113,12 @@ export const createReadOutcomes = ({
 }: Pick<SagaAuditOptions, 'ledgerTable' | 'client'>): ReadOutcomes => {
   const ledger = createTable(documentClient(client), ledgerTable);
   return async (day, since, limit, cursor) => {
-    const by = { index: 'gsi_day', attribute: 'day', value: day, since };
+    const by = {
+      index: 'gsi_day',
+      attribute: 'day',
+      value: day,
+      since: { attribute: 'at', value: since },
+    };
     const { items, ...rest } = await ledger.index(by, limit, cursor);
     const outcomes = items.map(({ pk, sk, hash: entryHash, at }) => ({
       sagaId: String(pk).replace(/^SAGA#/, ''),

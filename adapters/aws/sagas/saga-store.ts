@@ -144,14 +144,26 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return item === undefined ? undefined : readRewind(item);
   };
 
-  const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor) => {
-    const by = { index: 'gsi_status', attribute: 'status', value: status };
+  const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor, since) => {
+    const by = {
+      index: 'gsi_status',
+      attribute: 'status',
+      value: status,
+      ...(since !== undefined && { since: { attribute: 'statusSince', value: since } }),
+    };
     const { items, ...rest } = await sagas.index(by, limit, cursor);
     return { items: items.map(readOutline), ...rest };
   };
 
+  // To be shown: also what a newer release wrote.
+  const getHeads: SagaStore['getHeads'] = async (sagaIds) => {
+    const items = await mapAtOnce(sagaIds, HEADS_AT_ONCE, getHeadItem);
+    return items.flatMap((item) => (item === undefined ? [] : [readHead(item)]));
+  };
+
   return {
     getHead,
+    getHeads,
     ...pinnedMethods(sagas),
     permits: permitMethods(sagas),
     createSaga: async (head, entries, claims = [], fence) =>
@@ -192,14 +204,9 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     listByStatus,
     listHeadsByStatus: async (status, limit, cursor) => {
       const { items, ...rest } = await listByStatus(status, limit, cursor);
-      const heads = await mapAtOnce(items, HEADS_AT_ONCE, ({ sagaId }) => getHeadItem(sagaId));
-      // The index may be behind. To be shown: also what a newer release wrote.
-      return {
-        items: heads
-          .flatMap((item) => (item === undefined ? [] : [readHead(item)]))
-          .filter((head) => head.state.status === status),
-        ...rest,
-      };
+      const heads = await getHeads(items.map(({ sagaId }) => sagaId));
+      // The index may be behind.
+      return { items: heads.filter((head) => head.state.status === status), ...rest };
     },
     listEntriesByDay: async (day, limit, cursor) => {
       const by = { index: 'gsi_day', attribute: 'day', value: day };

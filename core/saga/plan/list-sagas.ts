@@ -1,7 +1,7 @@
-import type { SagaStatus, SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
+import type { SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { numbered, requireNone } from '../../shared/cursor.ts';
+import { numbered } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -10,17 +10,8 @@ import { effectsOfSaga } from '../people/session-effects.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
+import { pageSagas } from './page-sagas.ts';
 
-const ALL: readonly SagaStatus[] = [
-  'COMPENSATION_FAILED',
-  'AWAITING',
-  'PARKED',
-  'COMPENSATING',
-  'PAUSED',
-  'RUNNING',
-  'COMPENSATED',
-  'COMPLETED',
-];
 const DEFAULT_LIMIT = 50;
 
 /** A step that was rewound and not started again is not counted. */
@@ -86,30 +77,20 @@ const listOfSession = async (
   };
 };
 
-/**
- * Sagas of one status, or of all: first those that need a person, and among them the longest in their
- * status.
- */
+/** Sagas of one status, the longest in it first, or of all, or those of a session. */
 export const createListSagas =
-  ({ store }: { store: SagaStore }) =>
+  ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async (input: ListSagasInput): Promise<SagasAnswer> => {
     const { status, limit = DEFAULT_LIMIT, cursor, sessionId } = input;
     if (sessionId !== undefined) return listOfSession(store, sessionId, input);
-    if (status !== undefined) {
-      const page = await store.listHeadsByStatus(status, limit, cursor);
-      return {
-        sagas: page.items.map(summary),
-        ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
-      };
-    }
-    requireNone(cursor);
-    const sagas: SagaSummary[] = [];
-    for (const one of ALL) {
-      if (sagas.length >= limit) break;
-      const page = await store.listHeadsByStatus(one, limit - sagas.length);
-      sagas.push(...page.items.map(summary));
-    }
-    return { sagas };
+    const page =
+      status === undefined
+        ? await pageSagas({ store, clock }, limit, cursor)
+        : await store.listHeadsByStatus(status, limit, cursor);
+    return {
+      sagas: page.items.map(summary),
+      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+    };
   };
 
 /** The newest version of every tool and template, and how long each has until its review. */

@@ -1,0 +1,197 @@
+/** Listing sagas of all statuses: page by page, while they move, by the function, the client and the command. */
+import { describe, expect, test } from 'vitest';
+import { createSagas } from '../../client/sagas.ts';
+import { SAGA_STATUSES, type SagaStatus, type SagasAnswer } from '../../contract/saga-answers.ts';
+import { isSameTurn, MOVING_STATUSES, type SagaHead, STATUSES_AT_WORK } from '../../core/saga/model/head.ts';
+import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
+import { made } from '../support/console-in-process.ts';
+import { runCommand } from '../support/recording-app.ts';
+import { SAGA, scriptedSaga } from '../support/scripted-saga.ts';
+
+const listed = async () => {
+  const saga = await scriptedSaga({ tools: [], answer: () => expect.unreachable('no step') });
+  const { store, clock } = saga;
+  await saga.beginInteractive();
+  const model = (await store.getHead(SAGA)) ?? expect.unreachable('no head');
+  const put = async (sagaId: string, status: SagaStatus): Promise<void> => {
+    const at = clock.now().toISOString();
+    const head: SagaHead = {
+      ...model,
+      sagaId,
+      state: { ...model.state, status, wait: null },
+      statusSince: at,
+    };
+    expect((await store.createSaga(head, [])).written).toBe(true);
+  };
+  const move = async (sagaId: string, status: SagaStatus): Promise<void> => {
+    const head = (await store.getHead(sagaId)) ?? expect.unreachable('no head');
+    const state = { ...head.state, status };
+    const statusSince = isSameTurn(head.state, state) ? head.statusSince : clock.now().toISOString();
+    await store.append({ ...head, state, statusSince, version: head.version + 1 }, head.version, []);
+  };
+  await move(SAGA, 'COMPLETED');
+  const list = createListSagas({ store, clock });
+  /** `between`: what happens after each page. */
+  const pages = async (limit: number, between: (page: SagasAnswer) => Promise<void> = async () => {}) => {
+    const told: SagasAnswer['sagas'] = [];
+    let cursor: string | undefined;
+    do {
+      const page: SagasAnswer = await list({ limit, ...(cursor === undefined ? {} : { cursor }) });
+      expect(page.sagas.length).toBeLessThanOrEqual(limit);
+      told.push(...page.sagas);
+      await between(page);
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    return told;
+  };
+  return { clock, put, move, list, pages };
+};
+
+/** Some of each status; some of them since the same millisecond. */
+const filled = async () => {
+  const world = await listed();
+  const ids = [SAGA];
+  for (let round = 0; round < 3; round += 1) {
+    for (const status of SAGA_STATUSES) {
+      for (const twin of ['a', 'b', 'c']) {
+        ids.push(`${status}-${round}${twin}`);
+        await world.put(`${status}-${round}${twin}`, status);
+      }
+      if (round !== 1) await world.clock.advance(10);
+    }
+  }
+  return { ...world, ids: ids.toSorted() };
+};
+
+const idsOf = (sagas: readonly { sagaId: string }[]) => sagas.map(({ sagaId }) => sagaId);
+
+describe('sagas of all statuses', () => {
+  test.each([1, 2, 7, 81, 82, 200])(
+    'are told once each in pages of %i, no status forgotten',
+    async (limit) => {
+      const { pages, ids } = await filled();
+      expect(idsOf(await pages(limit)).toSorted()).toEqual(ids);
+    },
+  );
+
+  test('come in the same order whatever the pages, those that need a person first', async () => {
+    const { pages, list } = await filled();
+    const all = await list({ limit: 1000 });
+    expect(all.cursor).toBeUndefined();
+    expect(idsOf(await pages(4))).toEqual(idsOf(all.sagas));
+    const statuses = all.sagas.map(({ status }) => status);
+    expect(new Set(statuses.slice(0, 27))).toEqual(new Set(['COMPENSATION_FAILED', 'AWAITING', 'PARKED']));
+    expect(statuses.at(-1)).toBe('COMPLETED');
+    expect(
+      idsOf(all.sagas)
+        .slice(0, 9)
+        .map((id) => id.replace('COMPENSATION_FAILED-', '')),
+    ).toEqual(
+      ['0a', '0b', '0c', '1a', '1b', '1c', '2a', '2b', '2c'], // the longest in it first
+    );
+  });
+
+  test('have no cursor where nothing follows, and one where something does', async () => {
+    const { list, ids } = await filled();
+    expect(await list({ limit: ids.length })).not.toHaveProperty('cursor');
+    expect(await list({ limit: ids.length - 1 })).toHaveProperty('cursor');
+  });
+
+  test('are all told when they move meanwhile: at the end, as they are then', async () => {
+    for (const limit of [1, 5, 20]) {
+      const { pages, move, clock, ids, put } = await filled();
+      let turn = 0;
+      const told = await pages(limit, async () => {
+        turn += 1;
+        await clock.advance(10);
+        // To the front from behind, to the end from the front, among the moving ones, and a new one.
+        if (turn === 1) await move('COMPLETED-0a', 'COMPENSATION_FAILED');
+        if (turn === 1) await move('COMPENSATION_FAILED-0a', 'COMPLETED');
+        if (turn === 1) await move('RUNNING-0b', 'COMPENSATING');
+        if (turn === 2) await move('PAUSED-1a', 'RUNNING');
+        if (turn === 2) await put('new', 'QUEUED');
+        if (turn === 2) await move('QUEUED-2c', 'RUNNING');
+        if (turn === 3) await move('COMPLETED-0a', 'COMPENSATED');
+      });
+      expect([...new Set(idsOf(told))].toSorted(), `pages of ${limit}`).toEqual([...ids, 'new'].toSorted());
+      const last = new Map(told.map(({ sagaId, status }) => [sagaId, status]));
+      expect(last.get('COMPENSATION_FAILED-0a')).toBe('COMPLETED');
+      expect(last.get('RUNNING-0b')).toBe('COMPENSATING');
+      // Only of those that changed their status may an earlier page have told.
+      const twice = idsOf(told).filter((id, at, all) => all.indexOf(id) !== at);
+      const moved = ['COMPLETED-0a', 'COMPENSATION_FAILED-0a', 'QUEUED-2c'];
+      expect(twice.filter((id) => !moved.includes(id))).toEqual([]);
+    }
+  });
+
+  test('refuse a cursor that the list of all did not give', async () => {
+    const { list } = await filled();
+    const { cursor: given = '' } = await list({ limit: 2 });
+    const { cursor: ofStatus = '' } = await list({ limit: 2, status: 'RUNNING' });
+    for (const cursor of ['', 'x', '1', ofStatus, `${given}x`, `0${given}`, given.split('.')[0] ?? '']) {
+      await expect(list({ limit: 2, cursor }), cursor).rejects.toMatchObject({ name: 'InvalidInput' });
+    }
+    await expect(list({ limit: 2, status: 'RUNNING', cursor: given })).rejects.toMatchObject({
+      name: 'InvalidInput',
+    });
+  });
+
+  test('keep their place while one moving status follows another', () => {
+    for (const status of MOVING_STATUSES) expect(STATUSES_AT_WORK).toContain(status);
+  });
+});
+
+/** 260 sagas, in pages; the first of them is told again on the last page. */
+const answer = ({ limit = 50, cursor = '0' }: { limit?: number; cursor?: string }) => {
+  const at = '2026-01-01T00:00:00.000Z';
+  const rest = { definition: null, started: 0, steps: 1, failure: null, requestedBy: 'me' };
+  const of = (id: number, status: SagaStatus = 'RUNNING') => ({
+    sagaId: `s-${id}`,
+    status,
+    ...rest,
+    createdAt: at,
+    updatedAt: at,
+  });
+  const all = [...Array.from({ length: 260 }, (_, id) => of(id)), of(0, 'COMPLETED')];
+  const next = Number(cursor) + limit;
+  return { sagas: all.slice(Number(cursor), next), ...(next < all.length ? { cursor: `${next}` } : {}) };
+};
+
+test('the client answers every saga once, as it was told last', async () => {
+  const invoke = async (_: string, input: object) => answer(input);
+  const sagas = await createSagas(invoke as Parameters<typeof createSagas>[0]).list();
+  expect(sagas).toHaveLength(260);
+  expect(sagas[0]).toMatchObject({ sagaId: 's-0', status: 'COMPLETED' });
+});
+
+describe('walkback saga list', () => {
+  const run = (...argv: string[]) =>
+    runCommand(['saga', ...argv], { answers: { 'walkback-list-sagas': answer } });
+
+  test('says that there are more, and how to see them', async () => {
+    const { stdout, stderr } = await run('list');
+    expect(stdout.split('\n').filter((line) => line.startsWith('s-'))).toHaveLength(50);
+    expect(stderr).toContain('there are more sagas: walkback saga list --limit 500');
+    expect((await run('list', '--status', 'RUNNING')).stderr).toContain(
+      'walkback saga list --status RUNNING --limit 500',
+    );
+    expect((await run('queue')).stderr).toContain('walkback saga queue --limit 500');
+    expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject({ cursor: '50' });
+  });
+
+  test('reads as many pages as are asked for', async () => {
+    const { stdout, stderr } = await run('list', '--limit', '500');
+    expect(stdout.split('\n').filter((line) => line.startsWith('s-'))).toHaveLength(260);
+    expect(stderr).not.toContain('there are more');
+  });
+});
+
+test('the console leads on to more sagas, of all statuses too', async () => {
+  const { fetchPage, enter } = made({ 'list-sagas': answer });
+  const { cookie } = await enter();
+  const first = await (await fetchPage('/sagas', { headers: { cookie } })).text();
+  expect(first).toContain('<a class="button" href="/sagas?cursor=50">More sagas</a>');
+  const last = await (await fetchPage('/sagas?cursor=250', { headers: { cookie } })).text();
+  expect(last).toContain('s-259');
+  expect(last).not.toContain('More sagas');
+});
