@@ -58,7 +58,7 @@ const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAns
     answer.undoCheckpointId === null ? undefined : rollbackCommand(run, input, answer.undoCheckpointId);
   return {
     value: { ...answer, requestId: input.requestId, undoCommand: undo },
-    text: () => appliedRollback(answer, { to, undo, paint: run.paint, width: run.width }),
+    text: () => appliedRollback(answer, { to, paths: input.paths, undo, paint: run.paint, width: run.width }),
   };
 };
 
@@ -74,7 +74,12 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
   };
   if (options.dryRun === true || options.yes !== true) {
     const plan = await planRollback(run, input);
-    const text = plannedRollback(plan, options.to, run.paint, run.width);
+    const text = plannedRollback(plan, {
+      to: options.to,
+      paths: options.path,
+      paint: run.paint,
+      width: run.width,
+    });
     // A request that is done answers what it did.
     if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
     if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);

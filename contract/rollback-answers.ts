@@ -41,7 +41,15 @@ export type Conflict = z.infer<ReturnType<typeof conflict>>;
 export const rollbackAnswer = () =>
   z.object({
     status: z.enum(['APPLIED', 'PLANNED']),
-    checkpointId: z.string(),
+    checkpointId: z
+      .string()
+      .describe(
+        'where the session stands then; in the plan of a state that is yet to be made: where it stands now',
+      ),
+    pathsFrom: z
+      .string()
+      .optional()
+      .describe('with paths: the checkpoint in which they are as they will be; all else stays as it is'),
     epoch: z.int().describe('the next checkpoint needs it'),
     undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
     repositories: z.array(

@@ -77,27 +77,60 @@ const lateLines = ({ lateWrites }: RollbackAnswer, paint: Paint): string[] =>
     ? []
     : [`  ${paint.dim('bring them back with')}  walkback rollback --to ${lateWrites.checkpointId}`];
 
+interface How {
+  /** As the person wrote it. */
+  to: string;
+  /** Only these, as the person wrote them. */
+  paths?: readonly string[] | undefined;
+  paint: Paint;
+  width: number;
+}
+
+/** The point that was asked for. Of a checkpoint the name is the id. */
+const pointText = ({ checkpointId, pathsFrom }: RollbackAnswer, { to, paths, paint }: How): string => {
+  const id = paths === undefined ? checkpointId : pathsFrom;
+  return `${paint.yellow(to)}${id === undefined || id === to ? '' : ` ${paint.dim(id)}`}`;
+};
+
+const pathsText = (paths: readonly string[]): string => listSome(paths.map(printableLine), 3);
+
+const goalText = (plan: RollbackAnswer, how: How): string =>
+  how.paths === undefined
+    ? `back to ${pointText(plan, how)}`
+    : `${pathsText(how.paths)} as at ${pointText(plan, how)}; all else stays`;
+
+const reachedText = (result: RollbackAnswer, how: How): string => {
+  const { paths, paint } = how;
+  if (paths === undefined) {
+    const count = plural(result.repositories.length, 'repository', 'repositories');
+    return `Back at ${pointText(result, how)} in ${count}, epoch ${result.epoch}.`;
+  }
+  const verb = paths.length === 1 ? 'is' : 'are';
+  const now = `Now ${paint.dim(result.checkpointId)}, epoch ${result.epoch}.`;
+  return `${pathsText(paths)} ${verb} as at ${pointText(result, how)}; all else stays. ${now}`;
+};
+
 /** The plan of a dry run. */
-export const plannedRollback = (plan: RollbackAnswer, to: string, paint: Paint, width: number): string =>
-  `${[
-    `${paint.bold('Plan')}: back to ${paint.yellow(to)}${to === plan.checkpointId ? '' : ` ${paint.dim(plan.checkpointId)}`}`,
+export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
+  const { paint, width } = how;
+  return `${[
+    `${paint.bold('Plan')}: ${goalText(plan, how)}`,
     ...repositoryLines(plan.repositories, paint, width),
     ...messageLines(plan, 'leaves behind'),
     ...effectLines(plan, paint),
     ...warningLines(plan, paint),
   ].join('\n')}\n`;
+};
 
 /** What a rollback did, and how to undo it. */
 export const appliedRollback = (
   result: RollbackAnswer,
-  { to, undo, paint, width }: { to: string; undo: string | undefined; paint: Paint; width: number },
+  { undo, ...how }: How & { undo: string | undefined },
 ): string => {
-  const count = plural(result.repositories.length, 'repository', 'repositories');
-  // Of a rollback to a checkpoint the name is the id.
-  const id = to === result.checkpointId ? '' : ` ${paint.dim(result.checkpointId)}`;
+  const { paint, width } = how;
   const undoLines = undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`];
   return `${[
-    `${paint.green('✔')} Back at ${paint.yellow(to)}${id} in ${count}, epoch ${result.epoch}.`,
+    `${paint.green('✔')} ${reachedText(result, how)}`,
     ...repositoryLines(result.repositories, paint, width),
     ...messageLines(result, 'left behind'),
     ...effectLines(result, paint),

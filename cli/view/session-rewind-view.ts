@@ -62,7 +62,7 @@ export const plannedSessionRewind = (answer: RewindSessionAnswer, { to, paint, w
   const { sagas, files } = answer;
   const head = `${paint.bold('Plan')}: ${beginning(answer)} ${paint.yellow(printableLine(to))}`;
   const effects = sagas.length === 0 ? [paint.dim('  no saga came after it')] : sagaLines(sagas, paint);
-  const written = files === undefined ? '' : plannedRollback(files, to, paint, width);
+  const written = files === undefined ? '' : plannedRollback(files, { to, paint, width });
   return `${[head, ...effects].join('\n')}\n${written}`;
 };
 

@@ -193,7 +193,8 @@ export type NamedRef = CheckpointRef & { checkpointId?: string };
  * `merge`: the state of now with what happened between `base` and `from`.
  */
 export type Composition =
-  | { kind: 'paths'; fromSeq: number; paths: string[] }
+  /** `fromId` is for the answer. Absent in journals of releases that did not know it. */
+  | { kind: 'paths'; fromSeq: number; fromId?: string; paths: string[] }
   | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
   | {
       kind: 'merge';

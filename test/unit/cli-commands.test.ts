@@ -177,6 +177,24 @@ describe('walkback rollback', () => {
     expect(stdout).toContain('Plan: back to msg-2');
   });
 
+  test('of some paths names them and the checkpoint that they come from, and what stays', async () => {
+    const words = ['rollback', '-s', 's', '--to', 'msg-1', '--path', 'api/a', '--path', 'web'];
+    const made = { ...ROLLED_BACK, checkpointId: 'cp-00000007-0badcafe', pathsFrom: 'cp-00000001-0badcafe' };
+    const plan = { ...made, status: 'PLANNED', undoCheckpointId: null };
+    const planned = await runCommand([...words, '--dry-run'], { answers: { 'walkback-rollback': plan } });
+    expect(planned.stdout).toContain('Plan: api/a, web as at msg-1 cp-00000001-0badcafe; all else stays\n');
+    const done = await runCommand([...words, '--yes'], { answers: { 'walkback-rollback': made } });
+    expect(done.stdout).toContain(
+      '✔ api/a, web are as at msg-1 cp-00000001-0badcafe; all else stays. Now cp-00000007-0badcafe, epoch 2.\n',
+    );
+    expect(done.stdout).not.toContain('Back at');
+    // By its id it is named once.
+    const one = ['rollback', '-s', 's', '--to', 'cp-00000001-0badcafe', '--path', 'api/a', '--yes'];
+    expect((await runCommand(one, { answers: { 'walkback-rollback': made } })).stdout).toContain(
+      '✔ api/a is as at cp-00000001-0badcafe; all else stays.',
+    );
+  });
+
   test('changes nothing when there is nobody to ask', async () => {
     const { calls, failure } = await runCommand(['rollback', '-s', 's', '--to', 'msg-2'], {
       answers: { 'walkback-rollback': { ...ROLLED_BACK, status: 'PLANNED', undoCheckpointId: null } },

@@ -109,6 +109,7 @@ export const createCompose = (deps: CaptureDeps) => {
   /** What the sandbox is asked for. A repository whose state is stored in this session already needs nothing. */
   const asked = (
     decisions: readonly Decision[],
+    named: SelectedPaths | undefined,
     now: readonly RepositoryState[],
     inside: ReturnType<typeof insideOthers>,
     entered: readonly string[],
@@ -119,7 +120,10 @@ export const createCompose = (deps: CaptureDeps) => {
       const inner = inside.get(one.path);
       // It stays as it is, but a repository comes into it.
       const isAround = one.action === 'keep' && inner?.some(({ side }) => side === 'change') === true;
-      if (one.action !== 'merge' && !isNew && !isAround) return [];
+      const names = one.action === 'keep' ? named?.get(one.path) : undefined;
+      // It is as it is to be, but whether it has these paths only the sandbox knows.
+      const isNamed = names !== undefined && names !== 'whole';
+      if (one.action !== 'merge' && !isNew && !isAround && !isNamed) return [];
       const state = isNew ? one.state : now.find(({ path }) => path === one.path);
       const known = state && knownFrom(state, deps.limits);
       if (known === undefined) return [];
@@ -133,6 +137,7 @@ export const createCompose = (deps: CaptureDeps) => {
           ...(inner !== undefined && { inside: inner }),
           steps: one.action === 'merge' ? one.steps : [],
           ...(one.action === 'merge' && one.paths !== undefined && { paths: one.paths }),
+          ...(isNamed && { paths: names }),
         },
       ];
     });
@@ -155,7 +160,8 @@ export const createCompose = (deps: CaptureDeps) => {
     // What is asked for by its path comes as it was, whatever is there.
     const inside =
       composition.kind === 'paths' ? new Map() : insideOthers(decisions, now.repositories, steps);
-    const wanted = asked(decisions, now.repositories, inside, entered, (state) => foreign.has(state));
+    const named = composition.kind === 'paths' ? selected : undefined;
+    const wanted = asked(decisions, named, now.repositories, inside, entered, (state) => foreign.has(state));
     const told = now.repositories.filter(({ path }) =>
       wanted.some(({ known, isNew }) => known.path === path && isNew !== true),
     );

@@ -206,7 +206,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     const warnings = [...planned.warnings, ...report.warnings];
     return rollbackResult({
       status: 'PLANNED',
-      journal: { epoch: session.epoch },
+      journal: { epoch: session.epoch, ...('composition' in goal && { composition: goal.composition }) },
       target,
       undo: head,
       tree,

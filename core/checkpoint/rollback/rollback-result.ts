@@ -74,7 +74,7 @@ const more = (left: number, what: string): string[] => (left > 0 ? [`${left} mor
 
 export const rollbackResult = (from: {
   status: RollbackAnswer['status'];
-  journal: Pick<RollbackJournal, 'epoch' | 'by'>;
+  journal: Pick<RollbackJournal, 'epoch' | 'by' | 'composition'>;
   target: Checkpoint;
   /** In a plan, the checkpoint that the sandbox stands on, because a plan captures nothing to undo to. */
   undo: Checkpoint;
@@ -93,6 +93,7 @@ export const rollbackResult = (from: {
     WARNINGS,
     (left) => `${left} more warnings`,
   );
+  const { composition } = from.journal;
   const before = { ...from.journal, ...from.lateWrites, conflicts, warnings };
   const room = Math.max(LEAST_BYTES, ITEM_BYTES - jsonBytes(before));
   const all = from.report.repositories.map(
@@ -124,6 +125,8 @@ export const rollbackResult = (from: {
   return {
     status,
     checkpointId: target.checkpointId,
+    ...(composition?.kind === 'paths' &&
+      composition.fromId !== undefined && { pathsFrom: composition.fromId }),
     epoch: from.journal.epoch,
     undoCheckpointId: isPlan ? null : undo.checkpointId,
     repositories: repositories.map((one) => ({

@@ -139,7 +139,14 @@ export const createRollback = (deps: RollbackDeps) => {
           const { paths } = input;
           return paths === undefined
             ? { target }
-            : { composition: { kind: 'paths', fromSeq: target.seq, paths } };
+            : {
+                composition: {
+                  kind: 'paths',
+                  fromSeq: target.seq,
+                  fromId: target.checkpointId,
+                  paths,
+                },
+              };
         },
       },
       invocation,
