@@ -33,10 +33,20 @@ describe('review copies', () => {
       }),
     ]);
     expect((await list({ sessionId: SESSION })).copies).toEqual(copies);
-    expect((await list({ sessionId: 'another' })).copies).toEqual([]);
+    await failing(list({ sessionId: 'another' }), 'SessionNotFound');
     expect(await remove({ sandboxId })).toEqual({ sandboxId, deleted: true });
     expect(await remove({ sandboxId })).toEqual({ sandboxId, deleted: false });
     expect([...stage.world.running.keys()]).toEqual([SANDBOX]);
+  });
+
+  test('of a session without any are none, and of one that is gone those that still are', async () => {
+    const stage = await createWorkingStage();
+    const { list } = copiesOf(stage);
+    expect(await list({ sessionId: SESSION })).toEqual({ copies: [] });
+    const { sandboxId } = await stage.instance().rehydrate({ requestId: 'look' });
+    const { deps } = stage.instance();
+    const gone = createListCopies({ ...deps, store: { ...deps.store, getSession: async () => undefined } });
+    expect((await gone({ sessionId: SESSION })).copies).toMatchObject([{ sandboxId }]);
   });
 
   test('stand where they were rolled back to', async () => {
