@@ -5,7 +5,7 @@ import type { StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { CliError } from '../failure.ts';
+import { CliError, isCliError } from '../failure.ts';
 import {
   collectMetadata,
   parseBytes,
@@ -14,6 +14,7 @@ import {
   parseWholeNumber,
   sessionIdFor,
 } from '../options.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
 import { startedSession } from '../view/session-views.ts';
 
 interface Options {
@@ -61,6 +62,26 @@ const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswe
     run.invoke('walkback-start-session', input),
   );
 
+/**
+ * The sandbox of the session that has this id already, when it works in the directory itself. With it the request is the one of
+ * the first start, if nothing else differs, and finds that session.
+ */
+const sandboxBefore = async (
+  run: Run,
+  sandboxes: LocalSandboxes,
+  sessionId: string,
+  root: string,
+): Promise<string | undefined> => {
+  try {
+    const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
+    const { mounts } = await sandboxes.places(session.sandboxId);
+    return session.projectsRoot === root && mounts[root] === root ? session.sandboxId : undefined;
+  } catch (error) {
+    if (isCliError(error, 'SessionNotFound') || isCliError(error, 'SandboxNotFound')) return undefined;
+    throw error;
+  }
+};
+
 /** A session on a directory of this machine: a sandbox that is mounted on it, then the same function. */
 const startOnDirectory = async (
   run: Run,
@@ -74,6 +95,11 @@ const startOnDirectory = async (
   }
   const root = await realDirectory(resolve(run.terminal.cwd, options.root));
   if (root === '/') throw new CliError('InvalidInput', '--root must not be the root of the file system.');
+  const before = options.id === undefined ? undefined : await sandboxBefore(run, sandboxes, options.id, root);
+  if (before !== undefined) {
+    const input = startInput(options, before, root);
+    return { input, answer: await startInSandbox(run, input) };
+  }
   const sandboxId = await sandboxes.createOver(root, { 'walkback-cli': 'mounted' });
   const input = startInput(options, sandboxId, root);
   try {

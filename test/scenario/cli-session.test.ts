@@ -26,6 +26,10 @@ describe('walkback beside walkback up', () => {
       ],
     });
     expect(await git(join(work, 'api'), 'status', '--porcelain')).toBe('');
+    // The same again finds it; other settings are refused.
+    const again = ['session', 'start', '--root', '.', '--id', 'mine', '--metadata'];
+    expect(await json([...again, 'by=test'])).toEqual(started);
+    expect(await scene.run([...again, 'by=another'])).toMatchObject({ code: 4 });
 
     await writeFile(join(work, 'api/a.txt'), 'two\n');
     await chmod(join(work, 'api/a.txt'), 0o600);

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../cli/failure.ts';
 import type { LocalSandboxes } from '../../cli/sandboxes.ts';
@@ -308,6 +310,52 @@ describe('walkback session start', () => {
     };
     const { failure } = await runCommand(['session', 'start', '--root', '/'], { sandboxes });
     expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+  });
+});
+
+describe('walkback session start of a session that is there', () => {
+  const root = realpathSync(tmpdir());
+  const begun = {
+    sessionId: 's',
+    checkpointId: 'cp-00000001-0badcafe',
+    epoch: 1,
+    complete: true,
+    repositories: [],
+    warnings: [],
+  };
+  const start = async (timeline: unknown, mounts: Record<string, string>) => {
+    const did: string[] = [];
+    const sandboxes = {
+      create: async () => 'x',
+      createOver: async () => (did.push('made'), 'new'),
+      run: async () => undefined,
+      places: async () => ({ rootfs: '/r', mounts }),
+      kill: async (id: string) => did.push(`killed ${id}`) > 0,
+    };
+    const { calls, failure } = await runCommand(['session', 'start', '--root', root, '--id', 's'], {
+      sandboxes,
+      answers: { 'walkback-timeline': timeline, 'walkback-start-session': begun },
+    });
+    const asked = calls.find(({ name }) => name === 'walkback-start-session')?.input;
+    return { did, asked, failure };
+  };
+  const of = (projectsRoot: string) => ({ session: { sessionId: 's', projectsRoot, sandboxId: 'first' } });
+
+  test('repeats the request of the first start, so that it is found', async () => {
+    const { did, asked, failure } = await start(of(root), { [root]: root });
+    expect(failure).toBeUndefined();
+    expect(asked).toEqual({ sessionId: 's', sandboxId: 'first', projectsRoot: root });
+    expect(did).toEqual([]);
+  });
+
+  test.each([
+    ['works in another directory', of('/elsewhere'), { [root]: root }],
+    ['works in a copy', of(root), { [root]: '/data/copy' }],
+    ['is not there', new CliError('SessionNotFound', 'none'), {}],
+  ])('makes a sandbox of its own when it %s', async (_, timeline, mounts) => {
+    const { did, asked } = await start(timeline, mounts);
+    expect(asked).toMatchObject({ sandboxId: 'new' });
+    expect(did).toEqual(['made']);
   });
 });
 
