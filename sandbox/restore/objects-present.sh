@@ -5,6 +5,7 @@
 # history of a partial clone was never whole.
 objects_present() {
   [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
+  [ -z "${4-}" ] || [ "$2" = "$4" ] || lists_present "$4" || return
   if [ "$2" = "${4-}" ] && few_changed "${3-}" "$1"; then
     [ "$DRY_RUN" = 1 ] || ! read_contents || return 0
     git cat-file --batch-check='%(objecttype)' <<<"$IDS" >"$OUT.there" 2>"$OUT.missing" || return
@@ -18,6 +19,20 @@ objects_present() {
     return
   fi
   git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
+}
+
+# lists_present META: whether the lists of a host state can be read. A restore goes from those of now.
+lists_present() {
+  local name ids=''
+  for name in host modes empty left-out index-flags; do
+    part_id "$1" $name || return
+    [ -z "$ID" ] || ids+=$ID$'\n'
+  done
+  git cat-file --batch-check='%(objecttype)' <<<"${ids%$'\n'}" >"$OUT.there" 2>"$OUT.missing" || return
+  slurp "$OUT.there"
+  [[ $TEXT == *' missing'* ]] || return 0
+  printf '%s' "$TEXT" >"$OUT.missing"
+  return 1
 }
 
 # Larger contents git writes itself.

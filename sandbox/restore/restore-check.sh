@@ -119,6 +119,13 @@ bring_objects() {
   mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
 }
 
+# with_now_mended I: whether the objects are there after those of the present state, which the shadow may have lost, were made
+# again from its files. Git tells the one loss as the other.
+with_now_mended() {
+  local was="$TREE $META"
+  read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}" "$TREE" "$META"
+} 2>>"$OUT.err"
+
 # lacking I: some objects of the target cannot be read. The next call brings them, and does not
 # trust the ones here.
 lacking() {
@@ -170,7 +177,7 @@ check_one() {
       refused $status missing-objects "a bundle does not fit"
       return 0
     }
-    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || {
+    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_now_mended "$i" || {
       status=$?
       said_in "$OUT.missing"
       if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint cannot be looked at"; else lacking "$i" "$SAID"; fi
@@ -269,7 +276,7 @@ first_paths() {
 # ignored files.
 free_paths() {
   local path list
-  collisions "$GOAL" || {
+  collisions "$GOAL" 2>>"$OUT.err" || { with_now_mended "$INDEX" && collisions "$GOAL" 2>>"$OUT.err"; } || {
     refused $? failed "what stands in the way cannot be looked at"
     return 1
   }

@@ -115,12 +115,11 @@ read_branches() {
   local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
   if ref_files; then
     files=$REF_FILES
+    slurp "$known"
+    BRANCHES=$TEXT
+    # The answer stands in both files, so that one that was damaged is none.
     slurp "$known.files"
-    if [ "$TEXT" = "$files" ] && [ -f "$known" ]; then
-      slurp "$known"
-      BRANCHES=$TEXT
-      return 0
-    fi
+    [ "$TEXT" != "$files"$'\n'"$BRANCHES" ] || return 0
   fi
   [ -z "${OUT-}" ] || said=$OUT.refs
   # stderr is not merged: a broken ref is a warning there and must not look like a branch.
@@ -141,7 +140,7 @@ read_branches() {
   done
   if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
     # Files left half-written by a crash must not count as an answer.
-    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s' "$files" >"$known.files"; } 2>/dev/null || :
+    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s\n%s' "$files" "$BRANCHES" >"$known.files"; } 2>/dev/null || :
   fi
 }
 

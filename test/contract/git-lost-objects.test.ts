@@ -1,0 +1,70 @@
+/** A shadow that lost some of its own objects: what the files and the store have is made and brought again (C7). */
+import { expect, test } from 'vitest';
+import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+import { world } from '../support/git-repositories.ts';
+
+const SHADOW = '.agent-shadow/session-s1';
+
+/** Each state has other files, other modes and an empty directory of its own. */
+const states = async (harness: Harness): Promise<{ snapshot: Snapshot; world: string[] }[]> => {
+  harness.sh(
+    'git init -q -b main app; cd app; mkdir -p d/e; for i in 1 2 3; do echo $i | tee f$i d/f$i d/e/f$i; done; git add -A; git commit -qm one',
+  );
+  const made = [];
+  for (const change of [
+    ':',
+    'echo 2 > f1; mkdir empty',
+    'echo 3 > d/f1; chmod 700 d/f2',
+    'echo 4 > d/e/f1; rm d/f3',
+  ]) {
+    harness.sh(change, 'app');
+    made.push({ snapshot: await harness.capture(), world: world(harness, ['app']) });
+  }
+  return made;
+};
+
+const goTo = async (harness: Harness, target: Snapshot): Promise<string> => {
+  const { report } = await harness.rollback(target);
+  expect(report.problems).toEqual([]);
+  return report.outcome;
+};
+
+test('the tree of the present state is gone', async () => {
+  await using harness = await createHarness();
+  const [first] = await states(harness);
+  if (first === undefined) throw new Error('no state');
+  harness.sh(`tree=$(cat ${SHADOW}/tree.id); rm ${SHADOW}/objects/\${tree:0:2}/\${tree:2}`, 'app');
+  expect(await goTo(harness, first.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(first.world);
+});
+
+test('the lists of the present state are gone', async () => {
+  await using harness = await createHarness();
+  const [first] = await states(harness);
+  if (first === undefined) throw new Error('no state');
+  harness.sh(
+    `for name in modes empty; do id=$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/meta.id):$name"); rm -f ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
+    'app',
+  );
+  expect(await goTo(harness, first.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(first.world);
+});
+
+test.for([
+  ['another commit', 'sed -i "s/$(git rev-parse HEAD)/$(git rev-parse HEAD~1)/"'],
+  ['other bytes', 'sed -i "1s/./\\xff/"'],
+  ['nothing', 'truncate -s 0'],
+] as const)('what the shadow remembers of the branches has %s: git is asked', async ([, damage]) => {
+  await using harness = await createHarness();
+  harness.sh(
+    'git init -q -b main app; cd app; echo 1 > f; git add f; git commit -qm one; git commit -q --allow-empty -m two',
+  );
+  await harness.capture();
+  await harness.capture();
+  const before = world(harness, ['app']);
+  harness.sh(`${damage} ${SHADOW}/branches`, 'app');
+  const damaged = await harness.capture();
+  harness.sh('git commit -q --allow-empty -m three', 'app');
+  expect(await goTo(harness, damaged)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(before);
+});
