@@ -7,7 +7,7 @@ import { parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
 
-type Options = Pick<RollbackOptions, 'dryRun' | 'yes' | 'request'> & { session?: string };
+type Options = Pick<RollbackOptions, 'allowPartial' | 'dryRun' | 'yes' | 'request'> & { session?: string };
 
 const HINTS: Record<Way, string> = {
   undo: 'walkback rollback --to POINT goes back to a message; walkback redo makes an undone rollback again',
@@ -21,6 +21,7 @@ const define =
       .description(description)
       .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
       .option('--dry-run', 'show the plan only')
+      .option('--allow-partial', 'accept a checkpoint that does not hold everything')
       .option('--request <id>', 'request id, to repeat the same request safely', parseId)
       .option('-y, --yes', 'do not ask')
       .addHelpText('after', help)

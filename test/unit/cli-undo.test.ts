@@ -9,6 +9,7 @@ const checkpoint = (seq: number, more: object = {}) => ({
   seq,
   parentSeq: seq === 1 ? null : seq - 1,
   messageId: null,
+  toolExecutionId: `tool-${seq}`,
   reason: 'manual',
   detached: false,
   onHeadPath: true,
@@ -47,6 +48,13 @@ describe('walkback undo and redo', () => {
       name: 'walkback-rollback',
       input: { sessionId: 's', checkpointId: ID(3), requestId: 'r' },
     });
+  });
+
+  test('accepts what does not hold everything when it is told to', async () => {
+    const { calls } = await runCommand(['undo', '-s', 's', '--request', 'r', '--allow-partial', '--yes'], {
+      answers: { 'walkback-timeline': AFTER_ROLLBACK, 'walkback-rollback': rolledBack },
+    });
+    expect(calls.at(-1)?.input).toMatchObject({ checkpointId: ID(3), allowPartial: true });
   });
 
   test('says so when there is nothing to undo or to redo, and changes nothing', async () => {
