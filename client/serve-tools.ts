@@ -1,12 +1,12 @@
 /**
  * Serves tools made with the kit over HTTP: the server, the signature, tombstones that last, and the catalog. On this machine one
  * line is enough; deployed, give the public URL and its key.
+ *
+ * A stored version of a tool names its URL and never changes, and sagas are pinned to it: so a version that the catalog has
+ * on this machine is served there, and what is kept of a tool does not depend on what is served beside it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import type { Json } from '../contract/json.ts';
 import { endpointKey } from '../core/saga/tools/http-signature.ts';
@@ -15,8 +15,8 @@ import { openFileTombstones } from '../kit/file-tombstones.ts';
 import { toolHandler } from '../kit/handler.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { manifestOf } from '../kit/manifest.ts';
-import { verifySignature } from '../kit/verify-signature.ts';
 import { errors } from './errors.ts';
+import { type ServedPort, type Serving, servePort } from './serve-port.ts';
 import { dataDirFor } from './target.ts';
 import { Walkback } from './walkback.ts';
 
@@ -25,9 +25,12 @@ export interface ServeOptions {
   walkback?: Walkback;
   /** Templates that are stored with the tools. */
   definitions?: readonly Json[];
-  /** Where tombstones are kept, and the port. Default: in the data directory, by the names of the tools. */
+  /** Where tombstones are kept, and the port. Default: in the data directory, one directory for each tool. */
   directory?: string;
-  /** Default: any free one, and the same one again the next time. */
+  /**
+   * Default: any free one, and the same one again the next time. A version of a tool that the catalog has on another port of
+   * this machine is served there, whatever is served beside it.
+   */
   port?: number;
   /**
    * Is told why a call ended without an answer. Default: stderr. The caller, and the model behind it, hear only that it failed:
@@ -39,6 +42,7 @@ export interface ServeOptions {
 }
 
 export interface ServedTools {
+  /** Of tools that are new in the catalog. That of each tool is in `catalog`. */
   url: string;
   /** What `walkback catalog put` takes. */
   catalog: { tools: ReturnType<typeof manifestOf>[]; definitions: readonly Json[] };
@@ -49,40 +53,15 @@ const tellStderr = (error: unknown): void => {
   process.stderr.write(`serveTools: a call failed, and it is not known how far it came: ${inspect(error)}\n`);
 };
 
-const listen = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `Port ${port} is taken, perhaps by another process that serves these tools: ${cause.message}`;
-      reject(new errors.ConfigurationError(message, { cause }));
-    });
-    server.listen(port, '127.0.0.1', () => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a server that listens on a port
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-
-/** A stored version of a tool names its URL and never changes, so the port stays. */
-const listenAsBefore = async (
-  server: Server,
-  directory: string,
-  port: number | undefined,
-): Promise<number> => {
-  const path = join(directory, 'port');
-  const before = Number(await readFile(path, 'utf8').catch(() => '0'));
-  const taken = await listen(server, port ?? before);
-  if (taken !== before) await writeFile(path, `${taken}\n`);
-  return taken;
-};
-
-/** The key that the embedded cloud signs calls to this URL with. */
-const localKey = async (walkback: Walkback, url: string): Promise<string> => {
+/** The keys that the embedded cloud signs calls with. */
+const localKeys = async (walkback: Walkback): Promise<Serving['keyOf']> => {
   const { environment, sandboxes } = await walkback.connection();
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
   if (sandboxes === undefined || secretAccessKey === undefined) {
     throw new errors.InvalidInput('On AWS give `deployed`: the URL of the tools, and its key.');
   }
   const { httpToolSecret } = await import('../local/credentials.ts');
-  return endpointKey(httpToolSecret(secretAccessKey), url);
+  return (url) => endpointKey(httpToolSecret(secretAccessKey), url);
 };
 
 /** That of the cloud that calls: in another one the same ids are other sagas. */
@@ -91,49 +70,108 @@ const dataDirOf = async (walkback: Walkback, deployed: ServeOptions['deployed'])
   return dataDir ?? dataDirFor(undefined, process.env, process.cwd());
 };
 
-/** Serves the tools until it is closed. Calls without a valid signature are refused. */
+const localUrl = (port: number): string => `http://127.0.0.1:${port}/tools`;
+const LOCAL_URL = /^http:\/\/127\.0\.0\.1:(\d+)\/tools$/;
+
+const versionOf = ({ name, version }: { name: string; version: string }): string => `${name}@${version}`;
+
+/** Where the catalog has these tools on this machine. */
+const storedPorts = async (walkback: Walkback, tools: readonly Tool[]): Promise<Map<string, number>> => {
+  const served = new Set(tools.map(({ definition }) => versionOf(definition)));
+  const { tools: stored } = await walkback.tools.list();
+  return new Map(
+    stored.flatMap((tool) => {
+      const [, port] = LOCAL_URL.exec(tool.endpoint ?? '') ?? [];
+      return port === undefined || !served.has(versionOf(tool))
+        ? []
+        : [[versionOf(tool), Number(port)] as const];
+    }),
+  );
+};
+
+const readPort = async (directory: string): Promise<number> =>
+  Number(await readFile(join(directory, 'port'), 'utf8').catch(() => '0'));
+
+const toolIn = (request: unknown): unknown =>
+  typeof request === 'object' && request !== null ? Reflect.get(request, 'tool') : undefined;
+
+/** Each tool has the tombstones of its own directory. */
+const handlerFor = async (
+  tools: readonly Tool[],
+  directoryOf: (name: string) => string,
+): Promise<Serving['handle']> => {
+  const handlers = new Map<unknown, Serving['handle']>();
+  for (const { definition } of tools) {
+    const tombstones = await openFileTombstones(join(directoryOf(definition.name), 'tombstones'));
+    handlers.set(definition.name, toolHandler(tools, { tombstones }));
+  }
+  // Any of them says that another tool is not served here.
+  const [other] = handlers.values();
+  return async (request) => {
+    const handle = handlers.get(toolIn(request)) ?? other;
+    if (handle === undefined) throw new errors.ConfigurationError('No tool is served here.');
+    return handle(request);
+  };
+};
+
+/** All of them, or none when one cannot be served. */
+const servePorts = async (ports: readonly number[], serving: Serving): Promise<ServedPort[]> => {
+  const served: ServedPort[] = [];
+  try {
+    for (const port of ports) served.push(await servePort(port, serving));
+    return served;
+  } catch (error) {
+    await closeAll(served);
+    throw error;
+  }
+};
+
+const closeAll = async (served: readonly ServedPort[]): Promise<void> => {
+  await Promise.all(served.map((one) => one.close()));
+};
+
+/**
+ * Serves the tools until it is closed. Calls without a valid signature are refused. On this machine a version of a tool stays
+ * at the port that it was stored with, also when tools are added beside it or taken away. Tools that were served apart are served
+ * at all their ports; the same port cannot be served by two processes, which is a `ConfigurationError`.
+ */
 export const serveTools = async (
   tools: readonly Tool[],
   options: ServeOptions = {},
 ): Promise<ServedTools> => {
   const { deployed, definitions = [], walkback = new Walkback(), onError = tellStderr } = options;
-  const names = tools.map(({ definition }) => definition.name).toSorted();
-  const directory =
-    options.directory ?? join(await dataDirOf(walkback, deployed), 'tools', names.join('+').slice(0, 200));
-  await makeDirectory(directory, 0o700);
-  const handle = toolHandler(tools, { tombstones: await openFileTombstones(join(directory, 'tombstones')) });
+  const keyOf = deployed === undefined ? await localKeys(walkback) : () => deployed.key;
+  const stored = deployed === undefined ? await storedPorts(walkback, tools) : new Map<string, number>();
 
-  const place = { url: '', key: '' };
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await text(request);
-    if (place.key === '' || !verifySignature({ url: place.url, headers: request.headers, body }, place.key)) {
-      response.writeHead(401).end();
-      return;
-    }
-    response.end(JSON.stringify(await handle(JSON.parse(body))));
-  };
-  const server = createServer((request, response) => {
-    // A 500 says that it is not known how far the call came: the saga asks the probe.
-    answer(request, response).catch((error: unknown) => {
-      response.writeHead(500).end();
-      onError(error);
-    });
+  const kept = options.directory ?? join(await dataDirOf(walkback, deployed), 'tools');
+  const directoryOf = (name: string): string => options.directory ?? join(kept, name);
+  const directories = [...new Set(tools.map(({ definition }) => directoryOf(definition.name)))].toSorted();
+  for (const directory of directories) await makeDirectory(directory, 0o700);
+  const before = (await Promise.all(directories.map(readPort))).find((port) => port > 0);
+
+  const [firstStored] = stored.values();
+  const wanted = options.port ?? firstStored ?? before ?? 0;
+  const urlOf = (port: number): string => deployed?.url ?? localUrl(port);
+  const handle = await handlerFor(tools, directoryOf);
+  const served = await servePorts([...new Set([wanted, ...stored.values()])], {
+    handle,
+    urlOf,
+    keyOf,
+    onError,
   });
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeIdleConnections();
-    });
-  const port = await listenAsBefore(server, directory, options.port);
-  const url = deployed?.url ?? `http://127.0.0.1:${port}/tools`;
-  const catalog = { tools: tools.map((tool) => manifestOf(tool, { endpoint: url })), definitions };
+  const port = served[0]?.port ?? wanted;
+  const endpointOf = ({ definition }: Tool): string => urlOf(stored.get(versionOf(definition)) ?? port);
+  const catalog = {
+    tools: tools.map((tool) => manifestOf(tool, { endpoint: endpointOf(tool) })),
+    definitions,
+  };
   try {
-    Object.assign(place, { url, key: deployed?.key ?? (await localKey(walkback, url)) });
+    for (const directory of directories) await writeFile(join(directory, 'port'), `${port}\n`);
     // The manifests are data; their types have no index signature.
     if (deployed === undefined) await walkback.tools.put(JSON.parse(JSON.stringify(catalog)));
   } catch (error) {
-    await close();
+    await closeAll(served);
     throw error;
   }
-  return { url, catalog, close };
+  return { url: urlOf(port), catalog, close: () => closeAll(served) };
 };

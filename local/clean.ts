@@ -28,7 +28,7 @@ const KEPT = [
   CREDENTIALS_FILE,
 ];
 
-/** Where `serveTools` of the client keeps what it needs, one directory for each set of tools. */
+/** Where `serveTools` of the client keeps what it needs, one directory for each tool. */
 const TOOLS = 'tools';
 const TOMBSTONES = 'tombstones';
 

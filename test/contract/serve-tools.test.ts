@@ -1,13 +1,17 @@
 /** What the server of tools says when it fails: the reason to its author, nothing of it to the caller. */
 import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { Walkback } from '../../client/index.ts';
-import { serveTools } from '../../client/serve-tools.ts';
+import { type ServedTools, serveTools } from '../../client/serve-tools.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 import { SIGNATURE_HEADER, signatureHeader } from '../../core/saga/tools/http-signature.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
+import { defineTool } from '../../kit/define-tool.ts';
 import { startTestCloud } from '../support/cloud.ts';
+import { requestOf } from '../support/tool-requests.ts';
 
 test('why a call failed is told to the author of the tools, and not to the caller', async () => {
   await using directory = await mkdtempDisposable(`${tmpdir()}/walkback-failing-`);
@@ -46,5 +50,90 @@ test('what the tools need is kept in the directory of their cloud, where another
   } finally {
     await walkback.close();
     await cloud.close();
+  }
+});
+
+const toolNamed = (name: string, done: string[]) =>
+  defineTool({
+    name,
+    version: '1.0.0',
+    description: 'Pays',
+    effect: 'compensatable',
+    idempotencyWindowSeconds: 86_400,
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    execute: async () => {
+      done.push(name);
+      return {};
+    },
+    compensate: { name: `undo_${name}`, execute: async () => undefined },
+  });
+
+test('a tool stays where it was stored when tools are added or taken away, and no process may take its port', async () => {
+  const cloud = await startTestCloud();
+  const walkback = new Walkback({ dataDir: cloud.dataDir });
+  const done: string[] = [];
+  const tools = { pay: toolNamed('pay', done), ship: toolNamed('ship', done), tell: toolNamed('tell', done) };
+  const endpoints = (served: ServedTools) => served.catalog.tools.map(({ endpoint }) => endpoint);
+  try {
+    const paying = await serveTools([tools.pay], { walkback });
+    const shipping = await serveTools([tools.ship], { walkback });
+    await expect(serveTools([tools.pay, tools.tell], { walkback })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('give these tools a new version') as string,
+    });
+    await paying.close();
+    await shipping.close();
+    expect(paying.url).not.toBe(shipping.url);
+
+    const all = await serveTools([tools.ship, tools.tell, tools.pay], { walkback });
+    expect([paying.url, shipping.url]).toContain(all.url);
+    expect(endpoints(all)).toEqual([shipping.url, all.url, paying.url]);
+    for (const tool of ['pay', 'ship', 'tell']) {
+      const { step } = await walkback.tools.call({ tool, version: '1.0.0', arguments: {} });
+      expect([tool, step.status]).toEqual([tool, 'committed']);
+    }
+    expect(done).toEqual(['pay', 'ship', 'tell']);
+    await all.close();
+
+    const fewer = await serveTools([tools.ship], { walkback });
+    expect(endpoints(fewer)).toEqual([shipping.url]);
+    await fewer.close();
+  } finally {
+    await walkback.close();
+    await cloud.close();
+  }
+});
+
+test('a call that comes after its compensator is refused, also when the tool is served beside another by then', async () => {
+  await using directory = await mkdtempDisposable(`${tmpdir()}/walkback-buried-`);
+  const deployed = { url: 'https://tools.example.com/tools', key: 'a key' };
+  const walkback = new Walkback({ dataDir: directory.path });
+  const done: string[] = [];
+  const [pay, ship] = [toolNamed('pay', done), toolNamed('ship', done)];
+  const send = async (port: string, request: ToolRequest) => {
+    const body = JSON.stringify(request);
+    const seconds = Math.floor(Date.now() / 1000);
+    const headers = {
+      [SIGNATURE_HEADER]: signatureHeader(deployed.key, { seconds, url: deployed.url, body }),
+    };
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+    return answer.json() as Promise<Record<string, unknown>>;
+  };
+  vi.stubEnv('WALKBACK_DATA', directory.path);
+  try {
+    for (const [tools, operation, outcome] of [
+      [[pay], 'compensate', 'committed'],
+      [[ship, pay], 'execute', 'rejected'],
+    ] as const) {
+      const served = await serveTools(tools, { walkback, deployed });
+      const port = (await readFile(`${directory.path}/tools/pay/port`, 'utf8')).trim();
+      const answer = await send(port, requestOf({ tool: 'pay', version: '1.0.0', operation, arguments: {} }));
+      await served.close();
+      expect(answer['outcome']).toBe(outcome);
+    }
+    expect(done).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
   }
 });
