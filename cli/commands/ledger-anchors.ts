@@ -1,6 +1,8 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { AnchorsAnswer, StoredAnchor } from '../../contract/saga-answers.ts';
 import { type CheckedDay, checkDigests, type DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import type { Run } from '../app.ts';
+import { CliError } from '../failure.ts';
 import { readNamedFile } from '../named-files.ts';
 import { wrongRelease } from './ledger-evidence.ts';
 
@@ -28,6 +30,27 @@ const readAnchors = async (run: Run, day: string): Promise<AnchorsAnswer> => {
   return { ...last, anchors };
 };
 
+const publicKeyIn = (pem: string): KeyObject | undefined => {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Another kind of key can have signed nothing, and a file without one says nothing of the ledger. */
+const readKey = async (file: string): Promise<string> => {
+  const pem = await readNamedFile(file);
+  if (publicKeyIn(pem)?.asymmetricKeyDetails?.namedCurve === 'prime256v1') return pem;
+  throw new CliError(
+    'InvalidInput',
+    `${file} holds no public key of a ledger: PEM of a key on the curve P-256.`,
+    {
+      hint: 'docs/operations.md, "When the ledger does not verify", says how to get it',
+    },
+  );
+};
+
 const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
   digest: day,
   message: `its digests end at ${digests.at(-1)?.digest.until ?? 'its beginning'}; later ones are missing`,
@@ -35,7 +58,7 @@ const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
 
 /** `keyFiles`: PEM files of the keys that may have signed, and no other; without any, the one that signs now. */
 export const openDigests = async (run: Run, keyFiles: readonly string[]): Promise<Digests> => {
-  const pinned = await Promise.all(keyFiles.map(readNamedFile));
+  const pinned = await Promise.all(keyFiles.map(readKey));
   const checked = new Map<string, CheckedDay>();
   let isAsked = false;
   const check = async (day: string): Promise<CheckedDay> => {

@@ -1,5 +1,8 @@
 /** Digests of the ledger under object lock: what leaves no trace in the tables does not agree with them, and they with each other. */
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { GetPublicKeyCommand, KMSClient, SignCommand, VerifyCommand } from '@aws-sdk/client-kms';
 import {
   DeleteObjectCommand,
@@ -340,13 +343,11 @@ describe('digests that are not what was written are named:', () => {
     expect(PublicKey).toBeDefined();
     const { failure } = await command.run(['ledger', 'verify', 'done', '--public-key', '/nowhere']);
     expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
-    const { failure: other } = await command.run([
-      'ledger',
-      'verify',
-      'done',
-      '--public-key',
-      'package.json',
-    ]);
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-key-'));
+    const file = join(directory.path, 'other.pem');
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    await writeFile(file, publicKey.export({ type: 'spki', format: 'pem' }));
+    const { failure: other } = await command.run(['ledger', 'verify', 'done', '--public-key', file]);
     expect(other?.message).toContain('is not signed by the key of the ledger');
   });
 });
