@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
+import { userName } from '../kit/user-name.ts';
 import type { App } from './app.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
 import { createProgram } from './program.ts';
@@ -25,6 +26,7 @@ const cwd = ((): string | undefined => {
 const terminal: Terminal = {
   env: process.env,
   cwd: cwd ?? '/',
+  user: userName(),
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

@@ -11,6 +11,8 @@ export interface Output {
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** Of this process, as the machine names them. */
+  readonly user?: string | undefined;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;

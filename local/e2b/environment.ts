@@ -1,6 +1,7 @@
 /** The environment of a command: a fixed list, so that no variable of the server leaks in. */
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { userName } from '../../kit/user-name.ts';
 import { HOME } from './paths.ts';
 import { MARKER } from './process-kill.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -26,7 +27,7 @@ export const commandEnvironment = (
   server: Environment,
   envs: Record<string, string>,
 ): Record<string, string> => {
-  const { username } = userInfo();
+  const username = userName() ?? 'user';
   return {
     PATH: server['PATH'] ?? DEFAULT_PATH,
     ...homeOf(record, rootfs, server),

@@ -1,8 +1,8 @@
 /** For whom a request is. All users of a local sandbox are the one who runs this process. */
-import { userInfo } from 'node:os';
+import { userName } from '../../kit/user-name.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 
-const isUser = (name: string): boolean => ['user', 'root', userInfo().username].includes(name);
+const isUser = (name: string): boolean => name === 'user' || name === 'root' || name === userName();
 
 /** Throws `unauthenticated` for a name that no user of a sandbox has. */
 export const checkUser = (request: Request): void => {

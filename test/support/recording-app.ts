@@ -22,6 +22,7 @@ interface Scene {
   typed?: string;
   env?: Record<string, string>;
   cwd?: string;
+  user?: string;
   now?: () => Date;
   /** Of the terminal that is written to; Infinity: there is none, but a pipe. */
   columns?: number;
@@ -49,6 +50,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
     terminal: {
       env: scene.env ?? {},
       cwd: scene.cwd ?? '/work',
+      user: scene.user,
       stdin,
       stdout: { write: (text) => (recorded.stdout += text), ...size },
       stderr: { write: (text) => (recorded.stderr += text), ...size },
