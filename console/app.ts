@@ -1,11 +1,11 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, Elsewhere, Show, Visit } from './context.ts';
+import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
@@ -23,9 +23,6 @@ import { frame, type Page, type Viewer } from './parts/page.ts';
 import { SCRIPT } from './parts/script.ts';
 import { STYLE } from './parts/style.ts';
 import { createWork, type Outcome } from './work.ts';
-
-/** A form is short. */
-const MAX_FORM_BYTES = 64 * 1024;
 
 interface Failure {
   name: string;
@@ -100,6 +97,12 @@ const pageStatusOf = (name: string): PageStatus => {
 
 const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 409, 413, 429, 502, 503] as const;
 type PageStatus = (typeof PAGE_STATUSES)[number];
+
+/** What is no error of ours is a mistake inside: its name and its text are for nobody who looks at a page. */
+const told = (failure: Failure): Failure =>
+  errorRow(failure.name) === undefined
+    ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
+    : failure;
 
 /** `again`: where to sign in, when that is what is missing. */
 const failurePage = ({ name, message }: Failure, again?: string): Page => ({
@@ -229,11 +232,8 @@ export const createPages = ({
   });
 
   for (const [path, [act, doing]] of Object.entries(ACTS)) {
-    app.post(path, bodyLimit({ maxSize: MAX_FORM_BYTES }), async (c) => {
-      const body = await c.req.parseBody();
-      const fields = Object.fromEntries(
-        Object.entries(body).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-      );
+    app.post(path, async (c) => {
+      const fields = await fieldsOf(c);
       const visit = visitOf(c);
       if (!sameSecret(fields['form_token'], visit.formToken)) {
         return c.text('This form is not of this console.', 403);
@@ -254,7 +254,7 @@ export const createPages = ({
 
   app.notFound((c) => send(c, failurePage({ name: 'NotFound', message: 'There is no such page.' }), 404));
   app.onError((error, c) => {
-    const failure = failureOf(error);
+    const failure = told(failureOf(error));
     const status = pageStatusOf(failure.name);
     const { pathname, search } = new URL(c.req.url);
     // A form is of the page above it.

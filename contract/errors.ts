@@ -174,7 +174,7 @@ const SERVICE_ERRORS = {
 /** Errors of the HTTP API and of the console behind it. */
 const API_ERRORS = {
   NoSuchRoute: refusal('notFound', 'GET /openapi.json names every route'),
-  RequestTooLarge: answered(413, refusal('usage', 'send less: 4 MiB at the most')),
+  RequestTooLarge: answered(413, refusal('usage', 'send less: the message says how much it may be')),
   AnswerTooLarge: answered(
     413,
     refusal('usage', 'ask for less: a smaller limit, one repository, a shorter range'),

@@ -15,6 +15,7 @@ import type { Begun, SignIn } from '../../core/people/sign-in.ts';
 import type { SignOuts } from '../../core/people/sign-outs.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
+import { fieldsOf } from '../form.ts';
 import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
 import { frame } from '../parts/page.ts';
 import { ownPath } from './own-path.ts';
@@ -112,8 +113,8 @@ export const createSignInGate = ({
 
   const end = async (c: Context) => {
     const session = await kept(c, SESSION, sessionSchema);
-    const { form_token: given } = await c.req.parseBody();
-    if (session !== undefined && (typeof given !== 'string' || !sameSecret(given, formTokenOf(session.id)))) {
+    const { form_token: given } = await fieldsOf(c);
+    if (session !== undefined && !sameSecret(given, formTokenOf(session.id))) {
       return c.text('This form is not of this console.', 403);
     }
     // Whoever has a copy of the cookie is out too. When that cannot be kept, nobody is told that it is.

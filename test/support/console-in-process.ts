@@ -36,6 +36,13 @@ interface Call {
   input: unknown;
 }
 
+interface FetchInit {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  form?: Record<string, string>;
+}
+
 /** Answers by name; what is not there is a fault. */
 export const made = (
   answers: Readonly<Record<string, (input: never) => unknown>>,
@@ -57,13 +64,11 @@ export const made = (
     origin: () => origin,
     ...more,
   });
-  const fetchPage = (
-    path: string,
-    init: { headers?: Record<string, string>; form?: Record<string, string> } = {},
-  ) =>
+  const fetchPage = (path: string, { headers, form, ...init }: FetchInit = {}) =>
     app.request(`${origin}${path}`, {
-      headers: { host: new URL(origin).host, ...init.headers },
-      ...(init.form === undefined ? {} : { method: 'POST', body: new URLSearchParams(init.form) }),
+      ...init,
+      headers: { host: new URL(origin).host, ...headers },
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
     });
   const enter = async () => {
     const entered = await fetchPage('/enter?token=the-link');
