@@ -97,8 +97,9 @@ export const formatTime = (iso: string, now: Date): string => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 };
 
-/** What was set, `24 h`, `90 min`, `10 s`: the largest unit that stays whole. */
+/** `24 h`, `90 min`, `10 s`: the largest unit that stays whole; below a second `400 ms`. */
 export const formatDuration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);
   if (seconds % HOUR_SECONDS === 0) return `${seconds / HOUR_SECONDS} h`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;

@@ -8,6 +8,7 @@ import { table } from '../../cli/terminal/table.ts';
 import { createPaint, paintFor, wantsColour } from '../../cli/terminal/terminal.ts';
 import {
   formatBytes,
+  formatDuration,
   formatTime,
   listSome,
   padEnd,
@@ -36,6 +37,13 @@ describe('text for the terminal', () => {
       '10.0 MiB',
       '5.5 GiB',
     ]);
+  });
+
+  test('names the largest unit that stays whole, below a second milliseconds', () => {
+    const ms = [0, 3, 499, 999, 1000, 10_400, 90_000, 5_400_000, 86_400_000];
+    expect(ms.map(formatDuration).join(', ')).toBe(
+      '0 ms, 3 ms, 499 ms, 999 ms, 1 s, 10 s, 90 s, 90 min, 24 h',
+    );
   });
 
   test('shows the clock on the same day and the date otherwise', () => {
