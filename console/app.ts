@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import { sameSecret } from '../local/e2b/guard.ts';
-import type { Act, Ask, Elsewhere, Show, Visit } from './context.ts';
+import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
 import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { showCatalog } from './pages/catalog.ts';
@@ -35,6 +35,8 @@ interface PagesOptions {
   failureOf: (error: unknown) => Failure;
   now?: () => Date;
   patienceMs?: number;
+  /** Default: nobody knows of sandboxes on this machine. */
+  directoryOf?: DirectoryOf;
   /** Of every answer, that of an address without a page too. */
   around?: MiddlewareHandler;
 }
@@ -149,6 +151,7 @@ export const createPages = ({
   failureOf,
   now = () => new Date(),
   patienceMs = PATIENCE_MS,
+  directoryOf = async () => undefined,
   around,
 }: PagesOptions): Hono<ConsoleEnv> => {
   const app = new Hono<ConsoleEnv>();
@@ -160,6 +163,7 @@ export const createPages = ({
     return {
       ...visitor,
       now,
+      directoryOf,
       isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
       brokenBy: (error) => {
         const { name, message } = failureOf(error);

@@ -6,6 +6,9 @@ import type { Page, Viewer } from './parts/page.ts';
 /** Calls a function as the person who looks at the page. */
 export type Ask = <Name extends CallableName>(name: Name, input: RequestOf<Name>) => Promise<AnswerOf<Name>>;
 
+/** The directory of this machine that a path in a sandbox is; undefined where none is known. */
+export type DirectoryOf = (sandboxId: string, path: string) => Promise<string | undefined>;
+
 export interface Visit {
   ask: Ask;
   viewer: Viewer;
@@ -14,6 +17,7 @@ export interface Visit {
   /** Goes into every form. */
   formToken: string;
   now: () => Date;
+  directoryOf: DirectoryOf;
   /** Of an error of `ask`: there is no such thing. */
   isNotFound: (error: unknown) => boolean;
   /** Of an error of `ask`: what it says when what is stored of a saga is not what was written. */

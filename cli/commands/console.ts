@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { type Answer, type App, type Run, withConnection } from '../app.ts';
 import type { Define } from '../commands.ts';
 import { describeFailure, isInterruption } from '../failure.ts';
+import { directoryOf } from '../fresh-sandbox.ts';
 import { parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 
@@ -31,6 +32,8 @@ const serve = async ({ signal }: App, run: Run, options: Options): Promise<Answe
   const pages = createConsole({
     ask: (called, input) => run.invoke(`walkback-${called}`, input),
     failureOf: describeFailure,
+    // The page of a copy does not fail because its place is not known.
+    directoryOf: (sandboxId, path) => directoryOf(run, sandboxId, path).catch(() => undefined),
     viewer: { name, isVerified: run.person !== undefined },
     by: name,
     token,

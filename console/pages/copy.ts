@@ -6,7 +6,7 @@ import type { Act } from '../context.ts';
 import { facts, link, list, path, query, shown, table } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
 
-export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' } }) => {
+export const openCopy: Act = async ({ ask, directoryOf, fields, params: { id: sessionId = '' } }) => {
   const { message, checkpoint, request = '' } = fields;
   const target = checkpoint ? { checkpointId: checkpoint } : message ? { messageId: message } : {};
   const copy = await ask('rehydrate', {
@@ -16,6 +16,7 @@ export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' 
     requestId: request,
     timeoutMs: HOUR_MS,
   });
+  const directory = await directoryOf(copy.sandboxId, copy.projectsRoot);
   const compare = query({ from: copy.checkpointId, to: 'now', sandbox: copy.sandboxId });
   return {
     title: 'Review copy',
@@ -23,7 +24,9 @@ export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' 
       ${facts([
         ['Sandbox', shown(copy.sandboxId)],
         ['Checkpoint', shown(copy.checkpointId)],
-        ['Directory', shown(copy.projectsRoot)],
+        directory === undefined
+          ? ['Directory inside the sandbox', shown(copy.projectsRoot)]
+          : ['Directory', shown(directory)],
       ])}
       ${warningsPart(copy.warnings)}
       ${table(
@@ -41,6 +44,6 @@ export const openCopy: Act = async ({ ask, fields, params: { id: sessionId = '' 
         html`In a shell: <code>walkback diff ${shown(copy.checkpointId)} now --session ${shown(sessionId)} --sandbox ${shown(copy.sandboxId)}</code>`,
         link(path('sessions', sessionId), 'Back to the session'),
       ])}`,
-    data: copy,
+    data: { ...copy, ...(directory === undefined ? {} : { directory }) },
   };
 };
