@@ -35,7 +35,9 @@ describe('a rollback that died while it wrote', () => {
     const { stage } = await dyingAt(2, new Death('killed'));
     const { rollback } = stage.instance();
     const busy = await failing(rollback({ messageId: 'm2', requestId: 'r2' }), 'RollbackInProgress');
-    stage.passMs(Number(busy.details.untilMs) - stage.clock.now().getTime());
+    const untilMs = Number(busy.details.untilMs);
+    expect(busy.message).toContain(` until ${new Date(untilMs).toISOString()} at the latest. Try again`);
+    stage.passMs(untilMs - stage.clock.now().getTime());
     await rollback({ messageId: 'm2', requestId: 'r2' });
     expect(journalOf(stage, 'r1')?.phase).toBe('done');
     expect(stage.session()).toMatchObject({ epoch: 3, headSeq: 3 });

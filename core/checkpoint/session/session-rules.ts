@@ -46,7 +46,7 @@ export const requireEpoch = (session: Session, epoch: number): void => {
 export const inProgress = (sessionId: string, busy: Busy): WalkbackError =>
   new WalkbackError(
     'RollbackInProgress',
-    `Session "${sessionId}" is busy with ${busy.kind} "${busy.requestId}" until ${new Date(busy.untilMs).toISOString()} (untilMs ${busy.untilMs}) at the latest. Try again after it.`,
+    `Session "${sessionId}" is busy with ${busy.kind} "${busy.requestId}" until ${new Date(busy.untilMs).toISOString()} at the latest. Try again after it.`,
     { retryable: true, details: { sessionId, ...busy } },
   );
 
