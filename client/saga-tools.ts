@@ -18,7 +18,7 @@ export interface SagaToolsOptions {
   run?: Pick<Run, 'sessionId' | 'messageId' | 'signal'>;
   /** Names of tools that only read, beside those that their names and declarations say so of. */
   reads?: readonly string[];
-  /** How long a call waits for a person's approval. Default: as long as the run lasts. */
+  /** How long a call waits for a person's approval; then it is `ApprovalPending`. Default: as long as the run lasts. */
   approvalSeconds?: number;
   signal?: AbortSignal;
 }
@@ -37,7 +37,7 @@ const APPROVAL_POLL_MS = 3000;
 const WENT: Record<Exclude<StepAnswer['status'], 'committed'>, string> = {
   rejected: 'Nothing happened',
   undone: 'It may have happened, and was taken back',
-  awaiting: 'A person has to approve it first',
+  awaiting: 'Nobody approved it in time. Nothing was done; when somebody approves it later, it is done then',
   running: 'It is not settled yet',
   failed: 'It is not known what happened; a person has to look',
 };
@@ -47,7 +47,8 @@ const resultOf = (tool: string, step: StepAnswer): unknown => {
   if (step.status === 'committed') return step.result ?? null;
   const reason = step.error === undefined ? '' : ` ${step.error.name}: ${step.error.message}`;
   const message = `${tool}: ${WENT[step.status]}.${reason}`;
-  throw step.error === undefined ? new errors.OutcomeUnknown(message) : errorNamed(step.error.name, message);
+  const unnamed = step.status === 'awaiting' ? 'ApprovalPending' : 'OutcomeUnknown';
+  throw errorNamed(step.error?.name ?? unnamed, message);
 };
 
 interface Submitting {

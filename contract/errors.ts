@@ -105,6 +105,12 @@ const SAGA_ERRORS = {
   SagaNotFound: refusal('notFound', NAMES_SAGAS),
   StepNotFound: refusal('notFound', NAMES_SAGAS),
   AnswerConflict: refusal('conflict', 'it was answered otherwise before: walkback saga show says how'),
+  ApprovalPending: laterMaybe(
+    refusal(
+      'conflict',
+      'nobody has decided yet: walkback saga approve, or the same call again, which waits on',
+    ),
+  ),
   ApprovalExpired: refusal('conflict', 'it is too late to answer: start the saga again'),
   ApprovalDeclined: refusal('conflict', 'a person said no, and what was done is undone'),
   ArgumentsChanged: refusal('conflict', 'what was approved is not what would be done now: start again'),
