@@ -1,6 +1,5 @@
+import { defineTool, type Tool, ToolRejected } from 'walkback/kit';
 import * as z from 'zod';
-import { defineTool, type Tool } from '../../kit/define-tool.ts';
-import { ToolRejected } from '../../kit/outcomes.ts';
 import type { Hotel } from './hotel.ts';
 
 export const bookRoom = (hotel: Hotel): Tool =>

@@ -1,5 +1,4 @@
-import type { SagaDefinition } from '../../core/saga/model/plan.ts';
-import { manifestOf } from '../../kit/manifest.ts';
+import { manifestOf, type SagaDefinition } from 'walkback/kit';
 import { bookRoom } from './book-room.ts';
 import { openHotel } from './hotel.ts';
 

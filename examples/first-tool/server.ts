@@ -1,10 +1,7 @@
 /** Serves the tool over HTTP. `key` belongs to the origin of `url` (docs/sagas.md, Tools over HTTP). */
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Tombstones } from '../../core/saga/ports.ts';
-import type { Tool } from '../../kit/define-tool.ts';
-import { toolHandler } from '../../kit/handler.ts';
-import { verifySignature } from '../../kit/verify-signature.ts';
+import { type Tombstones, type Tool, toolHandler, verifySignature } from 'walkback/kit';
 
 export interface Served {
   tools: readonly Tool[];

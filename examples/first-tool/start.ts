@@ -1,7 +1,7 @@
 /** `node examples/first-tool/start.ts`: serves the tool, and writes catalog.json beside its tombstones. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openFileTombstones } from '../../kit/file-tombstones.ts';
+import { openFileTombstones } from 'walkback/kit';
 import { bookRoom } from './book-room.ts';
 import { catalogFor } from './catalog.ts';
 import { openHotel } from './hotel.ts';

@@ -6,10 +6,14 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../core/saga/model/plan.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
-import { testToolIsSafe } from '../../kit/conformance.ts';
-import { openFileTombstones } from '../../kit/file-tombstones.ts';
-import { toolHandler } from '../../kit/handler.ts';
-import { describeCases, SagaUnsafe, testSaga } from '../../kit/testing/test-saga.ts';
+import { openFileTombstones, toolHandler } from '../../kit/index.ts';
+import {
+  describeCases,
+  type InteractiveScript,
+  SagaUnsafe,
+  testSaga,
+  testToolIsSafe,
+} from '../../kit/testing/index.ts';
 import { requestOf } from '../support/tool-requests.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
@@ -68,6 +72,23 @@ describe('a saga of it', () => {
   });
 });
 
+test('an agent that decides as it goes is played as docs/tools.md shows it', async () => {
+  const hotel = openHotel();
+  const script: InteractiveScript = {
+    submit: [
+      { id: 'long', tool: 'book_room', arguments: { nights: 31 }, outcome: 'rejected' },
+      {
+        id: 'short',
+        tool: 'book_room',
+        arguments: ({ long }) => ({ nights: long?.error?.name === 'TooLong' ? 30 : 1 }),
+      },
+    ],
+  };
+  const standing = async (sagaId: string) => (await hotel.findByNote(`${sagaId}:1`)).map(() => 'short');
+  const cases = await testSaga(script, [bookRoom(hotel)], { standing });
+  expect(describeCases(cases)).toContain('execute of short');
+});
+
 test('a failure that is none is refused by name', async () => {
   const found = testSaga(trip, [bookRoom(openHotel())], { failures: ['explodes'] });
   await expect(found).rejects.toThrow('there is no explodes; choose from dies before the intent is recorded');
@@ -95,6 +116,8 @@ test('docs/tools.md shows each file as it is', async () => {
   expect(shown.map(([, path = '']) => path).toSorted()).toEqual(
     ['book-room', 'catalog', 'local-key', 'server', 'start'].map((name) => `examples/first-tool/${name}.ts`),
   );
+  // What it says of imports holds in a checkout and with the packages.
+  expect([...text.matchAll(/from '(\.\.\/[^']+)'/g)].map(([, path]) => path)).toEqual([]);
   for (const [, path = '', code] of shown)
     expect(await readFile(join(PROJECT, path), 'utf8'), path).toBe(code);
 });
