@@ -2,25 +2,36 @@
 // Starts the command of the package on the Node that the machine has. Nothing here may need a Node newer than 14: an import
 // of what an old one does not have ends as a SyntaxError before the first line runs.
 import * as modules from 'node:module';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 const MINIMUM = 20;
 /** As contract/exit-codes.ts has it for what is to be set up. */
 const EXIT_CONFIGURATION = 7;
 
+/** An empty HOME is none: it would be whatever directory the command is called in. */
+const home = () => {
+  try {
+    return homedir() || userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+};
+
 /** A directory of the user's own: what is in there is run. */
 const cacheDirectory = () => {
   const asked = process.env.XDG_CACHE_HOME;
-  return join(asked && isAbsolute(asked) ? asked : join(homedir(), '.cache'), 'walkback', 'compile');
+  if (asked && isAbsolute(asked)) return join(asked, 'walkback', 'compile');
+  const directory = home();
+  return directory && join(directory, '.cache', 'walkback', 'compile');
 };
 
 const start = async () => {
   // On an old Node the SDK says at each command that it will leave it; which SDK is in here is not the user's choice.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   // Node 20 has none. Halves the time a command takes to start.
-  if (modules.enableCompileCache !== undefined)
-    modules.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheDirectory());
+  const cache = process.env.NODE_COMPILE_CACHE || cacheDirectory();
+  if (modules.enableCompileCache !== undefined && cache) modules.enableCompileCache(cache);
   if (Promise.try === undefined || globalThis.AsyncDisposableStack === undefined)
     await import('../lib/older-node.mjs');
   await import('../lib/main.mjs');

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
-import { userName } from '../kit/user-name.ts';
+import { userName } from '../kit/machine-user.ts';
 import type { App } from './app.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
 import { createProgram } from './program.ts';

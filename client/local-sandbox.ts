@@ -1,13 +1,14 @@
 /** Directories of this machine as sandboxes of the embedded cloud: one request of E2B's REST API. */
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeDirectory } from '../kit/machine-user.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors } from './errors.ts';
 
 /** `~` and relative paths as a shell means them. `ProjectsRootNotFound` when it is no directory. */
 export const realDirectory = async (given: string): Promise<string> => {
-  const path = given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : resolve(given);
+  const path =
+    given === '~' || given.startsWith('~/') ? join(homeDirectory() ?? '~', given.slice(1)) : resolve(given);
   const facts = await stat(path).catch(() => undefined);
   if (facts?.isDirectory() !== true) {
     throw new errors.ProjectsRootNotFound(

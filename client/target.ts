@@ -1,6 +1,7 @@
 /** Where the functions run, decided from the environment alone. The command decides by the same rules. */
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { homeDirectory } from '../kit/machine-user.ts';
+import { errors } from './errors.ts';
 
 export type Target =
   /** The deployed functions. `because` names the variable that says so. */
@@ -24,6 +25,8 @@ const AWS_VARIABLES = [
 
 const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== '';
 
+const isAddress = (url: string): boolean => /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '');
+
 const isLoopback = (url: string): boolean => {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
@@ -36,8 +39,12 @@ export const dataDirFor = (data: string | undefined, env: Environment, cwd: stri
   if (asked !== undefined && asked !== '') return resolve(cwd, asked);
   const state = env['XDG_STATE_HOME'];
   // The XDG specification tells to ignore relative paths.
-  const base = state !== undefined && isAbsolute(state) ? state : join(homedir(), '.local', 'state');
-  return join(base, 'walkback');
+  if (state !== undefined && isAbsolute(state)) return join(state, 'walkback');
+  const home = homeDirectory();
+  if (home !== undefined) return join(home, '.local', 'state', 'walkback');
+  throw new errors.ConfigurationError(
+    'No home directory is known: set HOME, or name a data directory with WALKBACK_DATA.',
+  );
 };
 
 /**
@@ -45,10 +52,16 @@ export const dataDirFor = (data: string | undefined, env: Environment, cwd: stri
  * default the embedded cloud.
  */
 export const targetOf = (env: Environment, cwd: string): Target => {
-  const local: Target = { kind: 'local', dataDir: dataDirFor(undefined, env, cwd) };
-  const endpoint = env['AWS_ENDPOINT_URL_LAMBDA'] ?? env['AWS_ENDPOINT_URL'];
-  if (endpoint !== undefined && isLoopback(endpoint)) return { kind: 'environment', endpoint };
-  if (isSet(env, 'WALKBACK_DATA')) return local;
-  const because = AWS_VARIABLES.find((name) => isSet(env, name));
-  return because === undefined ? local : { kind: 'aws', because };
+  const name = isSet(env, 'AWS_ENDPOINT_URL_LAMBDA') ? 'AWS_ENDPOINT_URL_LAMBDA' : 'AWS_ENDPOINT_URL';
+  const endpoint = env[name] ?? '';
+  if (endpoint !== '' && !isAddress(endpoint)) {
+    throw new errors.ConfigurationError(
+      `${name} is no address of http or https: set it to one, as walkback env prints it, or unset it.`,
+    );
+  }
+  if (isLoopback(endpoint)) return { kind: 'environment', endpoint };
+  const because = isSet(env, 'WALKBACK_DATA') ? undefined : AWS_VARIABLES.find((one) => isSet(env, one));
+  return because === undefined
+    ? { kind: 'local', dataDir: dataDirFor(undefined, env, cwd) }
+    : { kind: 'aws', because };
 };

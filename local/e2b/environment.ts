@@ -1,7 +1,7 @@
 /** The environment of a command: a fixed list, so that no variable of the server leaks in. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { userName } from '../../kit/user-name.ts';
+import { userName } from '../../kit/machine-user.ts';
 import { HOME } from './paths.ts';
 import { MARKER } from './process-kill.ts';
 import type { SandboxRecord } from './sandbox-record.ts';

@@ -1,5 +1,5 @@
 /** For whom a request is. All users of a local sandbox are the one who runs this process. */
-import { userName } from '../../kit/user-name.ts';
+import { userName } from '../../kit/machine-user.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 
 const isUser = (name: string): boolean => name === 'user' || name === 'root' || name === userName();

@@ -1,7 +1,7 @@
 /** Who is written into the ledger when nobody is signed in. */
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { userName } from '../../kit/user-name.ts';
+import { userName } from '../../kit/machine-user.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const nameOf = async (env: Record<string, string>, user?: string) =>

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
-import { describe, expect, test } from 'vitest';
+import { homedir, userInfo } from 'node:os';
+import { describe, expect, test, vi } from 'vitest';
 import { dataDirFor, selectTarget } from '../../cli/target/select.ts';
 
 const CWD = '/work/here';
@@ -49,6 +49,27 @@ describe('the target', () => {
     expect(selectTarget({}, env, CWD)).toEqual({ kind: 'environment', endpoint: 'http://127.0.0.1:4400' });
     const far = { ...env, AWS_ENDPOINT_URL_LAMBDA: 'https://lambda.example.com' };
     expect(selectTarget({}, far, CWD).kind).toBe('aws');
+  });
+
+  test.each(['notaurl', 'localhost:4400', 'file:///tmp/cloud'])(
+    'is not decided by an endpoint that is none: %s',
+    (endpoint) => {
+      const refused = expect.objectContaining({
+        name: 'ConfigurationError',
+        message: expect.stringMatching(/^AWS_ENDPOINT_URL_LAMBDA is no address of http or https/),
+      });
+      expect(() => selectTarget({}, { AWS_ENDPOINT_URL_LAMBDA: endpoint }, CWD)).toThrow(refused);
+      expect(selectTarget({ local: true }, { AWS_ENDPOINT_URL_LAMBDA: endpoint }, CWD).kind).toBe('local');
+    },
+  );
+
+  test('is below the home of the user where HOME is empty, and never below the current directory', () => {
+    vi.stubEnv('HOME', '');
+    try {
+      expect(dataDirFor(undefined, {}, CWD)).toBe(`${userInfo().homedir}/.local/state/walkback`);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   test('refuses --aws together with what forces the embedded cloud', () => {

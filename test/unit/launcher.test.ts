@@ -1,8 +1,8 @@
 /** bin/walkback.mjs starts on any Node that a machine may have, and says in words when it cannot. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtempDisposable, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { transform } from 'esbuild';
 import { describe, expect, test } from 'vitest';
@@ -67,4 +67,22 @@ describe.runIf(oldNode !== undefined)('on the old Node of this machine', () => {
 test('package.json asks of whoever installs it what the launcher and npm need', () => {
   expect(manifest.engines.node).toBe('>=20');
   expect(Number(manifest.devDependencies.node.split('.')[0])).toBe(24);
+});
+
+test('an empty HOME does not put the cache of the packaged command into the current directory', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-packaged-'));
+  await mkdir(join(directory.path, 'bin'));
+  await mkdir(join(directory.path, 'lib'));
+  await mkdir(join(directory.path, 'cwd'));
+  await cp(join(PROJECT, 'bin/packaged.mjs'), join(directory.path, 'bin/walkback.mjs'));
+  const main = "import { getCompileCacheDir } from 'node:module';\nconsole.log(getCompileCacheDir());\n";
+  await writeFile(join(directory.path, 'lib/main.mjs'), main);
+  const { PATH = '' } = process.env;
+  const { stdout } = spawnSync(process.execPath, [join(directory.path, 'bin/walkback.mjs')], {
+    encoding: 'utf8',
+    cwd: join(directory.path, 'cwd'),
+    env: { PATH, HOME: '' },
+  });
+  expect(stdout).toMatch(new RegExp(`^${join(userInfo().homedir, '.cache/walkback/compile')}`));
+  expect(await readdir(join(directory.path, 'cwd'))).toEqual([]);
 });
