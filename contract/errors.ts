@@ -104,7 +104,10 @@ const SAGA_ERRORS = {
   CatalogRefused: refusal('usage', 'mend what the message names; a stored version never changes'),
   SagaNotFound: refusal('notFound', NAMES_SAGAS),
   StepNotFound: refusal('notFound', NAMES_SAGAS),
-  AnswerConflict: refusal('conflict', 'it was answered otherwise before: walkback saga show says how'),
+  AnswerConflict: refusal(
+    'conflict',
+    'it was answered otherwise before, or waits for no answer: walkback saga show says',
+  ),
   ApprovalPending: laterMaybe(
     refusal(
       'conflict',

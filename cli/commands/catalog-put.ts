@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import type { AnswerOf } from '../../contract/functions.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -22,6 +23,14 @@ const read = async (file: string) => {
   }
 };
 
+const storedLines = ({ versions }: AnswerOf<'put-catalog'>): string =>
+  versions
+    .map(
+      ({ kind, name, version, stored }) =>
+        `${stored ? '✔' : '='} ${kind} ${name}@${version}${stored ? '' : ' was there'}\n`,
+    )
+    .join('');
+
 export const addCatalogPut = (parent: Command, app: App): void => {
   parent
     .command('put')
@@ -35,12 +44,7 @@ export const addCatalogPut = (parent: Command, app: App): void => {
         return {
           value: answer,
           text: () =>
-            answer.versions
-              .map(
-                ({ kind, name, version, stored }) =>
-                  `${stored ? '✔' : '='} ${kind} ${name}@${version}${stored ? '' : ' was there'}\n`,
-              )
-              .join(''),
+            answer.versions.length === 0 ? `Nothing was stored: ${file} is empty.\n` : storedLines(answer),
         };
       }),
     );

@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { EFFECT_STATUSES } from '../../contract/ledger-answers.ts';
+import { SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
+import { ENTRY_STATUSES } from '../../core/saga/model/entry-statuses.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseDay, parseId, parseWholeNumber } from '../options.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
@@ -60,6 +63,22 @@ interface Read {
   count: string;
 }
 
+/** As the functions take it: sagas in capitals, entries and effects each with their own. */
+const requireStatus = (which: Which): void => {
+  const { status } = which;
+  const isEffects = which.totals === true || isOfEffects(which);
+  const known: readonly string[] = isEffects ? EFFECT_STATUSES : [...SAGA_STATUSES, ...ENTRY_STATUSES];
+  if (status === undefined || known.includes(status)) return;
+  const isOther = !isEffects && EFFECT_STATUSES.some((one) => one === status);
+  throw new CliError(
+    'InvalidInput',
+    `--status ${status} is no status of ${isEffects ? 'effects' : 'sagas or entries'}.`,
+    {
+      hint: isOther ? 'effects have it: add --effects' : `choose one of ${known.join(', ')}`,
+    },
+  );
+};
+
 const isOfEffects = ({ effects, tool, agent, reference }: Which): boolean =>
   effects === true || (tool ?? agent ?? reference) !== undefined;
 
@@ -85,14 +104,15 @@ export const addLedgerQuery = (parent: Command, app: App): void => {
   withWhich(parent.command('query').description('show entries, effects or totals, oldest first'))
     .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, 100_000), 200)
     .option('--csv', 'as CSV')
-    .action((options: Which & { limit: number; csv?: boolean }, command: Command) =>
-      withConnection(app, command, async (run) => {
+    .action((options: Which & { limit: number; csv?: boolean }, command: Command) => {
+      requireStatus(options);
+      return withConnection(app, command, async (run) => {
         const { value, csv, text } = await run.progress('Reading the ledger', () =>
           read(run, options, options.limit),
         );
         return { value, text: options.csv === true ? csv : text };
-      }),
-    );
+      });
+    });
 };
 
 export const addLedgerExport = (parent: Command, app: App): void => {
@@ -102,8 +122,9 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       .argument('<file>', 'CSV file to write')
       .option('--bom', 'begin with a byte order mark, so that Excel takes it for UTF-8')
       .description('write all entries, effects or totals to a CSV file that a spreadsheet opens safely'),
-  ).action((file: string, options: Which & { bom?: boolean }, command: Command) =>
-    withConnection(app, command, async (run) => {
+  ).action((file: string, options: Which & { bom?: boolean }, command: Command) => {
+    requireStatus(options);
+    return withConnection(app, command, async (run) => {
       const { csv, count, value } = await run.progress('Reading the ledger', () => read(run, options));
       // Finance data: for the owner of the file only.
       const mark = options.bom === true ? BYTE_ORDER_MARK : '';
@@ -113,6 +134,6 @@ export const addLedgerExport = (parent: Command, app: App): void => {
         Array.isArray(rows) ? rows.length : true,
       ]);
       return { value: { file, ...Object.fromEntries(counts) }, text: () => `${count} in ${file}\n` };
-    }),
-  );
+    });
+  });
 };

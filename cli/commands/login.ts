@@ -25,6 +25,11 @@ From then on approvals, repairs and rewinds carry a proof of who you are, and th
 ledger keeps it; --by is not read. What nothing takes back needs a sign-in of the last
 15 minutes.`;
 
+const parseName = (name: string): string => {
+  if (name.trim() !== '') return name.trim();
+  throw new CliError('InvalidInput', '--as names nobody.', { hint: 'walkback login --as rita@example.com' });
+};
+
 const issuerFor = (run: Run): Issuer => {
   if (run.issuer !== undefined) return run.issuer;
   throw new CliError('ConfigurationError', 'No issuer of tokens is named.', {
@@ -68,7 +73,12 @@ export const defineLogin: Define = (command, app) => {
     .description(
       'Sign in at the issuer of tokens, so that approvals, repairs and rewinds carry a proof of who you are.',
     )
-    .option('--as <name>', 'who you are; the embedded cloud alone takes your word for it (default: you)')
+    .addOption(
+      new Option(
+        '--as <name>',
+        'who you are; the embedded cloud alone takes your word for it (default: you)',
+      ).argParser(parseName),
+    )
     .addOption(new Option('--role <name...>', 'roles to have in the embedded cloud').choices(PERSON_ROLES))
     .option('--token <token>', 'a token that you got elsewhere; - reads it from standard input')
     .addHelpText('after', EXAMPLES)

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
+import { CliError } from '../failure.ts';
 import { collectTexts, freshId, parseId, shellWord } from '../options.ts';
 
 interface Options {
@@ -28,7 +29,14 @@ holds comes; so take one first: walkback checkpoint --session FORK --message ...
 /** The session that a fork began in. */
 const sourceOf = async (run: Run, from: string): Promise<string> => {
   const { session } = await run.invoke('walkback-timeline', { sessionId: from, limit: 1 });
-  return session.forkedFrom?.sessionId ?? from;
+  if (session.forkedFrom?.sessionId !== undefined) return session.forkedFrom.sessionId;
+  throw new CliError(
+    'InvalidInput',
+    `Session ${from} is no fork, so nothing says where its work comes into.`,
+    {
+      hint: 'name that session: walkback merge SOURCE --into FORK; walkback session list shows them',
+    },
+  );
 };
 
 const act = async (run: Run, from: string, options: Options): Promise<Answer> => {

@@ -4,7 +4,7 @@ import { parseInput } from '../../core/shared/parse-input.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
-import { readJson } from '../json-option.ts';
+import { readJsonFile } from '../json-option.ts';
 import { parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
@@ -41,7 +41,7 @@ export const defineVerifyCommitments = (verify: Command, app: App): void => {
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
-        const commitments = parseInput(commitmentsSchema(), await readJson(`@${file}`, file));
+        const commitments = parseInput(commitmentsSchema(), await readJsonFile(file));
         const sessionId = await resolveSession(run, options.session);
         const target = options.to === undefined ? {} : await resolveTarget(run.invoke, sessionId, options.to);
         const answer = await run.progress('Verifying in a fresh copy', () =>

@@ -11,8 +11,9 @@ const LEAST_BYTES = 8 * 1024 ** 2;
 /** Free where the directory is, or will be; undefined when nobody says. */
 const freeBytesAt = async (path: string): Promise<number | undefined> => {
   try {
-    const { bavail, bsize } = await statfs(path);
-    return bavail * bsize;
+    const { blocks, bavail, bsize } = await statfs(path);
+    // No disk: /proc has no room at all.
+    return blocks === 0 ? undefined : bavail * bsize;
   } catch {
     return dirname(path) === path ? undefined : freeBytesAt(dirname(path));
   }

@@ -114,7 +114,7 @@ describe('people', () => {
     await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({ name: 'ApprovalExpired' });
   });
 
-  test('answer twice: the same is fine, another is a conflict, a step that does not wait too', async () => {
+  test('answer twice: the same is fine, another is a conflict, a step that does not wait too, and one that was not started is not found', async () => {
     const saga = await asking(async ({ machine }) => {
       const first = await machine.answer(answer('approve'));
       const second = await machine.answer({ ...answer('approve'), by: 'somebody else' });
@@ -124,9 +124,13 @@ describe('people', () => {
         name: 'AnswerConflict',
         message: expect.stringMatching(new RegExp(`was approved by .*${answer('approve').by}.* at 20`)),
       });
-      await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
-        name: 'AnswerConflict',
-      });
+      for (const [stepId, name] of [
+        ['verify', 'AnswerConflict'],
+        ['ticket', 'StepNotFound'],
+        ['nowhere', 'StepNotFound'],
+      ] as const) {
+        await expect(machine.answer({ ...answer('approve'), stepId })).rejects.toMatchObject({ name });
+      }
       return true;
     });
     await saga.start();

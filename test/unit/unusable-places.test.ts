@@ -54,6 +54,11 @@ test.each(['file', 'file/below', '/dev/null', '/proc/x'])(
   },
 );
 
+test('a place without any room is no full disk', async () => {
+  const error = new Error('it cannot be made');
+  await expect(tellingFullDisk('/proc/x', () => Promise.reject(error))).rejects.toBe(error);
+});
+
 test.skipIf(process.getuid?.() !== 0)('a full disk is told as the reason of whatever failed', async () => {
   await using place = await temporary();
   const disk = join(place.path, 'disk');

@@ -61,6 +61,12 @@ const standing = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>):
       `Step ${request.stepId} was ${answer.status} by ${answer.actor} at ${answer.at}.`,
     );
   }
+  if (!entries.some((entry) => 'step' in entry && entry.step === request.stepId)) {
+    throw new WalkbackError(
+      'StepNotFound',
+      `Saga ${request.sagaId} has not started a step ${request.stepId}.`,
+    );
+  }
   throw new WalkbackError('AnswerConflict', `Step ${request.stepId} does not wait for an answer.`);
 };
 

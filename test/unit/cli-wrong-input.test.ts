@@ -1,0 +1,72 @@
+/** Wrong input is refused by its name, with a hint that fits it. */
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../support/recording-app.ts';
+
+describe('walkback ledger query --status', () => {
+  test.each([
+    [['--status', 'bogus'], /^choose one of .*COMPENSATION_FAILED.*rejected/],
+    [['--status', 'stands'], /^effects have it: add --effects$/],
+    [['--status', 'rejected', '--effects'], /^choose one of stands, /],
+    [['--status', 'RUNNING', '--totals'], /^choose one of stands, /],
+  ])('%j is refused, and nothing is asked', async (words, hint) => {
+    for (const command of [['query'], ['export', 'ledger.csv']]) {
+      const { calls, failure } = await runCommand(['ledger', ...command, ...words]);
+      expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2, hint: expect.stringMatching(hint) });
+      expect(calls).toEqual([]);
+    }
+  });
+
+  test.each([['COMPENSATION_FAILED'], ['rejected'], ['stands', '--effects'], ['stands', '--tool', 'pay']])(
+    '%s %s %s is asked for',
+    async (...words) => {
+      const answers = { 'walkback-query-ledger': { entries: [], effects: [] } };
+      const { failure } = await runCommand(['ledger', 'query', '--status', ...words], { answers });
+      expect(failure).toBeUndefined();
+    },
+  );
+});
+
+test('a session that is no fork has nowhere to go to by itself', async () => {
+  const answers = { 'walkback-timeline': { session: { sessionId: 's' }, checkpoints: [] } };
+  const { calls, failure } = await runCommand(['merge', 's', '--yes'], { answers });
+  expect(failure).toMatchObject({
+    name: 'InvalidInput',
+    message: 'Session s is no fork, so nothing says where its work comes into.',
+    hint: expect.stringContaining('--into'),
+  });
+  expect(calls.map(({ name }) => name)).toEqual(['walkback-timeline']);
+});
+
+test('an empty name signs nobody in', async () => {
+  const { failure } = await runCommand(['login', '--as', ' ']);
+  expect(failure).toMatchObject({ name: 'InvalidInput', message: '--as names nobody.' });
+});
+
+describe('a file', () => {
+  const fileWith = async (content: string) => {
+    const directory = await mkdtempDisposable(join(tmpdir(), 'walkback-input-'));
+    const file = join(directory.path, 'input.json');
+    await writeFile(file, content);
+    return { file, [Symbol.asyncDispose]: () => directory.remove() };
+  };
+
+  test('of commitments that is no JSON is told so, without an @ that is not taken', async () => {
+    await using input = await fileWith('{');
+    const { failure } = await runCommand(['verify-commitments', input.file, '--session', 's']);
+    expect(failure).toMatchObject({
+      name: 'InvalidInput',
+      message: `${input.file} is not JSON.`,
+      hint: 'name a file that holds JSON',
+    });
+  });
+
+  test('of a catalog that is empty stores nothing, and that is said', async () => {
+    await using input = await fileWith('{}');
+    const answers = { 'walkback-put-catalog': { versions: [], warnings: [] } };
+    const { stdout } = await runCommand(['catalog', 'put', input.file], { answers });
+    expect(stdout).toBe(`Nothing was stored: ${input.file} is empty.\n`);
+  });
+});
