@@ -9,17 +9,20 @@ export class CliError extends Error {
   readonly hint: string | undefined;
   /** For a program: with `--json`, beside the message. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** That of another program, whose end this is. Otherwise the name decides. */
+  readonly exitCode: number | undefined;
 
   constructor(
     errorName: string,
     message: string,
-    options: { hint?: string; cause?: unknown; details?: Record<string, unknown> } = {},
+    options: { hint?: string; cause?: unknown; details?: Record<string, unknown>; exitCode?: number } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'CliError';
     this.errorName = errorName;
     this.hint = options.hint;
     this.details = options.details;
+    this.exitCode = options.exitCode;
   }
 }
 
@@ -51,7 +54,10 @@ export const describeFailure = (error: unknown): Failure => {
   }
   if (error instanceof CliError) {
     const hint = error.hint ?? adviceFor(error.errorName);
-    const failure = withHint(error.errorName, error.message, hint);
+    const failure = {
+      ...withHint(error.errorName, error.message, hint),
+      ...(error.exitCode === undefined ? {} : { exitCode: error.exitCode }),
+    };
     return error.details === undefined ? failure : { ...failure, details: error.details };
   }
   if (error instanceof Error && isErrorName(error.name)) {

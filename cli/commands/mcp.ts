@@ -86,8 +86,11 @@ const wrap = async (
   eachLine(process.stdin, take);
   const over = endOf(child);
   try {
-    const how = await Promise.race([ended(process.stdin, signal), over, failed]);
-    if (how !== undefined) terminal.stderr.write(`walkback: ${file} ended with ${how}.\n`);
+    const end = await Promise.race([ended(process.stdin, signal), over, failed]);
+    if (end === undefined) return;
+    const { how, exitCode } = end;
+    if (exitCode !== 0) throw new CliError('ToolUnavailable', `${file} ended with ${how}.`, { exitCode });
+    terminal.stderr.write(`walkback: ${file} ended with ${how}.\n`);
   } finally {
     await stopServer(child, over);
     await guard.finish().catch((error: unknown) => terminal.stderr.write(`walkback: ${String(error)}\n`));

@@ -1,18 +1,31 @@
 /** The end of the server that `walkback mcp` stands before. Whatever it still writes then belongs into the last checkpoint. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A client of MCP waits two seconds for us to end, and kills us after two more. */
 const PATIENCE_MS = 1000;
 
-/** Resolves with its exit code or signal when it has ended and what it said was read. */
-export const endOf = async (child: ChildProcess): Promise<string> => {
+export interface ServerEnd {
+  /** Its exit code, or the name of the signal. */
+  how: string;
+  /** As a shell has it: 128 and the number of the signal. */
+  exitCode: number;
+}
+
+/** Resolves when it has ended and what it said was read. */
+export const endOf = async (child: ChildProcess): Promise<ServerEnd> => {
   const closed = once(child, 'close').catch(() => undefined);
-  const [code, signal]: unknown[] = await once(child, 'exit');
+  const [code, signal]: [number | null, NodeJS.Signals | null] = await new Promise((resolve) =>
+    child.once('exit', (...how) => resolve(how)),
+  );
   // Something that it left behind may hold on to its output.
   await Promise.race([closed, delay(PATIENCE_MS, undefined, { ref: false })]);
-  return String(code ?? signal);
+  return {
+    how: String(code ?? signal),
+    exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
+  };
 };
 
 /** As a client ends a server: closes its input, then asks it to end, then kills it. */

@@ -1,7 +1,10 @@
 /** What passes between a client and a server of MCP, line by line. The real ones are in mcp.long.test.ts. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProxy } from '../../cli/mcp/proxy.ts';
 import type { ToolCall } from '../../client/index.ts';
+import { PROJECT } from '../../local/template.ts';
 
 const setUp = (decide: (call: ToolCall) => Promise<void>) => {
   const toServer: string[] = [];
@@ -119,4 +122,18 @@ test('a call that does not look like one is still a call: it is refused, not pas
   await settled();
   expect(toServer).toEqual([]);
   expect(JSON.parse(toClient[0] ?? '')).toMatchObject({ id: 9, error: { code: -32602 } });
+});
+
+test.each([
+  ['process.exit(3)', 3, 'ended with 3.'],
+  ["process.kill(process.pid, 'SIGKILL')", 137, 'ended with SIGKILL.'],
+  ['process.exit(0)', 0, 'ended with 0.'],
+])('the end of the server, %s, is that of the command', async (program, exitCode, said) => {
+  const words = [join(PROJECT, 'bin/walkback.mjs'), 'mcp', '--', process.execPath, '-e', program];
+  const ended = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile(process.execPath, words, (error, _stdout, stderr) =>
+      resolve({ code: error === null ? 0 : error.code, stderr }),
+    );
+  });
+  expect(ended).toEqual({ code: exitCode, stderr: expect.stringContaining(said) });
 });
