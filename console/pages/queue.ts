@@ -68,6 +68,16 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
     })}
   </section>`;
 
+/** What waits, without what there is none of. */
+const waitingHint = (approvals: number, left: number) => {
+  const parts = [
+    ...(approvals === 0 ? [] : [plural(approvals, 'approval')]),
+    ...(left === 0 ? [] : [plural(left, 'failed compensation')]),
+  ];
+  if (parts.length === 0) return NOTHING;
+  return html`<p class="hint">${parts.join(' and ')} ${approvals + left === 1 ? 'waits' : 'wait'}.</p>`;
+};
+
 export const showQueue: Show = async (visit) => {
   const { ask } = visit;
   const [waiting, failed] = await Promise.all([
@@ -85,7 +95,7 @@ export const showQueue: Show = async (visit) => {
     (waiting.cursor ?? failed.cursor) === undefined
       ? NOTHING
       : html`<p class="hint">There is more: work these first.</p>`;
-  const body = html`<p class="hint">${plural(approvals.length, 'approval')} and ${plural(left.length, 'failed compensation')} ${approvals.length + left.length === 1 ? 'waits' : 'wait'}.</p>
+  const body = html`${waitingHint(approvals.length, left.length)}
     ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
     ${left.map((seen) => leftPart(seen, visit))}
     ${approvals.length + left.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : NOTHING}${more}`;

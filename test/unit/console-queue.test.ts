@@ -1,0 +1,40 @@
+/** What the page of the queue says of how much waits. */
+import { expect, test } from 'vitest';
+import { made } from '../support/console-in-process.ts';
+
+const AT = '2026-01-02T10:00:00.000Z';
+
+const seenOf = (sagaId: string) => ({
+  sagaId,
+  status: sagaId.startsWith('ask') ? 'AWAITING' : 'COMPENSATION_FAILED',
+  requestedBy: 'agent',
+  createdAt: AT,
+  updatedAt: AT,
+  committed: [],
+  compensated: [],
+  notCompensated: [],
+  results: [],
+  advice: '',
+  ...(sagaId.startsWith('ask')
+    ? { awaiting: { step: 'pay', tool: 'pay', version: '1', arguments: {}, prompt: 'Pay?', until: AT } }
+    : {}),
+});
+
+test.each([
+  [['ask-1'], [], '1 approval waits.'],
+  [['ask-1', 'ask-2'], [], '2 approvals wait.'],
+  [[], ['left-1'], '1 failed compensation waits.'],
+  [['ask-1'], ['left-1'], '1 approval and 1 failed compensation wait.'],
+  [[], [], 'Nothing waits for a person.'],
+])('%j and %j: %s', async (asked, left, said) => {
+  const { fetchPage, enter } = made({
+    'list-sagas': ({ status }: { status: string }) => ({
+      sagas: (status === 'AWAITING' ? asked : left).map((sagaId) => ({ sagaId })),
+    }),
+    'describe-saga': ({ sagaId }: { sagaId: string }) => seenOf(sagaId),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
+  expect(text).toContain(said);
+  expect(text).not.toMatch(/\b0 (?:approval|failed)/);
+});
