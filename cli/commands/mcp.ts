@@ -89,7 +89,12 @@ const wrap = async (
     const end = await Promise.race([ended(process.stdin, signal), over, failed]);
     if (end === undefined) return;
     const { how, exitCode } = end;
-    if (exitCode !== 0) throw new CliError('ToolUnavailable', `${file} ended with ${how}.`, { exitCode });
+    if (exitCode !== 0) {
+      throw new CliError('ToolUnavailable', `${file} ended with ${how}.`, {
+        exitCode,
+        hint: 'what it said before that is above',
+      });
+    }
     terminal.stderr.write(`walkback: ${file} ended with ${how}.\n`);
   } finally {
     await stopServer(child, over);
