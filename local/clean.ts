@@ -18,6 +18,7 @@ const KEPT = [
   'hooks.curl',
   'logins.json',
   'notified.json',
+  'notify.json',
   's3',
   'signing-keys.json',
   'stepfunctions',

@@ -15,7 +15,7 @@ import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
-import { checkNotifyUrl, type NotifyOptions, startNotify } from './events/notify.ts';
+import { checkNotifyUrl, mayBeSent, type NotifyOptions, startNotify } from './events/notify.ts';
 import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
@@ -156,7 +156,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const [template, credentials, journal] = await Promise.all([
     options.template ?? loadTemplate(),
     loadCredentials(dataDir),
-    openJournal(dataDir),
+    openJournal(dataDir, options.notify === undefined ? undefined : mayBeSent),
   ]);
   const plan = planCloud(template);
   const functions = createFunctions(plan.functions);

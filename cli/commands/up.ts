@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Log } from '../../core/shared/surroundings.ts';
 import type { NotifyOptions } from '../../local/events/notify.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
@@ -79,6 +80,15 @@ const notifyOf = (
   return { url, ...(authorization === undefined || authorization === '' ? {} : { authorization }) };
 };
 
+/** What goes wrong beside the requests, with its time: a daemon's `daemon.log`. */
+const logOn = (stderr: { write(text: string): unknown }): Log => ({
+  info: () => undefined,
+  warn: (message, facts) => {
+    const more = facts === undefined ? '' : ` ${JSON.stringify(facts)}`;
+    stderr.write(`${new Date().toISOString()} ${message}${more}\n`);
+  },
+});
+
 /** In this process, until it is interrupted or, as a daemon, until nobody needs it. */
 const runHere = async (app: App, { dataDir, options, functions, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
@@ -90,7 +100,7 @@ const runHere = async (app: App, { dataDir, options, functions, json }: Facts): 
     const { port } = options;
     const notify = notifyOf(options, terminal.env);
     const more = { ...(port !== undefined && { port }), ...(notify !== undefined && { notify }) };
-    return startCloudHere({ dataDir, announce: false, ...more }, functions);
+    return startCloudHere({ dataDir, announce: false, log: logOn(terminal.stderr), ...more }, functions);
   });
   // Deployed it ends one instance of one function; here it would end the cloud.
   const tellStray = (error: unknown): void => {
@@ -160,7 +170,12 @@ export const defineUp = (up: Command, app: App): void => {
       parseMinutes,
     )
     .addOption(new Option('--daemon', 'this is the process in the background').hideHelp())
-    .addOption(new Option('--as-before', 'serves the functions that were served before').hideHelp())
+    .addOption(
+      new Option(
+        '--as-before',
+        'serves the functions that were served before, and tells who was told',
+      ).hideHelp(),
+    )
     .addHelpText('after', EXAMPLES)
     .action(async (given: Options, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();

@@ -9,6 +9,7 @@ import type { Cloud, CloudOptions } from '../../local/cloud.ts';
 import { readJson, writePrivately } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
 import { shellWord } from '../options.ts';
+import { keepNotify, readNotify } from './kept-notify.ts';
 
 /** Paths of directories and modules, as `--functions` takes them. */
 const schema = z.object({
@@ -65,13 +66,27 @@ const startAsBefore = async (options: Start): Promise<Cloud> => {
   }
 };
 
-/** In this process. Without `functions`, with those that it served before. */
-export const startCloudHere = (options: Start, functions?: readonly string[]): Promise<Cloud> =>
-  functions === undefined ? startAsBefore(options) : startNamed(options, functions);
+/**
+ * In this process. Without `functions`, with those that it served before, and telling whom it told before unless `notify` names
+ * somebody else.
+ */
+export const startCloudHere = async (options: Start, functions?: readonly string[]): Promise<Cloud> => {
+  const { dataDir } = options;
+  if (functions === undefined) {
+    const notify = options.notify ?? (await readNotify(dataDir));
+    const cloud = await startAsBefore({ ...options, ...(notify === undefined ? {} : { notify }) });
+    if (options.notify !== undefined) await keepNotify(dataDir, notify);
+    return cloud;
+  }
+  const cloud = await startNamed(options, functions);
+  await keepNotify(dataDir, options.notify);
+  return cloud;
+};
 
-/** What to say of a cloud that a command started by itself; undefined when nobody ever wanted functions of their own. */
+/** What to say of a cloud that a command started by itself; undefined when nobody ever wanted functions or notices of their own. */
 export const howItServes = async (dataDir: string): Promise<string | undefined> => {
   const { served, refused } = await readSources(dataDir);
+  const notify = await readNotify(dataDir);
   const again = served.length === 0 ? [] : [`It serves your functions again: ${served.join(', ')}.`];
   const not =
     refused.length === 0
@@ -79,6 +94,8 @@ export const howItServes = async (dataDir: string): Promise<string | undefined> 
       : [
           `It does not serve ${refused.join(', ')}: walkback up was refused with that. Once it is mended: walkback down, then walkback up --detach ${flags(refused)}`,
         ];
-  const told = [...again, ...not];
+  // The rest of an address may be a secret.
+  const tells = notify === undefined ? [] : [`It sends notices to ${new URL(notify.url).origin} again.`];
+  const told = [...again, ...tells, ...not];
   return told.length === 0 ? undefined : ['The embedded cloud was started.', ...told].join(' ');
 };

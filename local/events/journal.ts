@@ -1,6 +1,6 @@
 /**
  * Records messages to buses and topics. Owns `events.jsonl`: one record per line, the newest `KEPT` of
- * them, in the order of arrival.
+ * them and before these what its reader still needs, in the order of arrival.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 
 const KEPT = 1_000;
+/** Of older ones that are needed, the newest so many. */
+export const KEPT_LONGER = 10_000;
 
 const recordSchema = z.object({
   id: z.string(),
@@ -30,6 +32,8 @@ export interface EventJournal {
   list(): readonly JournalRecord[];
   /** Resolves when more is kept than at the time of the call. */
   changed(): Promise<void>;
+  /** Told of records that are needed and given up, because more came than it keeps. They are still in the list then. */
+  onGiveUp(tell: (records: readonly JournalRecord[]) => void): void;
 }
 
 const toLines = (records: JournalRecord[]): string =>
@@ -44,11 +48,24 @@ const parseLine = (line: string): JournalRecord[] => {
   }
 };
 
-export const openJournal = async (dataDir: string): Promise<EventJournal> => {
+const nothingOlder = (): boolean => false;
+
+/** `isNeeded`: kept longer. One that is not needed any more must not be needed again. */
+export const openJournal = async (
+  dataDir: string,
+  isNeeded: (record: JournalRecord) => boolean = nothingOlder,
+): Promise<EventJournal> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'events.jsonl');
   const text = await readFile(file, 'utf8').catch(() => '');
-  const records = text.split('\n').flatMap(parseLine).slice(-KEPT);
+  let giveUp = (_records: readonly JournalRecord[]): void => undefined;
+  const trimmed = (all: readonly JournalRecord[]): JournalRecord[] => {
+    const needed = all.slice(0, -KEPT).filter(isNeeded);
+    const tooMany = Math.max(0, needed.length - KEPT_LONGER);
+    if (tooMany > 0) giveUp(needed.slice(0, tooMany));
+    return [...needed.slice(tooMany), ...all.slice(-KEPT)];
+  };
+  let records = trimmed(text.split('\n').flatMap(parseLine));
 
   const rewrite = async (): Promise<void> => {
     const temporary = `${file}.new`;
@@ -67,7 +84,7 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
     last = last
       .catch(() => undefined)
       .then(async () => {
-        const isWhole = !isTorn && linesOnDisk + added.length <= 2 * KEPT;
+        const isWhole = !isTorn && linesOnDisk + added.length <= records.length + KEPT;
         isTorn = true;
         if (isWhole) await appendFile(file, toLines(added), { mode: 0o600 });
         else await rewrite();
@@ -80,14 +97,14 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
   return {
     append: async (incoming) => {
       const at = new Date().toISOString();
-      const added = incoming.map((record) => ({ id: randomUUID(), at, ...record }));
+      const added: JournalRecord[] = incoming.map((record) => ({ id: randomUUID(), at, ...record }));
       records.push(...added);
-      records.splice(0, Math.max(0, records.length - KEPT));
+      records = trimmed(records);
       try {
         await save(added);
       } catch (error) {
         // Whoever published them is told, and publishes them again.
-        for (const record of added) if (records.includes(record)) records.splice(records.indexOf(record), 1);
+        records = records.filter((record) => !added.includes(record));
         throw error;
       }
       more.resolve();
@@ -96,5 +113,8 @@ export const openJournal = async (dataDir: string): Promise<EventJournal> => {
     },
     list: () => records,
     changed: () => more.promise,
+    onGiveUp: (tell) => {
+      giveUp = tell;
+    },
   };
 };

@@ -36,10 +36,16 @@ const noticeSchema = z.object({ eventId: z.string(), notice: z.object({ text: z.
 type Notice = z.infer<typeof noticeSchema>;
 
 /** What the rule of the construct lets through. */
-const noticeIn = ({ kind, source, type, body }: JournalRecord): Notice | undefined => {
-  if (kind !== 'event' || source !== NOTICE_SOURCE || !NOTICE_EVENTS.some((one) => one === type))
-    return undefined;
-  const parsed = noticeSchema.safeParse(body);
+const isNotice = ({ kind, source, type }: JournalRecord): boolean =>
+  kind === 'event' && source === NOTICE_SOURCE && NOTICE_EVENTS.some((one) => one === type);
+
+/** For the journal: what it has to keep, however much comes after it. */
+export const mayBeSent = (record: JournalRecord): boolean =>
+  isNotice(record) && Date.now() - Date.parse(record.at) <= GIVE_UP_MS;
+
+const noticeIn = (record: JournalRecord): Notice | undefined => {
+  if (!isNotice(record)) return undefined;
+  const parsed = noticeSchema.safeParse(record.body);
   return parsed.success ? parsed.data : undefined;
 };
 
@@ -73,7 +79,8 @@ export const startNotify = async (parts: {
   // Who asks for notices for the first time wants no old ones.
   let after = (await readJson(file, placeSchema))?.after;
   if (after === undefined) {
-    after = journal.list().at(-1)?.id ?? '';
+    // A notice, because the journal drops the others before it.
+    after = journal.list().findLast(isNotice)?.id ?? '';
     await writePrivately(file, { after });
   }
 
@@ -90,13 +97,31 @@ export const startNotify = async (parts: {
     }
   };
 
-  const left = (): { record: JournalRecord; notice: Notice }[] => {
+  const left = (): JournalRecord[] => {
     const records = journal.list();
-    return records.slice(records.findIndex(({ id }) => id === after) + 1).flatMap((record) => {
-      const notice = noticeIn(record);
-      return notice === undefined ? [] : [{ record, notice }];
-    });
+    return records.slice(records.findIndex(({ id }) => id === after) + 1);
   };
+
+  const nextOf = (
+    records: readonly JournalRecord[],
+  ): { record: JournalRecord; notice: Notice } | undefined => {
+    for (const record of records) {
+      const notice = noticeIn(record);
+      if (notice !== undefined) return { record, notice };
+    }
+    return undefined;
+  };
+
+  journal.onGiveUp((records) => {
+    const waiting = new Set(left());
+    const lost = records.filter((record) => waiting.has(record));
+    if (lost.length === 0) return;
+    log.warn('notices were dropped unsent: more wait than are kept', {
+      notices: lost.length,
+      from: lost.at(0)?.at,
+      to: lost.at(-1)?.at,
+    });
+  });
 
   /** The status, or why there was none. */
   const post = async ({ eventId, notice }: Notice): Promise<number | string> => {
@@ -139,7 +164,7 @@ export const startNotify = async (parts: {
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       const seen = journal.changed();
-      const [next] = left();
+      const next = nextOf(left());
       if (next === undefined) {
         await Promise.race([seen, stopped]);
         continue;

@@ -1,11 +1,13 @@
 /** Which functions of one's own are served is never changed silently: not by a refused `up`, and not by the next start. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Walkback } from '../../client/index.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { type CliScene, openCliScene } from '../support/cli.ts';
+import { startReceiver } from '../support/notice-receiver.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('cli-own-sources');
@@ -114,6 +116,55 @@ test('whoever starts it again serves what was served before, until an up says ot
   await kill(scene);
   expect((await scene.run(['session', 'list'])).stderr).not.toContain('serve');
   expect(await ask(scene)).toBe('ResourceNotFoundException');
+});
+
+/** An event of a saga that nobody sees but the receiver of notices. */
+const announce = async (scene: CliScene, eventId: string): Promise<void> => {
+  const { environment = {} } = (await findRunningCloud(scene.dataDir)) ?? {};
+  const client = new EventBridgeClient({
+    region: 'us-east-1',
+    endpoint: environment['AWS_ENDPOINT_URL_EVENTBRIDGE'] ?? '',
+    credentials: {
+      accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
+      secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
+    },
+  });
+  const detail = JSON.stringify({ eventId, notice: { text: eventId } });
+  await client.send(
+    new PutEventsCommand({
+      Entries: [
+        {
+          Source: 'walkback',
+          DetailType: 'saga.awaiting',
+          Detail: detail,
+          EventBusName: environment['WALKBACK_EVENT_BUS'],
+        },
+      ],
+    }),
+  );
+  client.destroy();
+};
+
+test('whoever starts it again tells who was told before, until an up says otherwise', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
+  await using scene = await open();
+  await scene.json(['up', '--detach', '--notify', receiver.url]);
+  await announce(scene, 'one');
+  await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(1);
+  await kill(scene);
+  const { stderr } = await scene.run(['session', 'list']);
+  expect(stderr).toContain(`It sends notices to ${new URL(receiver.url).origin} again.`);
+  expect(stderr).not.toContain(receiver.url);
+  await announce(scene, 'two');
+  await expect
+    .poll(() => receiver.received.some(({ eventId }) => eventId === 'two'), { timeout: 60_000 })
+    .toBe(true);
+
+  await scene.json(['down']);
+  await scene.json(['up', '--detach']);
+  await kill(scene);
+  expect((await scene.run(['session', 'list'])).stderr).not.toContain('notices');
 });
 
 test('what cannot be served again stops the start, and says how to go on', async () => {

@@ -2,8 +2,8 @@
 import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openJournal } from '../../local/events/journal.ts';
-import { startNotify } from '../../local/events/notify.ts';
+import { KEPT_LONGER, openJournal } from '../../local/events/journal.ts';
+import { mayBeSent, startNotify } from '../../local/events/notify.ts';
 import { scratch } from '../support/dynamodb.ts';
 import { type Received, startReceiver } from '../support/notice-receiver.ts';
 import { runCommand } from '../support/recording-app.ts';
@@ -31,7 +31,7 @@ const open = async () => {
   onTestFinished(() => directory[Symbol.asyncDispose]());
   const log = { info: () => undefined, warn: vi.fn() };
   const start = async (url: string, authorization?: string) => {
-    const journal = await openJournal(directory.path);
+    const journal = await openJournal(directory.path, mayBeSent);
     const notifier = await startNotify({
       options: { url, ...(authorization === undefined ? {} : { authorization }) },
       journal,
@@ -135,6 +135,41 @@ test('who asks for the first time gets none of before', async () => {
   await vi.waitUntil(() => received.length >= 1);
   await notifier.close();
   expect(ids(received)).toEqual(['new']);
+});
+
+test('what waits is sent however many events came after it, and after a restart', async () => {
+  const { received, url } = await receive();
+  const { start } = await open();
+  const others = Array.from({ length: 1_100 }, (_, at) => event(`o${at}`, 'saga.completed'));
+  const first = await start(url);
+  await first.notifier.close();
+  await first.journal.append([event('a'), ...others]);
+  await first.journal.append([event('b'), ...others]);
+  expect(first.journal.list()).toHaveLength(1_002);
+  const second = await start(url);
+  await vi.waitUntil(() => received.length >= 2);
+  await second.journal.append([event('c')]);
+  await vi.waitUntil(() => received.length >= 3);
+  await second.notifier.close();
+  expect(ids(received)).toEqual(['a', 'b', 'c']);
+});
+
+test('when more wait than are kept, the log says how many were dropped, and not those that were sent', async () => {
+  const { received, url } = await receive([200, 500]);
+  const { start, log } = await open();
+  const { journal, notifier } = await start(url);
+  await journal.append([event('sent')]);
+  await vi.waitUntil(() => received.length >= 1);
+  await notifier.close();
+  const many = (count: number) => Array.from({ length: count }, (_, at) => event(`n${at}`));
+  // One that was sent, and two that were not.
+  await journal.append(many(KEPT_LONGER + 1_000 + 2));
+  expect(journal.list()).toHaveLength(KEPT_LONGER + 1_000);
+  expect(log.warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('dropped unsent'), {
+    notices: 2,
+    from: expect.any(String),
+    to: expect.any(String),
+  });
 });
 
 test.each(['ftp://x', 'nowhere', ''])('%j is no address', async (url) => {
