@@ -111,16 +111,34 @@ describe('the limit of depth', () => {
     );
   });
 
+  test('of results: one that is too large took effect all the same, however large it is', () => {
+    const result = 'x'.repeat(10 * MAX_RESULT_BYTES);
+    expect(readToolResponse({ outcome: 'committed', result })).toMatchObject({
+      outcome: 'committed',
+      result: null,
+      error: { name: 'ResultTooLarge' },
+    });
+  });
+
   test('of results is met on both sides of the limit of their size', () => {
     fc.assert(
       fc.property(fc.integer({ min: -60, max: 60 }), (more) => {
         const outcome = readToolResponse({
           outcome: 'committed',
-          result: 'x'.repeat(2 * MAX_RESULT_BYTES - 100 + more),
+          externalRef: 're-1',
+          result: 'x'.repeat(MAX_RESULT_BYTES - 2 + more),
         });
-        const sizeBytes = Buffer.byteLength(JSON.stringify({ outcome: 'committed', result: '' }));
-        const fits = 2 * MAX_RESULT_BYTES - 100 + more + sizeBytes <= 2 * MAX_RESULT_BYTES;
-        expect(outcome.outcome).toBe(fits ? 'committed' : 'unknown');
+        expect(outcome).toMatchObject(
+          more <= 0
+            ? { outcome: 'committed', externalRef: 're-1' }
+            : {
+                outcome: 'committed',
+                externalRef: 're-1',
+                result: null,
+                error: { name: 'ResultTooLarge', message: expect.stringContaining(`${MAX_RESULT_BYTES}`) },
+              },
+        );
+        expect('error' in outcome).toBe(more > 0);
       }),
       { seed: SEED, numRuns: 60 },
     );

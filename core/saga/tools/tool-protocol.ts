@@ -13,7 +13,7 @@ import { refusalOf } from './engine-errors.ts';
  */
 export const MAX_RESULT_BYTES = 32 * 1024;
 
-/** Largest answer with everything around the result. */
+/** Largest answer that is read from an HTTP tool, with everything around the result. */
 export const MAX_RESPONSE_BYTES = 2 * MAX_RESULT_BYTES;
 
 /** The machine's input to the function. `endpoint` is for the built-in one, and not passed on. */
@@ -71,9 +71,9 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
     const message = `The tool's result ${jsonProblem(result) ?? 'is no JSON'}.`;
     return { ...read, result: null, error: { name: 'InvalidResult', message } };
   }
-  if (jsonBytes({ ...read, result }) > MAX_RESPONSE_BYTES) {
-    const message = `The tool's answer is larger than ${MAX_RESULT_BYTES} bytes.`;
-    return { outcome: 'unknown', error: { name: 'ResultTooLarge', message }, answered: true };
+  if (jsonBytes(result) > MAX_RESULT_BYTES) {
+    const message = `The tool's result takes more than ${MAX_RESULT_BYTES} bytes; store it and return a reference.`;
+    return { ...read, result: null, error: { name: 'ResultTooLarge', message } };
   }
   return { ...read, result };
 };
