@@ -106,7 +106,7 @@ const SAGA_ERRORS = {
   StepNotFound: refusal('notFound', NAMES_SAGAS),
   AnswerConflict: refusal(
     'conflict',
-    'it was answered otherwise before, or waits for no answer: walkback saga show says',
+    'look at it again: walkback saga show says what was answered, and what is asked now',
   ),
   ApprovalPending: laterMaybe(
     refusal(

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { EFFECT_STATUSES } from '../../contract/ledger-answers.ts';
 import { SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
@@ -51,7 +51,7 @@ const withWhich = (command: Command): Command =>
     .option('--from <day>', 'from this day on; without it: the week that ends with --to', parseDay)
     .option('--to <day>', 'up to this day; without it: up to today', parseDay)
     .option('--effects', 'each committed effect and its undo in one row')
-    .option('--totals', 'sums of these effects, by tool, agent and day')
+    .addOption(new Option('--totals', 'sums of these effects, by tool, agent and day').conflicts('effects'))
     .option('--tool <name>', 'effects of this tool')
     .option('--agent <name>', 'effects of the sagas that this agent started')
     .option('--reference <text>', 'effects with this resource key or reference, like that of a customer');

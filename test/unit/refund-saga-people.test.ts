@@ -114,7 +114,7 @@ describe('people', () => {
     await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({ name: 'ApprovalExpired' });
   });
 
-  test('answer twice: the same is fine, another is a conflict, a step that does not wait too, and one that was not started is not found', async () => {
+  test('answer twice: the same is fine, another is a conflict; who was not asked is told why', async () => {
     const saga = await asking(async ({ machine }) => {
       const first = await machine.answer(answer('approve'));
       const second = await machine.answer({ ...answer('approve'), by: 'somebody else' });
@@ -124,18 +124,35 @@ describe('people', () => {
         name: 'AnswerConflict',
         message: expect.stringMatching(new RegExp(`was approved by .*${answer('approve').by}.* at 20`)),
       });
-      for (const [stepId, name] of [
-        ['verify', 'AnswerConflict'],
-        ['ticket', 'StepNotFound'],
-        ['nowhere', 'StepNotFound'],
-      ] as const) {
-        await expect(machine.answer({ ...answer('approve'), stepId })).rejects.toMatchObject({ name });
+      await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
+        name: 'OperationRefused',
+        message: expect.stringContaining('needs no approval'),
+      });
+      for (const epoch of [0, 1]) {
+        await expect(machine.answer({ ...answer('approve'), stepId: 'nope', epoch })).rejects.toMatchObject({
+          name: 'StepNotFound',
+          message: expect.stringContaining('has no step nope'),
+        });
       }
       return true;
     });
     await saga.start();
     await saga.machine.settle();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
+  });
+
+  test('answer after a cancel: nobody asks any more', async () => {
+    const saga = await asking(async ({ machine }) => {
+      await machine.operate({ sagaId: answer('approve').sagaId, action: 'cancel', by: 'ops' });
+      return false;
+    });
+    await saga.start();
+    await saga.machine.settle();
+    expect(await expectInvariants(saga)).toBe('COMPENSATED');
+    await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({
+      name: 'OperationRefused',
+      message: expect.stringMatching(/is COMPENSATED, and does not ask about step refund now/),
+    });
   });
 
   test.each(['verify', 'refund', 'ticket', 'booking', 'confirm'])(

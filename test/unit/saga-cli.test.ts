@@ -452,6 +452,11 @@ describe('walkback ledger', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ totals: { all: [{ effects: 2, amount: '0.20' }] } });
     const totalsAsCsv = await runCommand([...of, '--totals', '--csv'], { answers, env });
     expect(totalsAsCsv.stdout).toContain('"tool","pay","EUR",2,0.20,0,0,0.20');
+    for (const verb of [['query'], ['export', 'x.csv']]) {
+      const both = await runCommand(['ledger', ...verb, '--totals', '--effects'], { answers, env });
+      expect(both.calls).toEqual([]);
+      expect(both.failure?.message).toContain('--effects');
+    }
     const help = await runCommand(['ledger', 'query', '--help'], { answers, env });
     for (const option of ['--totals', '--effects', '--from <day>', '--agent <name>']) {
       expect(help.stdout).toContain(option);

@@ -231,7 +231,7 @@ test('a saga that finds its project full is queued, and starts in its turn', asy
   expect(order).toEqual(['one', 'one', 'two', 'three']);
   await expect(answer({ sagaId: 'two', stepId: 's0', decision: 'approve', by: 'ada' })).rejects.toMatchObject(
     {
-      name: 'AnswerConflict',
+      name: 'OperationRefused',
     },
   );
 });

@@ -89,6 +89,30 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
     });
   });
 
+  test.each([
+    [
+      '{% $now( %}',
+      'Not a JSONata expression: $now( (at character 5: Expected ")" before end of expression)',
+    ],
+    ['{% /ab %}', 'Not a JSONata expression: /ab (at character 3: No terminating / in regular expression)'],
+  ])('says what is wrong with %s, and where', async (amount, message) => {
+    const plan = { steps: [step('a', 'pay', { amount })] };
+    await expect(requirePlan(plan, lookup, { input: {}, evaluate })).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('says where the version belongs', async () => {
+    const refused = (one: Plan['steps'][number]) =>
+      expect(requirePlan({ steps: [one] }, lookup, { input: {}, evaluate })).rejects;
+    await refused(step('a', 'pay@1.0.0')).toMatchObject({
+      message: expect.stringMatching(/no tool pay@1\.0\.0; .*"tool": "pay", "version": "1\.0\.0"$/),
+    });
+    await refused(step('a', 'pay', {}, { version: '9' })).toMatchObject({
+      message: expect.stringMatching(/no tool pay@9$/),
+    });
+  });
+
   test('knows the input, and so the arguments made of it', async () => {
     const plan: Plan = { steps: [step('a', 'pay', { amount: '{% input.n %}' })] };
     expect(await rules(plan)).toEqual([]);

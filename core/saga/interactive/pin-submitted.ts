@@ -4,7 +4,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
-import { toolViolations } from '../plan/catalog.ts';
+import { toolViolations, unknownTool } from '../plan/catalog.ts';
 import { canonicalJson } from '../plan/json.ts';
 import { MAX_ARGUMENT_BYTES } from '../plan/plan-rules.ts';
 import { MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
@@ -32,10 +32,7 @@ export const pinSubmitted = async (
     });
   };
   const tool = await store.getTool(asked.tool, asked.version);
-  if (tool === undefined) {
-    const wanted = asked.version === undefined ? asked.tool : `${asked.tool}@${asked.version}`;
-    return refuse('unknown-tool', `the catalog has no tool ${wanted}`);
-  }
+  if (tool === undefined) return refuse('unknown-tool', unknownTool(asked.tool, asked.version));
   const [unsafe] = toolViolations(tool);
   if (unsafe !== undefined) return refuse('compensator-missing', unsafe);
   if (bytesOf(asked.arguments) > MAX_ARGUMENT_BYTES) {

@@ -15,6 +15,7 @@ import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
 import { requireFresh, requireOther } from './identify.ts';
 import { opensIrreversible } from './opens-irreversible.ts';
+import { refuseAnswer, requireStep } from './refuse-answer.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -38,10 +39,10 @@ const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<
 };
 
 /**
- * The recorded answer, when no one waits on this step. A repeated equal answer is accepted and told who
- * gave it first; a different one is refused.
+ * The recorded answer, when no one waits on this step; undefined when there is none. A repeated equal answer is accepted and told
+ * who gave it first; a different one is refused.
  */
-const standing = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>): AnsweredSaga['answered'] => {
+const recorded = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>): AnsweredSaga['answered'] => {
   const answer = lastAnswer(entries, request.stepId, request.epoch ?? 0);
   const { decision } = request;
   const wanted = decision === 'approve' ? 'approved' : 'declined';
@@ -61,18 +62,24 @@ const standing = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>):
       `Step ${request.stepId} was ${answer.status} by ${answer.actor} at ${answer.at}.`,
     );
   }
-  if (!entries.some((entry) => 'step' in entry && entry.step === request.stepId)) {
-    throw new WalkbackError(
-      'StepNotFound',
-      `Saga ${request.sagaId} has not started a step ${request.stepId}.`,
-    );
-  }
-  throw new WalkbackError('AnswerConflict', `Step ${request.stepId} does not wait for an answer.`);
+  return undefined;
+};
+
+/** `entries`: those of the move that recorded it, else all. */
+const standing = async (
+  store: SagaStore,
+  head: SagaHead,
+  request: Asked<AnswerInput>,
+  entries: readonly LedgerEntry[] = [],
+): Promise<AnsweredSaga['answered']> => {
+  const known = entries.length === 0 ? await readLedger(store, head.sagaId) : entries;
+  return recorded(known, request) ?? refuseAnswer(store, head, request.stepId);
 };
 
 /**
  * Records the answer, then wakes the execution. An equal answer, from anyone, is told who gave it first. A
- * different one is `AnswerConflict`, and one after the timeout is `ApprovalExpired`.
+ * different one is `AnswerConflict`, and one after the timeout is `ApprovalExpired`. `StepNotFound` and `OperationRefused`
+ * when nobody asked.
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
@@ -80,12 +87,13 @@ export const createAnswer =
     const { store, clock } = dependencies;
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
-    requireEpoch(head, request);
     const { state } = head;
+    if ((request.epoch ?? 0) !== state.epoch) await requireStep(store, head, request.stepId);
+    requireEpoch(head, request);
     const index = approvalStep(state.wait);
     const waited = index === undefined ? undefined : await readingOf(store, head).step(index, state);
     if (waited?.id !== request.stepId) {
-      const answered = standing(await readLedger(store, request.sagaId), request);
+      const answered = await standing(store, head, request);
       await wake(dependencies, request.sagaId);
       return { sagaId: request.sagaId, status: head.state.status, answered };
     }
@@ -114,8 +122,7 @@ export const createAnswer =
       return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
     };
     const moved = await move(dependencies, request.sagaId, event, request.by);
-    const entries = moved.entries.length === 0 ? await readLedger(store, request.sagaId) : moved.entries;
-    const answered = standing(entries, request);
+    const answered = await standing(store, moved.head, request, moved.entries);
     await wake(dependencies, request.sagaId);
     return { sagaId: request.sagaId, status: moved.head.state.status, answered };
   };

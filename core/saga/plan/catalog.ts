@@ -138,6 +138,17 @@ const priceViolations = ({ effect, amount, currency, minorUnits, compensation }:
   return problems;
 };
 
+/** What to say of a tool that is not there. */
+export const unknownTool = (name: string, version?: string): string => {
+  const wanted = version === undefined ? name : `${name}@${version}`;
+  const [, bare, meant] = (version === undefined ? /^(.+)@(.+)$/.exec(name) : null) ?? [];
+  const how =
+    meant === undefined
+      ? ''
+      : `; its version is a member of its own: "tool": "${bare}", "version": "${meant}"`;
+  return `the catalog has no tool ${wanted}${how}`;
+};
+
 /** The tool rules that an entry breaks, one sentence each (S8). */
 export const toolViolations = (tool: ToolManifest): string[] => {
   const mutating = tool.effect === 'compensatable' || tool.effect === 'partial';

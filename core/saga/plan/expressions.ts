@@ -87,14 +87,21 @@ const walk = (value: unknown, use: ExpressionUse): void => {
   for (const member of Object.values(value)) walk(member, use);
 };
 
+/** What it throws is no error, but has a message, and mostly the place. */
+const reasonOf = (thrown: unknown): string => {
+  if (!isNode(thrown) || typeof thrown['message'] !== 'string') return String(thrown);
+  const { message, position } = thrown;
+  return typeof position === 'number' ? `at character ${position}: ${message}` : message;
+};
+
 /** The dependencies of an expression. Throws `InvalidInput` when it is not JSONata. */
 export const readExpression = (source: string): ExpressionUse => {
   const use: ExpressionUse = { steps: [], dynamic: false, forbidden: [] };
   try {
     walk(jsonata(source).ast(), use);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WalkbackError('InvalidInput', `Not a JSONata expression: ${source} (${reason})`, { cause });
+    const message = `Not a JSONata expression: ${source} (${reasonOf(cause)})`;
+    throw new WalkbackError('InvalidInput', message, { cause });
   }
   return { ...use, steps: [...new Set(use.steps)] };
 };

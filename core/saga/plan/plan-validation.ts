@@ -11,7 +11,7 @@ import type {
   ToolPlanStep,
 } from '../model/plan.ts';
 import type { JsonSchema, ToolManifest } from '../model/tool.ts';
-import { toolViolations } from './catalog.ts';
+import { toolViolations, unknownTool } from './catalog.ts';
 import { findExpressions } from './expressions.ts';
 import { hashJson } from './json.ts';
 import { checkChildrenStep } from './plan-children.ts';
@@ -156,8 +156,8 @@ const checkAt = async (plan: Plan, context: CheckContext): Promise<CheckedPlan> 
     violations.push(...references);
     const tool = context.lookup(step.tool, step.version);
     if (tool === undefined) {
-      const wanted = step.version === undefined ? step.tool : `${step.tool}@${step.version}`;
-      violations.push({ step: step.id, rule: 'unknown-tool', message: `the catalog has no tool ${wanted}` });
+      const message = unknownTool(step.tool, step.version);
+      violations.push({ step: step.id, rule: 'unknown-tool', message });
       continue;
     }
     for (const message of toolViolations(tool)) {
