@@ -131,6 +131,37 @@ describe('a sweep', () => {
     return { store, clock };
   };
 
+  test('looks at all whose compensation failed each minute while they are few, and else at some', async () => {
+    const { store, clock } = await started([]);
+    const looked = async (ids: readonly string[]) => {
+      const seen: string[] = [];
+      const failed: SagaStore = {
+        ...store,
+        listByStatus: async (status) => ({
+          items: (status === 'COMPENSATION_FAILED' ? ids : []).map((sagaId) => ({
+            sagaId,
+            statusSince: '2026-01-01T00:00:00.000Z',
+            waitUntilMs: null,
+          })),
+        }),
+        getHead: async (sagaId) => void seen.push(sagaId),
+      };
+      await createSweep({ store: failed, clock, log, engine: ended([]) })();
+      return seen;
+    };
+    const few = Array.from({ length: 50 }, (_, at) => `few${at}`);
+    expect((await looked(few)).toSorted()).toEqual(few.toSorted());
+    const many = Array.from({ length: 1_000 }, (_, at) => `many${at}`);
+    const all = new Set<string>();
+    for (let minute = 0; minute < 15; minute += 1) {
+      const seen = await looked(many);
+      expect(seen.length).toBeLessThan(120);
+      for (const one of seen) all.add(one);
+      await clock.advance(MINUTE_MS);
+    }
+    expect(all.size).toBe(many.length);
+  });
+
   test('goes on when one saga cannot be looked at, and says which', async () => {
     const { store, clock } = await started(['a', 'b', 'c']);
     const sweep = createSweep({ store, clock, log, engine: ended(['a']) });

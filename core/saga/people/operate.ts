@@ -13,6 +13,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { createBreakLock } from '../permits/break-lock.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
+import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
@@ -103,6 +104,9 @@ const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Pro
   throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);
 };
 
+const isLeftBelow = (state: SagaState): boolean =>
+  state.effects.some((effect, index) => effect.children === true && isLeftOver(state, effect, index));
+
 const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Asked<OperateSagaInput>): string => {
   const { operation } = state;
   if (state.phase === 'forward' || state.status === 'COMPLETED' || state.status === 'COMPENSATED') {
@@ -115,7 +119,7 @@ const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Asked<O
   if (state.phase === 'undo') {
     return `Saga ${sagaId} is being undone, and nothing that is delayed fits; walkback saga show ${sagaId} says what it does.`;
   }
-  if (state.effects.some((effect, index) => effect.children === true && isLeftOver(state, effect, index))) {
+  if (isLeftBelow(state)) {
     return `What is left of saga ${sagaId} is left of its children: work those that walkback saga tree ${sagaId} shows, and it goes on by itself.`;
   }
   return action === 'retry'
@@ -130,11 +134,31 @@ const isHurried = ({ state }: SagaHead, { action }: Asked<OperateSagaInput>, now
   (state.operation?.hurried === true ||
     state.effects.some(({ status, undo }) => status === 'undo_delayed' && (undo?.untilMs ?? 0) <= nowMs));
 
+const isWorkable = ({ phase, status }: SagaState): boolean =>
+  phase === 'undo' || status === 'COMPENSATION_FAILED';
+
+/**
+ * A child was repaired, and died before it told the saga above it. Whoever works either of them makes up for that. Answers whether a
+ * saga goes on because of it.
+ */
+const makeUpForLostWord = async (
+  dependencies: Dependencies,
+  head: SagaHead,
+  request: Asked<OperateSagaInput>,
+  about: Meant,
+): Promise<boolean> => {
+  const isNothingOwn = !isWorkable(head.state) || chosen(head, request, about).length === 0;
+  if (!isNothingOwn) return false;
+  if (head.state.status === 'COMPENSATION_FAILED' && isLeftBelow(head.state)) {
+    return recheckTree(dependencies, head);
+  }
+  return head.state.status === 'COMPENSATED' && (await tellAncestors(dependencies, head));
+};
+
 const operateEvent =
   (request: Asked<OperateSagaInput> & { action: 'retry' | 'resolve' | 'skip' }, about: Meant) =>
   (head: SagaHead): SagaEvent | undefined => {
-    const workable = head.state.phase === 'undo' || head.state.status === 'COMPENSATION_FAILED';
-    const effects = workable ? chosen(head, request, about) : [];
+    const effects = isWorkable(head.state) ? chosen(head, request, about) : [];
     if (effects.length === 0) {
       if (isDone(head, request.action, about.named)) return undefined;
       return isHurried(head, request, about.nowMs) ? undefined : refuse(refusalOf(head, request));
@@ -194,7 +218,7 @@ const checkRequest = (request: Asked<OperateSagaInput>): void => {
 /**
  * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
  * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
- * request changes nothing. Throws `OperationRefused`.
+ * request changes nothing, except that the sagas around it look again. Throws `OperationRefused`.
  */
 export const createOperate =
   (dependencies: Dependencies) =>
@@ -221,6 +245,9 @@ export const createOperate =
       nowMs: clock.now().getTime(),
       ...(request.error === undefined ? {} : { errors: await findErrors(store, head, request.error) }),
     };
+    if (await makeUpForLostWord(dependencies, head, request, about)) {
+      return { sagaId, status: (await store.getHead(sagaId))?.state.status ?? head.state.status };
+    }
     const moved = await move(dependencies, sagaId, operateEvent({ ...request, action }, about), by);
     await ensureDriven(dependencies, moved.head, by);
     return { sagaId, status: moved.head.state.status };

@@ -143,12 +143,47 @@ const failedBefore = async (store: SagaStore, head: SagaHead, child: string): Pr
   return last?.direction === 'child' && 'child' in last && last.child.status === 'COMPENSATION_FAILED';
 };
 
-/** After a child has ended: its parent looks again. */
-const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Promise<void> => {
-  if (child.parent === undefined) return;
+/** The children of a saga whose compensation failed that failed themselves. */
+const failedChildren = async (store: SagaStore, head: SagaHead): Promise<SagaHead[]> => {
+  const failed: SagaHead[] = [];
+  for (const { children, status, startSeq } of head.state.effects) {
+    if (children !== true || status !== 'undo_failed') continue;
+    const named = namedIn(await store.getEntry(head.sagaId, startSeq));
+    const seen = await mapAtOnce(named, AT_ONCE, ({ sagaId }) => store.getHead(sagaId));
+    for (const child of seen) {
+      const isFailed = child?.state.status === 'COMPENSATION_FAILED';
+      if (isFailed && isChildOf(child, head.sagaId, startSeq)) failed.push(child);
+    }
+  }
+  return failed;
+};
+
+/** The same for the sagas below it that failed too. Answers whether a new execution of any was started. */
+export const recheckTree = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
+  if (await recheckChildren(dependencies, head)) return true;
+  let isAny = false;
+  for (const child of await failedChildren(dependencies.store, head)) {
+    isAny = (await recheckTree(dependencies, child)) || isAny;
+  }
+  return isAny;
+};
+
+/** After a child has ended: its parent looks again. Answers whether that goes on in a new execution. */
+const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Promise<boolean> => {
+  if (child.parent === undefined) return false;
   const parent = await dependencies.store.getHead(child.parent.sagaId);
-  if (parent?.state.wait?.kind === 'children') await wake(dependencies, parent.sagaId);
-  else if (parent !== undefined) await recheckChildren(dependencies, parent);
+  if (parent === undefined) return false;
+  if (parent.state.wait?.kind !== 'children') return recheckChildren(dependencies, parent);
+  await wake(dependencies, parent.sagaId);
+  return false;
+};
+
+/** Each saga above one that has ended, up to the first that goes on: somebody on the way may have died before it told. */
+export const tellAncestors = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
+  if (head.parent === undefined || head.state.phase !== 'done') return false;
+  if (await tellParent(dependencies, head)) return true;
+  const parent = await dependencies.store.getHead(head.parent.sagaId);
+  return parent === undefined ? false : tellAncestors(dependencies, parent);
 };
 
 /** The root is completed, so that nothing below it is provisional any more. Leaves first: what is sealed is done. */

@@ -39,6 +39,12 @@ const STUCK_RESUMES = 8;
  */
 const WAITING_EVERY_MINUTES = 15;
 
+/**
+ * Of those whose compensation failed, about this many are looked at each minute: all of them while they are few, and each of them
+ * every `WAITING_EVERY_MINUTES` however many there are.
+ */
+const FAILED_EACH_MINUTE = 50;
+
 /** The engine describes 15 executions a second and has a reserve, so only a few are looked at together. */
 const LOOKS_AT_ONCE = 4;
 
@@ -55,12 +61,27 @@ const isDue = (head: SagaHead, nowMs: number): boolean => {
   return nowMs - Date.parse(head.updatedAt) >= Math.min(LONGEST_WAIT_MS, MINUTE_MS * 2 ** waits);
 };
 
-/** Sagas that wait for people or pause are looked at in turn, and always when their time is nearly up. */
-const isTurnOf = ({ sagaId, waitUntilMs }: SagaOutline, status: SagaStatus, nowMs: number): boolean => {
-  const isEnded = status === 'COMPENSATION_FAILED';
-  if (!isEnded && (waitUntilMs === null || waitUntilMs - nowMs < MINUTE_MS)) return true;
+/** Whether it is looked at in this minute, when each is every so many. */
+const isTurnOf = (sagaId: string, everyMinutes: number, nowMs: number): boolean => {
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
-  return (Math.floor(nowMs / MINUTE_MS) + place) % WAITING_EVERY_MINUTES === 0;
+  return (Math.floor(nowMs / MINUTE_MS) + place) % everyMinutes === 0;
+};
+
+/**
+ * Of a page of one status. Sagas that wait for people or pause are looked at in turn, and always when their time is nearly up. Those
+ * that ended are, too.
+ */
+const dueOf = (page: readonly SagaOutline[], status: SagaStatus, nowMs: number): SagaOutline[] => {
+  if (status === 'COMPENSATION_FAILED') {
+    const everyMinutes = Math.min(WAITING_EVERY_MINUTES, Math.ceil(page.length / FAILED_EACH_MINUTE));
+    return page.filter(({ sagaId }) => isTurnOf(sagaId, everyMinutes, nowMs));
+  }
+  return page.filter(
+    ({ sagaId, waitUntilMs }) =>
+      waitUntilMs === null ||
+      waitUntilMs - nowMs < MINUTE_MS ||
+      isTurnOf(sagaId, WAITING_EVERY_MINUTES, nowMs),
+  );
 };
 
 /** Something came that the saga waited for, and its execution does not know. */
@@ -130,19 +151,19 @@ export const createSweep =
       await look(only.sagaId, only.asked);
       return report;
     }
-    const attempt = async (outline: SagaOutline, status: SagaStatus) => {
+    const attempt = async ({ sagaId }: SagaOutline) => {
       try {
-        if (isTurnOf(outline, status, clock.now().getTime())) await look(outline.sagaId, false);
+        await look(sagaId, false);
       } catch (error) {
-        log.warn('saga could not be swept', { sagaId: outline.sagaId, reason: String(error) });
-        report.failed.push(outline.sagaId);
+        log.warn('saga could not be swept', { sagaId, reason: String(error) });
+        report.failed.push(sagaId);
       }
     };
     for (const status of SWEPT) {
       let cursor: string | undefined;
       do {
         const page = await store.listByStatus(status, PAGE, cursor);
-        await mapAtOnce(page.items, LOOKS_AT_ONCE, (outline) => attempt(outline, status));
+        await mapAtOnce(dueOf(page.items, status, clock.now().getTime()), LOOKS_AT_ONCE, attempt);
         cursor = page.cursor;
       } while (cursor !== undefined);
     }
