@@ -21,6 +21,7 @@ const REPAIRED =
   'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
 const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand-back.ts)';
 const NEXT = 'wakes who waits for a lock that was given back (core/saga/permits/hand-back.ts)';
+const FIRST = 'looks whether the first in line for it has an execution (core/saga/permits/hand-back.ts)';
 const STALE = 'takes out of a line who waits there no longer (core/saga/permits/look.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
@@ -58,6 +59,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   },
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
+    'states:DescribeExecution': FIRST,
   },
   'park-saga': {
     'dynamodb:Query': OLD_CHAIN,
@@ -65,12 +67,21 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:DeleteItem': STALE,
     'states:StartExecution': 'starts a saga that gets the slot (core/saga/permits/hand-back.ts)',
   },
-  'start-saga': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
-  'submit-step': { 'dynamodb:DeleteItem': STALE, 'states:SendTaskSuccess': NEXT },
+  'start-saga': {
+    'dynamodb:DeleteItem': STALE,
+    'states:SendTaskSuccess': NEXT,
+    'states:DescribeExecution': FIRST,
+  },
+  'submit-step': {
+    'dynamodb:DeleteItem': STALE,
+    'states:SendTaskSuccess': NEXT,
+    'states:DescribeExecution': FIRST,
+  },
   'call-tool': {
     'dynamodb:Query': 'takes the lock of an exclusive tool (core/saga/permits/prepare-permits.ts)',
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess': NEXT,
+    'states:DescribeExecution': FIRST,
   },
   'describe-saga': {
     'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/people/family-view.ts)',

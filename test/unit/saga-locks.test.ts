@@ -204,6 +204,38 @@ test('cancelling a saga that waits for a lock ends it at once, and the line goes
   expect((await stateOf('second')).status).toBe('COMPLETED');
 });
 
+test('the first in line whose executions died gets one when the lock is free, and keeps nobody behind it waiting', async () => {
+  const { begin, settle, stateOf, answer, running, engine, sweep, clock } = await open();
+  await begin('holder', [{ key: 'ada', approval: true }]);
+  await settle(20_000);
+  await begin('first', ['ada']);
+  await begin('second', ['ada']);
+  await settle(20_000);
+  const dead = new Set<string>();
+  const look = engine.look.bind(engine);
+  engine.look = async (sagaId, generation) =>
+    dead.has(`${sagaId} ${generation}`) ? 'ended' : look(sagaId, generation);
+  const kill = () => {
+    for (const one of running.filter(({ sagaId }) => sagaId === 'first')) {
+      running.splice(running.indexOf(one), 1);
+      dead.add(`first ${one.generation}`);
+    }
+  };
+  // Each of them, until the sweeper waits for half an hour.
+  for (let minute = 0; minute < 45; minute += 1) {
+    kill();
+    await sweep();
+    await clock.advance(60_000);
+  }
+  kill();
+  expect(await stateOf('first')).toMatchObject({ wait: { kind: 'resource' } });
+  expect((await sweep()).stuck).toEqual(['first']);
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'reject', by: 'ada' });
+  await settle(30_000);
+  expect((await stateOf('first')).status).toBe('COMPLETED');
+  expect((await stateOf('second')).status).toBe('COMPLETED');
+});
+
 test('projects do not share locks', async () => {
   const { begin, settle, stateOf } = await open();
   await begin('holder', [{ key: 'ada', approval: true }], { project: 'one' });

@@ -6,7 +6,9 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
+import { lookAtDriver } from '../run/look-at-driver.ts';
 import { move } from '../run/move.ts';
+import { revive } from '../run/revive.ts';
 import { lookAt, waitsFor } from './look.ts';
 
 export interface HandBackDependencies {
@@ -28,12 +30,21 @@ const firstInLine = async (
   return undefined;
 };
 
-/** So that the one whose turn it is looks at once. */
+/**
+ * So that the one whose turn it is looks at once. When its execution died it gets one now, however often earlier ones died: all
+ * behind it wait, too.
+ */
 export const wakeFirst = async (dependencies: HandBackDependencies, semaphore: string): Promise<void> => {
+  const { store, engine } = dependencies;
   const first = await firstInLine(dependencies, semaphore);
-  if (first === undefined) return;
-  const waiting = await dependencies.store.getToken(first.ticket.sagaId);
-  if (waiting?.generation === first.head.state.generation) await dependencies.engine.wake(waiting.token);
+  // Who is queued has no execution, and is admitted.
+  if (first?.head.state.wait?.kind !== 'resource') return;
+  const { head } = first;
+  const waiting = await store.getToken(head.sagaId);
+  const isMine = waiting?.generation === head.state.generation;
+  if (isMine && (await engine.wake(waiting.token))) return;
+  const seen = await lookAtDriver(dependencies, head);
+  if (seen !== 'running') await revive(dependencies, head, seen, 'engine');
 };
 
 /**
