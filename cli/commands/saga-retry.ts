@@ -27,12 +27,18 @@ const AT_ONCE = 8;
 /** An effect that only waits for another step is retried with that step. */
 const BLOCKED = 'CompensationBlocked';
 
+/** Of a step that runs other sagas. It is retried with what is left of those. */
+const LEFT_BELOW = 'ChildFailed';
+
+/** What is left of sagas below is retried, and named, with them. When nothing is, this saga has missed that, and looks again. */
 const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {
-  const steps = notCompensated.flatMap(({ step, tool, externalRef, error }) => {
-    const isMeant =
-      error !== undefined && (name === undefined ? error.name !== BLOCKED : error.name === name);
-    return isMeant ? [{ step, tool, externalRef, error }] : [];
-  });
+  const own = notCompensated.filter((one) => one.sagaId === undefined);
+  const isLeftBelow = own.length < notCompensated.length;
+  const isWanted = (error: string): boolean =>
+    (name === undefined ? error !== BLOCKED : error === name) && !(isLeftBelow && error === LEFT_BELOW);
+  const steps = own.flatMap(({ step, tool, externalRef, error }) =>
+    error !== undefined && isWanted(error.name) ? [{ step, tool, externalRef, error }] : [],
+  );
   return steps.length === 0 ? [] : [{ sagaId, status, steps }];
 };
 

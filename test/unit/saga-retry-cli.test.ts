@@ -34,21 +34,37 @@ const PAGES: Record<string, { ids: string[]; cursor?: string }> = {
   COMPENSATING: { ids: [] },
 };
 
+const below = (sagaId: string, one: ReturnType<typeof step>) => ({ ...one, sagaId, path: 'p' });
+/** A tree as `walkback-describe-saga` tells it: of each saga, with all below it. */
+const TREE: Record<string, ReturnType<typeof seen>> = {
+  root: seen('root', [
+    step('outer', 'ChildFailed'),
+    below('outer', step('inner', 'ChildFailed')),
+    below('inner', step('one', 'Http503')),
+  ]),
+  outer: seen('outer', [step('inner', 'ChildFailed'), below('inner', step('one', 'Http503'))]),
+  inner: seen('inner', [step('one', 'Http503')]),
+  // Its child is undone, and it was not told.
+  missed: seen('missed', [step('outer', 'ChildFailed')]),
+};
+
 const retry = (
   argv: string[],
   operate: (input: { sagaId: string }) => unknown = ({ sagaId }) => ({
     sagaId,
     status: 'COMPENSATING',
   }),
+  sagas = SAGAS,
+  pages = PAGES,
 ) =>
   runCommand(['saga', 'retry', ...argv], {
     env,
     answers: {
       'walkback-list-sagas': ({ status, cursor }: { status: string; cursor?: string }) => {
-        const page = PAGES[cursor === undefined ? status : `${status} ${cursor}`];
+        const page = pages[cursor === undefined ? status : `${status} ${cursor}`];
         return { sagas: (page?.ids ?? []).map((sagaId) => ({ sagaId })), cursor: page?.cursor };
       },
-      'walkback-describe-saga': ({ sagaId }: { sagaId: string }) => SAGAS[sagaId],
+      'walkback-describe-saga': ({ sagaId }: { sagaId: string }) => sagas[sagaId],
       'walkback-operate-saga': operate,
     },
   });
@@ -77,6 +93,24 @@ test('without a name takes all that failed, but not what waits for another step'
   const { stdout } = await retry(['--all', '--dry-run']);
   expect(stdout).toContain('5 compensations in 4 sagas.');
   expect(stdout).not.toContain('CompensationBlocked');
+});
+
+test('of a tree, each effect is named and retried once, with the saga that has it', async () => {
+  const { stdout, calls, failure } = await retry(
+    ['--all', '--yes', '--json'],
+    ({ sagaId }) =>
+      sagaId === 'inner' || sagaId === 'missed'
+        ? { sagaId, status: 'COMPENSATING' }
+        : new WalkbackError('OperationRefused', 'What is left is left of its children'),
+    TREE,
+    { COMPENSATION_FAILED: { ids: Object.keys(TREE) } },
+  );
+  expect(told(calls)).toMatchObject([{ sagaId: 'inner' }, { sagaId: 'missed' }]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    sagas: [{ sagaId: 'inner', steps: [{ step: 'one' }] }, { sagaId: 'missed' }],
+    refused: [],
+  });
+  expect(failure).toBeUndefined();
 });
 
 test('one saga that moved on keeps no other from its turn', async () => {
