@@ -79,6 +79,22 @@ describe('a directory above a repository', () => {
   });
 });
 
+test('a captured file in whose place a repository was made comes back, and the repository with the undo', async () => {
+  await using harness = await createHarness();
+  harness.sh(`${make('app')}; echo x > app/x; git -C app add x; git -C app commit -qm x`);
+  const first = await harness.capture();
+  const before = all(harness);
+  harness.sh(`rm x; ${make('x', 'inner')}`, 'app');
+  const after = all(harness);
+  const { report, undo } = await harness.rollback(first);
+  expect(report.problems).toEqual([]);
+  expect(all(harness)).toEqual(before);
+  expect((await harness.rollback(undo)).report.problems).toEqual([]);
+  expect(all(harness)).toEqual(after);
+  expect((await harness.rehydrate(first)).outcome).toBe('applied');
+  expect(all(harness)).toEqual(before);
+});
+
 describe('linked worktrees', () => {
   test('one in the place of another repository is refused, and no branch of its own moves', async () => {
     await using harness = await createHarness();

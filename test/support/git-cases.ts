@@ -73,11 +73,6 @@ export const GIT_CASES: GitCase[] = [
     damage: `mv d e; ln -s e d; echo d > .gitignore`,
   },
   {
-    name: 'a file that becomes a repository',
-    setup: `echo x > x; git add x; git commit -qm x`,
-    damage: `rm x; git init -q -b main x; echo f > x/f; cd x; git add -A; git commit -qm f`,
-  },
-  {
     name: 'a clean and smudge filter that would change bytes',
     setup: `git config filter.rot.clean 'tr a-z n-za-m'; git config filter.rot.smudge 'tr n-za-m a-z'; echo '*.rot filter=rot' > .gitattributes; echo hello > s.rot; git add -A; git commit -qm f`,
     damage: `echo changed > s.rot; git add -A; git commit -qm g`,

@@ -275,6 +275,26 @@ describe('what comes out of the sandbox', () => {
       'SandboxUnsupported',
       /flock/,
     ],
+    ...[
+      "env: 'git': No such file or directory",
+      'sh: 1: flock: not found',
+      "timeout: failed to run command '/bin/bash': No such file or directory",
+    ].map((stderr) => [{ exitCode: 127, stdout: '', stderr }, 'SandboxUnsupported', /lacks a tool/] as const),
+    // Half a program, which ended in a name of ours.
+    [
+      {
+        exitCode: 71,
+        stdout: '',
+        stderr: 'gzip: stdin: unexpected end of file\nbash: line 2276: park_git: command not found',
+      },
+      'SandboxUnavailable',
+      /no answer/,
+    ],
+    [
+      { exitCode: 1, stdout: '', stderr: "mv: cannot stat '/p/1/git': No such file or directory" },
+      'SandboxUnavailable',
+      /cannot stat/,
+    ],
     [{ exitCode: 3, stdout: 'hello', stderr: '' }, 'SandboxUnavailable', /no answer/],
   ] as const)('no answer is an error that says why: %o', ([result, name, message]) => {
     expect(() => requireOutput(result, 'MARK')).toThrow(
