@@ -151,13 +151,12 @@ mend_refs() {
   [ -n "$AT" ] || return 0
   read_units goal "$META" && read_units end "$1" || return
   for unit in "${GOES[@]}"; do
-    unset "goal[$unit]"
-    [ -z "${end[$unit]-}" ] || goal[$unit]=${end[$unit]}
+    goal[$unit]=${end[$unit]-}
   done
   host_text >"$OUT.mend.host" && ENTRY=$(git hash-object -w --no-filters -- "$OUT.mend.host")
 }
 
-# host_text: writes the array goal as a host state has it (host_state).
+# host_text: writes the array goal as a host state has it (host_state). An empty value is none.
 host_text() {
   local unit value hops kind=detached commit=${goal[HEAD]} branches=() dangling=()
   if [[ $commit == 'ref: '* ]]; then
@@ -175,7 +174,7 @@ host_text() {
   while IFS= read -r unit; do
     value=${goal[$unit]}
     # Git lists those that lead nowhere last.
-    if [ "$unit" = HEAD ]; then
+    if [ "$unit" = HEAD ] || [ -z "$value" ]; then
       continue
     elif [[ $value != 'symref '* ]]; then
       branches+=("branch $value $unit")

@@ -36,8 +36,10 @@ bar_goes() {
   local path=$BAR entry
   enclosing "$1"
   [ -n "$OUTER" ] && [ -n "${R_NOW_TREE[OUTER]}" ] || return
-  [ "${R_PATH[OUTER]}" = . ] || path=${BAR#"${R_PATH[OUTER]}"/}
-  [ "${R_PATH[OUTER]}" = . ] || [ "$path" != "$BAR" ] || return
+  if [ "${R_PATH[OUTER]}" != . ]; then
+    [[ $BAR == "${R_PATH[OUTER]}"/* ]] || return
+    path=${BAR#"${R_PATH[OUTER]}"/}
+  fi
   local -x GIT_DIR=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
   entry=$(git --literal-pathspecs ls-tree "${R_NOW_TREE[OUTER]}" -- "$path" 2>/dev/null) && [[ $entry == *' blob '* ]] || return
   entry=$(git --literal-pathspecs ls-tree "${R_TREE[OUTER]}" -- "$path" 2>/dev/null) || return 0
@@ -311,7 +313,7 @@ foreign_in() {
   while IFS= read -r -d '' path; do
     path=$1/$path
     [ -z "${captured[$path]-}" ] || continue
-    for below in "${leaving[@]}"; do [[ $path != "$below"/* ]] || continue 2; done
+    for inner in "${leaving[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     printf '%s\0' "$path"
   done <"$OUT.inside" >"$OUT.foreign"
   [ -s "$OUT.foreign" ] || return 0

@@ -138,20 +138,19 @@ holds_part() {
 # unseen_part META META NAME: SAME tells whether the first only lacks what the rules of now hide from a look, and that is
 # as the second has it. Rules of the user's own, or older ones that came back, may ignore what a capture saw.
 unseen_part() {
-  local line path mode strip=0
-  local -A asked=()
+  local line path mode strip=0 both=0 lacks=()
+  local -A has=()
   [ "$3" = empty ] || strip=1
   free_part "$1" "$3" "$OUT.has" && free_part "$2" "$3" "$OUT.asked" || return
-  while IFS= read -r -d '' line; do asked[/$line]=1; done <"$OUT.asked"
+  while IFS= read -r -d '' line; do has[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
-    [ -n "${asked[/$line]-}" ] || return 0
-    unset "asked[/$line]"
-  done <"$OUT.has"
-  for line in "${!asked[@]}"; do printf '%s\0' "${line#/}"; done >"$OUT.unseen-part"
-  drop_ignored "$OUT.unseen-part" $strip || return
-  [ ! -s "$OUT.unseen-part" ] || return 0
-  for line in "${!asked[@]}"; do
-    line=${line#/} path=${line#*/}
+    if [ -n "${has[/$line]-}" ]; then both=$((both + 1)); else lacks+=("$line"); fi
+  done <"$OUT.asked"
+  [ $both = ${#has[@]} ] && list_into "$OUT.lacks" "${lacks[@]}" || return 0
+  drop_ignored "$OUT.lacks" $strip || return
+  [ ! -s "$OUT.lacks" ] || return 0
+  for line in "${lacks[@]}"; do
+    path=${line#*/}
     if [ "$3" = empty ]; then
       [ -d "$line" ] && [ ! -L "$line" ] && ! symlink_above "$line" && is_empty "$line" || return 0
     else

@@ -59,8 +59,8 @@ export const GIT_CASES: GitCase[] = [
   },
   {
     name: 'an empty directory and one of another mode, which a rule outside of the tree hides later',
-    setup: `mkdir logs; mkdir -m 700 hidden; chmod 600 a.txt`,
-    damage: `printf 'logs/\nhidden/\na.txt\n' >> .git/info/exclude; chmod 644 a.txt; echo two > src/main.c`,
+    setup: `mkdir logs logs2 '$(cd $WB_HOME;touch OWNED)]'; mkdir -m 700 hidden hidden/'a]$(cd $WB_HOME;touch OWNED)'; chmod 600 a.txt`,
+    damage: `printf 'logs/\nhidden/\na.txt\n*touch*\n' >> .git/info/exclude; chmod 644 a.txt; echo two > src/main.c`,
   },
   {
     name: 'an empty directory that .gitignore hides later',

@@ -53,6 +53,20 @@ describe('what goes into the sandbox', () => {
     );
   });
 
+  /** Bash expands such a subscript once more: a file or a branch called `$(...)` would be run. */
+  const EXPANDED_AGAIN =
+    /unset "[^"]*\[|\[\[? -v |\(\([^)]*\[\$|printf -v "?\w+\[\$|read (?:-\S+ )*"?\w+\[\$/;
+
+  test('no name from the sandbox is a subscript that bash expands again', () => {
+    const found = scripts().flatMap(({ name, code }) =>
+      code.split('\n').flatMap((line) => (EXPANDED_AGAIN.test(line) ? [`${name}: ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
+    expect(EXPANDED_AGAIN.test('unset "goal[$unit]"')).toBe(true);
+    expect(EXPANDED_AGAIN.test('[[ -v seen[$path] ]]')).toBe(true);
+    expect(EXPANDED_AGAIN.test('n=$((count[$path] + 1))')).toBe(true);
+  });
+
   test('shell tricks are only text', () => {
     const tricks = [
       '$(touch /tmp/owned)',
