@@ -22,7 +22,7 @@ tell_exposed() {
     [ ${#open[@]} -eq 0 ] || git --literal-pathspecs ls-files -z -o -i --exclude-standard -- "${open[@]}" >>"$OUT.hidden" 2>>"$OUT.err" || return
   fi
   [ -s "$OUT.hidden" ] || return 0
-  ignored_by "$1" "$OUT.hidden" "$OUT.hidden.still" || return
+  ignored_by "$1" "" "$OUT.hidden" "$OUT.hidden.still" || return
   while IFS= read -r -d '' path; do still[$path]=1; done <"$OUT.hidden.still"
   while IFS= read -r -d '' path; do
     # Some releases of git list such a directory and its files too.

@@ -2,9 +2,9 @@
 # ignore.
 # shellcheck shell=bash
 
-# ignored_by TREE LIST KEPT [GIT_DIR]: writes the paths of a list that the rules in a tree ignore
-# into another list. GIT_DIR has the rules beside the tree, where they are not those of the
-# repository being worked on.
+# ignored_by TREE META LIST KEPT [GIT_DIR]: writes the paths of a list that a capture's rules ignore
+# into another list. What its index tracks is not ignored; without META that is not asked. GIT_DIR
+# has the rules beside the tree, where they are not those of the repository being worked on.
 ignored_by() {
   local rules=$OUT.rules path found=()
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
@@ -13,7 +13,15 @@ ignored_by() {
   if [ ${#found[@]} -gt 0 ]; then
     printf '%s\0' "${found[@]}" >"$rules.names" && GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" <"$rules.names" || return
   fi
-  (cd -- "$rules" && GIT_DIR=${4-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$2" "$3")
+  (cd -- "$rules" && GIT_DIR=${5-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$3" "$4") || return
+  [ -s "$4" ] || return 0
+  part_id "$2" index || return
+  [ -n "$ID" ] || return 0
+  local -A tracked=()
+  git ls-tree -r -z --name-only "$ID" >"$rules.names" || return
+  while IFS= read -r -d '' path; do tracked[$path]=1; done <"$rules.names"
+  while IFS= read -r -d '' path; do [ -n "${tracked[$path]-}" ] || printf '%s\0' "$path"; done <"$4" >"$4.untracked" || return
+  mv -f -- "$4.untracked" "$4"
 }
 
 # check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. An
@@ -55,7 +63,7 @@ find_kept() {
     done <"$SHADOW/changes.removed"
   fi
   if [ "$RULES_DIFFER" = 1 ]; then
-    ignored_by "$2" "$SHADOW/changes.removed" "$OUT.kept.then" || return
+    ignored_by "$2" "${R_META[INDEX]}" "$SHADOW/changes.removed" "$OUT.kept.then" || return
     while IFS= read -r -d '' path; do stays[$path]='its rules ignore it'; done <"$OUT.kept.then"
   fi
   check_ignore "$SHADOW/changes.removed" "$OUT.kept.now" || return

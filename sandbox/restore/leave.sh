@@ -97,7 +97,7 @@ spare() {
   printf '%s' "$TEXT" >"$rules/info/exclude" || return
   (
     export GIT_DIR=$shadow
-    git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" && ignored_by "${R_TREE[OUTER]}" "$OUT.below" "$OUT.theirs-ignored" "$rules"
+    git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" && ignored_by "${R_TREE[OUTER]}" "${R_META[OUTER]}" "$OUT.below" "$OUT.theirs-ignored" "$rules"
   ) || return
   while IFS= read -r -d '' path; do mine[$path]=1; done <"$OUT.below"
   while IFS= read -r -d '' path; do [ -z "${mine[$path]-}" ] || both[${path#"$BELOW"/}]=1; done <"$OUT.theirs"

@@ -43,6 +43,24 @@ describe('rules that change', () => {
     await applies(harness, first);
     expect([text(harness, 'app/keep.log'), text(harness, 'app/other.log')]).toEqual(['k\n', 'o\n']);
   });
+
+  test('a deleted file that the target’s index tracks goes, although the target’s rules name it', async () => {
+    await using harness = await withRepositories(['app']);
+    harness.sh('echo k > keep.log; git add keep.log; git commit -qm keep; echo o > other.log', 'app');
+    const second = await harness.capture();
+    harness.sh("rm keep.log other.log; echo '*.log' > .gitignore", 'app');
+    const status = harness.sh('git status --porcelain', 'app');
+    const first = await harness.capture();
+    await applies(harness, second);
+    await harness.capture();
+    const { report } = await applies(harness, first);
+    expect(existsSync(`${harness.root}/app/keep.log`)).toBe(false);
+    expect(text(harness, 'app/other.log')).toBe('o\n');
+    expect(report.warnings).toEqual([
+      'app: other.log stays, although the checkpoint does not have it: its rules ignore it',
+    ]);
+    expect(harness.sh('git status --porcelain', 'app')).toBe(status);
+  });
 });
 
 describe('a repository made inside another one', () => {
