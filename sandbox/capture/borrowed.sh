@@ -164,16 +164,32 @@ note_stores() {
   note_borrowed
 }
 
-# read_lost: what was made from objects that are gone is made again. Git writes the trees that it misses when
-# it is asked for them; for contents, the index is made anew from the files.
+# read_lost: what was made from objects that are gone is made again: trees from the indexes, and for contents the
+# index is made anew from the files.
 read_lost() {
   SINCE=''
   rm -f -- "$SHADOW/tree.id" "$SHADOW/meta.key" "$SHADOW/meta.id" "$SHADOW/host-index.part" "$SHADOW/changes.of" || return
+  [ ! -f "$SHADOW/host-index" ] || forget_trees "$SHADOW/host-index" || return
   # MODE ID STAGE<TAB>PATH
   git ls-files -s -z >"$OUT.entries" 2>>"$OUT.err" \
     && sed -z 's/^[0-7]* \([0-9a-f]*\) .*/\1/' "$OUT.entries" | tr '\0' '\n' | git cat-file --batch-check='%(objecttype)' >"$OUT.types" 2>>"$OUT.err" \
     && perhaps grep -m1 ' missing$' "$OUT.types" >"$OUT.gone" || return
-  [ -s "$OUT.gone" ] || return 0
+  if [ ! -s "$OUT.gone" ]; then
+    forget_trees "$SHADOW/index"
+    return
+  fi
   UNSEEDED=1 RULES_NEW=1
   forget_rules && rm -f -- "$SHADOW/index"
 }
+
+# forget_trees INDEX: lets git write all trees of an index. It keeps their ids in the index, and takes a tree that is there
+# for whole (update_one in cache-tree.c). An entry that comes into a directory and goes makes it forget the one id.
+forget_trees() {
+  local id=$EMPTY_BLOB_SHA1
+  local -x GIT_INDEX_FILE=$1
+  [ "$FORMAT" != sha256 ] || id=$EMPTY_BLOB_SHA256
+  cp -p -- "$1" "$OUT.dated" && git ls-files -z >"$OUT.entries" && sed -z "s#[^/]*\$#.walkback-probe-$$#" "$OUT.entries" | sort -zu >"$OUT.probes" || return
+  [ -s "$OUT.probes" ] || return 0
+  # Its time tells that it is the copy of the host's index (host_index_known).
+  sed -z "s#^#100644 $id\t#" "$OUT.probes" | git update-index -z --index-info && git update-index --force-remove -z --stdin <"$OUT.probes" && touch -r "$OUT.dated" -- "$1"
+} 2>>"$OUT.err"

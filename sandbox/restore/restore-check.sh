@@ -122,11 +122,19 @@ bring_objects() {
 }
 
 # with_now_mended I: whether the objects are there after those of the present state, which the shadow may have lost, were made
-# again from its files. Git tells the one loss as the other.
+# again from its files. Git tells the one loss as the other. All of the target's are looked for: what the present state
+# shares with it may be gone from both.
 with_now_mended() {
   local was="$TREE $META"
-  read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}" "$TREE" "$META"
+  : >"$OUT.missing"
+  read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}"
 } 2>>"$OUT.err"
+
+# not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is for a process that says nothing of objects.
+not_there() {
+  said_in "$OUT.missing"
+  if [ -z "$SAID" ] || cut_off "$1" "$SAID"; then refused "$1" failed "$3"; else lacking "$2" "$SAID"; fi
+}
 
 # lacking I: some objects of the target cannot be read. The next call brings them, and does not
 # trust the ones here.
@@ -180,9 +188,7 @@ check_one() {
       return 0
     }
     objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_now_mended "$i" || {
-      status=$?
-      said_in "$OUT.missing"
-      if [ -z "$SAID" ] || cut_off $status "$SAID"; then refused $status failed "the objects of the checkpoint cannot be looked at"; else lacking "$i" "$SAID"; fi
+      not_there $? "$i" "the objects of the checkpoint cannot be looked at"
       return 0
     }
     if [ "$FILES_ONLY" = 0 ]; then
@@ -279,7 +285,7 @@ first_paths() {
 free_paths() {
   local path list
   collisions "$GOAL" 2>>"$OUT.err" || { with_now_mended "$INDEX" && collisions "$GOAL" 2>>"$OUT.err"; } || {
-    refused $? failed "what stands in the way cannot be looked at"
+    not_there $? "$INDEX" "what stands in the way cannot be looked at"
     return 1
   }
   if [ -s "$OUT.forced" ]; then

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { world } from '../support/git-repositories.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 const SHADOW = '.agent-shadow/session-s1';
 
@@ -14,7 +15,7 @@ const states = async (harness: Harness): Promise<{ snapshot: Snapshot; world: st
   for (const change of [
     ':',
     'echo 2 > f1; mkdir empty',
-    'echo 3 > d/f1; chmod 700 d/f2',
+    'echo 3 > d/f1; chmod 700 d/f2; git add d/f1',
     'echo 4 > d/e/f1; rm d/f3',
   ]) {
     harness.sh(change, 'app');
@@ -28,6 +29,51 @@ const goTo = async (harness: Harness, target: Snapshot): Promise<string> => {
   expect(report.problems).toEqual([]);
   return report.outcome;
 };
+
+/** Half of all single objects, others for each seed. */
+const loseHalf = (harness: Harness, seed: number): string =>
+  harness.sh(
+    `RANDOM=${seed % 32_768}; for file in ${SHADOW}/objects/??/*; do [ $((RANDOM % 2)) = 0 ] || rm -f "$file"; done; :`,
+    'app',
+  );
+
+const SEED = printedSeed('lost objects');
+const TOURS = Array.from({ length: 24 }, (_, index) => SEED + index);
+
+test.for(sampled(TOURS, { every: 12, offset: SEED }))(
+  'half of all objects are gone before each rollback, seed %i',
+  async (seed) => {
+    await using harness = await createHarness();
+    const made = await states(harness);
+    for (let step = 0; step < 4; step += 1) {
+      const target = made[(seed * 7 + step * 5 + (seed >> (2 * step))) % made.length];
+      if (target === undefined) throw new Error('no state');
+      loseHalf(harness, seed * 31 + step);
+      expect(await goTo(harness, target.snapshot)).toBe('applied');
+      expect(world(harness, ['app'])).toEqual(target.world);
+    }
+  },
+);
+
+/** The topmost tree is there, and tells nothing of those below it. */
+test.for([
+  ['the present files', `$(cat ${SHADOW}/tree.id)`],
+  ['the index of the host', `$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/meta.id):index")`],
+] as const)('a tree below the topmost one of %s is gone', async ([, tree]) => {
+  await using harness = await createHarness();
+  const [first, , third] = await states(harness);
+  if (first === undefined || third === undefined) throw new Error('no state');
+  expect(await goTo(harness, third.snapshot)).toBe('applied');
+  harness.sh(
+    `id=$(git --git-dir=${SHADOW} rev-parse "${tree}:d"); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
+    'app',
+  );
+  const now = await harness.capture();
+  expect(await goTo(harness, first.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(first.world);
+  expect(await goTo(harness, now)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(third.world);
+});
 
 test('the tree of the present state is gone', async () => {
   await using harness = await createHarness();
