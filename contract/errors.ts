@@ -81,7 +81,7 @@ const CHECKPOINT_ERRORS = {
   ),
   ChangesetConflict: refusal(
     'conflict',
-    'nothing was changed: mend it in the fork (merge --into FORK --markers), or undo later work',
+    'nothing was changed: take a checkpoint of the target, bring it into the fork (merge --into FORK --markers) and mend it there, or undo later work',
   ),
   TargetMoved: refusal(
     'conflict',
