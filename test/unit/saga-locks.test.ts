@@ -1,18 +1,21 @@
 /** Locks on exclusive resources and limits of a project, case by case (L8, L9). */
 import { expect, test } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
+import { fold } from '../../core/saga/decide/fold.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
-import { sagaFleet } from '../support/saga-fleet.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
+import { type FleetOptions, sagaFleet } from '../support/saga-fleet.ts';
 import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';
 
 type Answer = (request: ToolRequest) => ReturnType<typeof committed> | Promise<ReturnType<typeof committed>>;
 
-const open = async (answer: Answer = () => committed()) => {
+const open = async (answer: Answer = () => committed(), storing?: FleetOptions['storing']) => {
   const requests: ToolRequest[] = [];
   const fleet = sagaFleet({
     random: () => 0,
+    ...(storing === undefined ? {} : { storing }),
     invoke: async (request) => {
       requests.push(request);
       return answer(request);
@@ -352,6 +355,82 @@ test('children take locks in the name of their root, which keeps them until all 
   await settle(60_000);
   expect((await stateOf('other')).status).toBe('COMPLETED');
   expect(requests.map(({ fencingToken }) => fencingToken)).toEqual([1, 1, undefined, 2]);
+});
+
+/** Two branches of a root wait for the lock of `holder`. */
+const openWithBranches = async (storing?: FleetOptions['storing']) => {
+  const fleet = await open(undefined, storing);
+  const { begin, start, answer, settle, stateOf, clock } = fleet;
+  await begin('holder', [{ key: 'ada', approval: true }]);
+  await clock.advance(1000);
+  const branch = (id: string) => ({
+    id,
+    plan: { steps: [{ id: 'w', tool: 'work', arguments: { key: 'ada', id } }] },
+  });
+  const steps = [{ id: 'both', branches: [branch('left'), branch('right')] }];
+  await start({ sagaId: 'root', plan: { steps }, input: {}, requestedBy: 'me' });
+  await settle(20_000);
+  for (const child of ['left', 'right']) {
+    expect((await stateOf(`root.both.${child}`)).wait?.kind).toBe('resource');
+  }
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
+  return fleet;
+};
+
+test('all branches that wait for a lock go on at once when their root gets it', async () => {
+  const { settle, stateOf, requests } = await openWithBranches();
+  await settle(20_000);
+  expect((await stateOf('root')).status).toBe('COMPLETED');
+  expect(requests.map(({ sagaId, fencingToken }) => [sagaId.split('.')[0], fencingToken])).toEqual([
+    ['holder', 1],
+    ['root', 2],
+    ['root', 2],
+  ]);
+});
+
+test('a branch that was not told that its root has the lock is woken by the sweeper', async () => {
+  let isLost = false;
+  const { settle, stateOf } = await openWithBranches((inner) => ({
+    ...inner,
+    append: async (head, version, entries, beside) => {
+      const outcome = await inner.append(head, version, entries, beside);
+      const took = entries.some(({ direction, status }) => direction === 'lock' && status === 'taken');
+      // Who took it dies before it tells the others.
+      if (head.root === undefined || !took || isLost) return outcome;
+      isLost = true;
+      throw new Crash();
+    },
+  }));
+  await settle(200_000);
+  expect(isLost).toBe(true);
+  expect((await stateOf('root')).status).toBe('COMPLETED');
+});
+
+test('a step that an older release started and left waiting for the lock of its own root is called', async () => {
+  const left = new Set<string>();
+  const { settle, stateOf, requests, store } = await openWithBranches((inner) => ({
+    ...inner,
+    append: async (head, version, entries, beside) => {
+      const before = await inner.getHead(head.sagaId);
+      const wait = before?.state.wait;
+      const started = entries.some(
+        ({ direction, status }) => direction === 'forward' && status === 'started',
+      );
+      const took = entries.some(({ direction }) => direction === 'lock');
+      if (wait?.kind !== 'resource' || !started || took || left.size > 0) {
+        return inner.append(head, version, entries, beside);
+      }
+      left.add(head.sagaId);
+      await inner.append({ ...head, state: { ...head.state, wait } }, version, entries, beside);
+      throw new Crash();
+    },
+  }));
+  await settle(300_000);
+  const [child = ''] = left;
+  expect((await stateOf('root')).status).toBe('COMPLETED');
+  expect(requests.filter(({ sagaId }) => sagaId === child)).toHaveLength(1);
+  const entries = await store.listEntries(child);
+  expect(fold(entries)).toEqual(await stateOf(child));
 });
 
 test('a limit without a project, and an exclusive tool without a resource, are refused', async () => {

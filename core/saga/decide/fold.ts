@@ -64,6 +64,8 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
     ...rest,
     effects,
     approvedStep: null,
+    // It may have waited for a lock that its root has got since.
+    wait: null,
     operation: {
       effect: known === -1 ? effects.length - 1 : known,
       direction: 'forward',

@@ -29,6 +29,7 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
   const { clock, engine, tools } = dependencies;
   const { sagaId } = from.head;
   const { generation } = from.head.state;
+  const entries = [...from.entries];
   let moved = from;
   while (moved.entries.length > 0 && moved.next.next === 'invoke') {
     const { operation, deadlineMs } = moved.next;
@@ -52,9 +53,10 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
       );
     // Nobody else knows the answer: without it the call is in doubt, and has to be made again.
     moved = await retryingErrors(BUSY, clock, isPassing, record);
+    entries.push(...moved.entries);
   }
   if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
-  await createHandBack(dependencies)(moved.head);
+  await createHandBack(dependencies)(moved.head, entries);
 };
 
 /** Kept back for the last write and the answer. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
 import { lookAtDriver } from '../run/look-at-driver.ts';
@@ -30,21 +31,43 @@ const firstInLine = async (
   return undefined;
 };
 
-/**
- * So that the one whose turn it is looks at once. When its execution died it gets one now, however often earlier ones died: all
- * behind it wait, too.
- */
-export const wakeFirst = async (dependencies: HandBackDependencies, semaphore: string): Promise<void> => {
+/** It looks now, in a new execution when its own died. */
+const rouse = async (dependencies: HandBackDependencies, head: SagaHead): Promise<void> => {
   const { store, engine } = dependencies;
-  const first = await firstInLine(dependencies, semaphore);
-  // Who is queued has no execution, and is admitted.
-  if (first?.head.state.wait?.kind !== 'resource') return;
-  const { head } = first;
   const waiting = await store.getToken(head.sagaId);
   const isMine = waiting?.generation === head.state.generation;
   if (isMine && (await engine.wake(waiting.token))) return;
   const seen = await lookAtDriver(dependencies, head);
   if (seen !== 'running') await revive(dependencies, head, seen, 'engine');
+};
+
+/**
+ * So that the one whose turn it is looks at once. When its execution died it gets one now, however often earlier ones died: all
+ * behind it wait, too.
+ */
+export const wakeFirst = async (dependencies: HandBackDependencies, semaphore: string): Promise<void> => {
+  const first = await firstInLine(dependencies, semaphore);
+  // Who is queued has no execution, and is admitted.
+  if (first?.head.state.wait?.kind === 'resource') await rouse(dependencies, first.head);
+};
+
+/** A lock that a descendant took is its root's: others below that root no longer wait for it. */
+const wakeKin = async (
+  dependencies: HandBackDependencies,
+  { sagaId, root }: SagaHead,
+  entries: readonly LedgerEntry[],
+): Promise<void> => {
+  const { store } = dependencies;
+  for (const entry of root === undefined ? [] : entries) {
+    if (entry.direction !== 'lock' || entry.status !== 'taken') continue;
+    for await (const ticket of store.permits.line(entry.semaphore)) {
+      if (ticket.root.sagaId !== root || ticket.sagaId === sagaId) continue;
+      const head = await store.getHead(ticket.sagaId);
+      if (head !== undefined && waitsFor(head.state).includes(entry.semaphore)) {
+        await rouse(dependencies, head);
+      }
+    }
+  }
 };
 
 /**
@@ -77,7 +100,10 @@ export const createAdmit =
 const hasEnded = ({ state }: SagaHead): boolean =>
   state.status === 'COMPLETED' || state.status === 'COMPENSATED';
 
-/** After a move: the locks of a root that has ended, and the slot of one that ended or waits. */
+/**
+ * After a move: the locks of a root that has ended, and the slot of one that ended or waits. `entries`: what the move
+ * wrote; a lock that it took may be what others of the tree wait for.
+ */
 export const createHandBack = (dependencies: HandBackDependencies) => {
   const { store } = dependencies;
   const admit = createAdmit(dependencies);
@@ -96,8 +122,9 @@ export const createHandBack = (dependencies: HandBackDependencies) => {
     await admit(project);
   };
 
-  return async (head: SagaHead): Promise<void> => {
+  return async (head: SagaHead, entries: readonly LedgerEntry[] = []): Promise<void> => {
     const { sagaId, state, project } = head;
+    await wakeKin(dependencies, head, entries);
     const hasLocks = state.locked === true || state.effects.some(({ children }) => children === true);
     if (hasLocks && head.root === undefined && hasEnded(head)) await releaseLocks(sagaId);
     if (state.slot === null && project !== undefined && state.wait?.kind !== 'slot') {

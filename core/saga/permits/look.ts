@@ -110,10 +110,15 @@ export const lookAt = async (
   return { state: 'busy', behind };
 };
 
+/** Descendants take locks in the name of their root, and of its project. */
+export const rootHead = async ({ store }: Pick<Looking, 'store'>, head: SagaHead): Promise<SagaHead> =>
+  head.root === undefined ? head : ((await store.getHead(head.root)) ?? head);
+
 /** Whether a saga that waits for locks still has to. */
 export const isStillBusy = async (looking: Looking, head: SagaHead): Promise<boolean> => {
+  const me = rootOf(await rootHead(looking, head));
   for (const semaphore of waitsFor(head.state)) {
-    const { state } = await lookAt(looking, semaphore, rootOf(head));
+    const { state } = await lookAt(looking, semaphore, me);
     if (state === 'busy') return true;
   }
   return false;

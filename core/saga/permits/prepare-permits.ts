@@ -7,14 +7,10 @@ import { isOlder, lockOf, rootOf, slotsOf } from '../model/permit.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
 import type { Reading } from '../run/reading.ts';
-import { type Looking, lookAt } from './look.ts';
+import { type Looking, lookAt, rootHead } from './look.ts';
 
 /** So many of the keys that are known from the input are taken before the first step, in one transaction. */
 export const MAX_START_LOCKS = 20;
-
-/** Descendants take locks in the name of their root, and of its project. */
-const rootHead = async ({ store }: Looking, head: SagaHead): Promise<SagaHead> =>
-  head.root === undefined ? head : ((await store.getHead(head.root)) ?? head);
 
 const lockFor = async (
   looking: Looking,

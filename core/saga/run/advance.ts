@@ -42,7 +42,7 @@ export const createAdvance = (dependencies: AdvanceDependencies) => {
     if (moved.head.state.generation !== generation || moved.next.next === 'none') {
       return { ...common, action: 'END', status: 'SUPERSEDED' };
     }
-    await handBack(moved.head);
+    await handBack(moved.head, moved.entries);
     if (moved.next.next === 'await') await driveChildren(dependencies, moved.head);
     if (moved.next.next === 'end' || moved.next.next === 'escalate') {
       if (await afterEnd(dependencies, moved.head)) return { ...common, action: 'END', status: 'CONTINUED' };
