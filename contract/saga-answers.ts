@@ -50,13 +50,24 @@ export const undoPlan = () =>
       .array(
         z.object({
           ...observedStep().shape,
-          partly: z.boolean().optional().describe('its compensator takes back a part only'),
+          children: z
+            .boolean()
+            .optional()
+            .describe('it runs sagas; what they did follows, named with the steps above: `refund/mail`'),
+          sagaId: z.string().optional().describe('of a step of a saga below: which one'),
+          partly: z.boolean().optional().describe('its compensator, or one below, takes back a part only'),
           unsure: z.boolean().optional().describe('it may not have happened'),
         }),
       )
       .describe('in the order in which they are taken back'),
     stands: z
-      .array(z.object({ ...observedStep().shape, reason: z.string() }))
+      .array(
+        z.object({
+          ...observedStep().shape,
+          reason: z.string(),
+          sagaId: z.string().optional().describe('of a step of a saga below: which one'),
+        }),
+      )
       .describe('what nothing takes back'),
   });
 export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
@@ -180,9 +191,11 @@ export const observation = () =>
           ...observedStep().shape,
           residue: z.string().optional().describe('what a partial compensator left'),
           byHand: z.string().optional().describe('what an operator did instead of one'),
+          path: z.string().optional().describe('of a saga below this one: where it is'),
+          sagaId: z.string().optional().describe('of a saga below this one: which one it is'),
         }),
       )
-      .describe('taken back'),
+      .describe('taken back; of sagas below only what left residue'),
     notCompensated: z
       .array(
         z.object({

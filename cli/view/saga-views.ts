@@ -101,6 +101,10 @@ const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, 
     : block(`by ${failed.by}: ${failed.reason ?? 'no reason given'}`, width, paint.red)),
 ];
 
+/** Of a saga below the one that is shown. */
+const ofSaga = ({ sagaId }: { sagaId?: string | undefined }): string[] =>
+  sagaId === undefined ? [] : [`of saga ${sagaId}`];
+
 /** A call without a reference is found at its provider by its key. */
 const keyText = ({ externalRef, idempotencyKey }: Observation['notCompensated'][number]): string[] =>
   externalRef !== null || idempotencyKey === undefined ? [] : [`its key at the provider: ${idempotencyKey}`];
@@ -121,7 +125,10 @@ const interactiveText = ({
 
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
-  const left = new Set(seen.notCompensated.map(({ step }) => step));
+  // What is left below may have the name of a step here.
+  const left = new Set(
+    seen.notCompensated.flatMap(({ step, sagaId }) => (sagaId === undefined ? [step] : [])),
+  );
   const standing = seen.committed.filter(({ step }) => !left.has(step));
   const { failed, awaiting } = seen;
   const about = (text: string): string[] => block(text, width, paint.dim);
@@ -158,12 +165,13 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),
+      ...ofSaga(one).flatMap(about),
       ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
       ...(one.residue === undefined ? [] : about(one.residue)),
     ]),
     ...seen.notCompensated.flatMap((one) => [
       effect(paint.red('✖'), one, paint),
-      ...(one.sagaId === undefined ? [] : about(`of saga ${one.sagaId}`)),
+      ...ofSaga(one).flatMap(about),
       ...about(one.reason),
       ...keyText(one).flatMap(about),
     ]),

@@ -11,8 +11,9 @@ interface Look {
   width: number;
 }
 
+/** A step that runs sagas is none: what they did is counted. */
 const effectsOf = (sagas: readonly RewoundSaga[]): number =>
-  sagas.reduce((count, { plan }) => count + plan.undo.length, 0);
+  sagas.reduce((count, { plan }) => count + plan.undo.filter(({ children }) => children !== true).length, 0);
 
 const standingOf = (sagas: readonly RewoundSaga[]): number =>
   sagas.reduce((count, { plan }) => count + plan.stands.length, 0);

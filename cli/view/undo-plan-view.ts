@@ -1,11 +1,16 @@
-import type { ObservedStep, UndoPlan } from '../../contract/saga-answers.ts';
+import type { UndoPlan } from '../../contract/saga-answers.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
 
-const stepText = ({ step, tool, externalRef, epoch }: ObservedStep, paint: Paint): string => {
-  const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
+/** A step that runs sagas has no reference of its own: theirs follow. */
+const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
+  const { step, tool, externalRef, epoch, amount, currency, children, sagaId } = one;
+  const none = children === true ? 'its sagas:' : paint.dim('no reference');
+  const reference = externalRef === null ? none : printableLine(externalRef);
+  const money = amount === undefined ? '' : `  ${amount} ${currency ?? ''}`;
   const again = epoch === undefined ? '' : paint.dim(` (epoch ${epoch})`);
-  return `${printableLine(step)}${again} ${paint.dim(printableLine(tool))}  ${reference}`;
+  const below = sagaId === undefined ? '' : paint.dim(`  of saga ${printableLine(sagaId)}`);
+  return `${printableLine(step)}${again} ${paint.dim(printableLine(tool))}  ${reference}${money}${below}`;
 };
 
 /** The steps that an undo or a rewind takes back, in their order, and those that nothing takes back. */

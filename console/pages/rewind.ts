@@ -6,6 +6,7 @@ import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
+import { money } from '../parts/ledger-tables.ts';
 import { badge, form, link, type Markup, NOTHING, path, shown, table } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
@@ -73,6 +74,7 @@ const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
       [
         { title: 'Step', cell: ({ step }) => shown(step) },
         { title: 'Tool', cell: ({ tool }) => shown(tool) },
+        { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
         { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
         { title: 'What becomes of it', cell: ({ what }) => what },
       ],

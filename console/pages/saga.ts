@@ -67,6 +67,9 @@ type Step = Observation['committed'][number];
 
 interface Line extends Step {
   what: Markup;
+  /** Of a saga below: where it is, and which. */
+  path?: string | undefined;
+  sagaId?: string | undefined;
 }
 
 const stepLines = ({ committed, compensated, notCompensated, rejected = [] }: Observation): Line[] => {
@@ -94,20 +97,30 @@ const stepLines = ({ committed, compensated, notCompensated, rejected = [] }: Ob
 };
 
 /** As the ledger below counts them. */
-const attempts = (entries: readonly LedgerRow[], step: string, direction: 'forward' | 'undo'): number =>
-  entries.filter((one) => one.step === step && one.direction === direction && one.status === 'started')
-    .length;
+const attempts = (
+  entries: readonly LedgerRow[],
+  { step, sagaId }: Line,
+  direction: 'forward' | 'undo',
+): number | '' => {
+  if (sagaId !== undefined) return '';
+  const isOne = (one: LedgerRow) =>
+    one.step === step && one.direction === direction && one.status === 'started';
+  return entries.filter(isOne).length || '';
+};
+
+const stepName = ({ step, path: where, sagaId }: Line): Markup =>
+  sagaId === undefined ? shown(step) : html`${link(path('sagas', sagaId), where ?? sagaId)} ${shown(step)}`;
 
 const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
   table(
     'Steps, and what became of them',
     [
-      { title: 'Step', cell: ({ step }) => shown(step) },
+      { title: 'Step', cell: stepName },
       { title: 'Tool', cell: ({ tool }) => shown(tool) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       { title: 'Reference', cell: ({ externalRef }) => reference(externalRef) },
-      { title: 'Tries', isNumber: true, cell: ({ step }) => attempts(entries, step, 'forward') || '' },
-      { title: 'Tries to undo', isNumber: true, cell: ({ step }) => attempts(entries, step, 'undo') || '' },
+      { title: 'Tries', isNumber: true, cell: (one) => attempts(entries, one, 'forward') },
+      { title: 'Tries to undo', isNumber: true, cell: (one) => attempts(entries, one, 'undo') },
       { title: 'Now', cell: ({ what }) => what },
     ],
     stepLines(seen),

@@ -13,12 +13,12 @@ import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
-import { observe } from '../saga/people/observation.ts';
+import { observeFamily } from '../saga/people/family-view.ts';
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
-import { standsBelow } from '../saga/people/stands-below.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
-import { requireReturn, undoPlanOf } from '../saga/people/undo-plan.ts';
+import { treePlanOf } from '../saga/people/tree-plan.ts';
+import { requireReturn } from '../saga/people/undo-plan.ts';
 import { mapAtOnce } from '../shared/at-once.ts';
 import type { Invocation } from '../shared/deadline.ts';
 import { WalkbackError } from '../shared/errors.ts';
@@ -52,8 +52,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const { sagaId, state } = head;
     const entries = await readTrueLedger(store, head);
     const stories = storiesOf(head, entries);
-    const { undo, stands } = undoPlanOf(stories, steps?.floor);
-    const below = await standsBelow(store, sagaId, entries, stories);
+    const { undo, stands } = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
     const between = (steps?.between ?? []).map((story) => ({ ...observed(story), reason: STAYS_BETWEEN }));
     const isThrough = steps?.isLeft === false && state.phase !== 'undo';
     return {
@@ -61,8 +60,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       status: state.status,
       epoch: state.epoch,
       after: steps?.after ?? null,
-      plan: { undo, stands: [...stands, ...below, ...between] },
-      ...(isThrough ? { observation: observe(head, entries) } : {}),
+      plan: { undo, stands: [...stands, ...between] },
+      ...(isThrough ? { observation: await observeFamily(store, head, entries) } : {}),
     };
   };
 

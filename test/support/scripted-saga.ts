@@ -19,7 +19,7 @@ import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock
 const evaluate = createEvaluator();
 
 export const SAGA = 'scripted';
-const RETRY = { maxAttempts: 3, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
+export const RETRY = { maxAttempts: 3, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 10 };
 
 export const scriptedTool = (
   name: string,

@@ -16,13 +16,19 @@ import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { type MachineOptions, sagaMachine } from '../../kit/testing/saga-machine.ts';
 import { type VirtualClock, virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { evaluate } from './plan-tools.ts';
-import { committed, rejected, scriptedTool } from './scripted-saga.ts';
+import { committed, RETRY, rejected, scriptedTool } from './scripted-saga.ts';
 import { agentsTurn } from './tree-agent.ts';
 
 export const ROOT = 'root';
 
-/** `put` does something that can be undone, on the resource `key`; `look` reads, `mail` is irreversible. */
+/** `put` does something that can be undone, on the resource `key`, `part` in part; `look` reads, `mail` is irreversible. */
 const TREE_TOOLS = [
+  scriptedTool('part', 'partial', {
+    amount: 'arguments.cents',
+    currency: '"EUR"',
+    minorUnits: true,
+    compensation: { name: 'undo_part', timeoutSeconds: 10, retry: RETRY, amount: 'undone.cents' },
+  }),
   scriptedTool('put', 'compensatable', { resourceKey: 'key' }),
   scriptedTool('look', 'read'),
   scriptedTool('mail', 'irreversible'),
@@ -34,6 +40,9 @@ export const put = (id: string, more: { key?: string; fail?: boolean; stuck?: bo
   tool: 'put',
   arguments: { key: more.key ?? id, fail: more.fail ?? false, stuck: more.stuck ?? false },
 });
+
+/** A step that costs something, of which a fee stays when it is undone. */
+export const part = (id: string) => ({ id, tool: 'part', arguments: { key: id, cents: 500 } });
 
 /** What the provider holds: by key of the call, since that is how it knows one. */
 const treeProvider = () => {
@@ -54,7 +63,9 @@ const treeProvider = () => {
       if (given['stuck'] === true && !allFreed && !freed.has(resource)) return rejected();
       buried.add(forwardKey);
       if (standing.delete(forwardKey)) log.push({ what: 'undo', key: forwardKey, resource });
-      return committed();
+      return given['cents'] === undefined
+        ? committed()
+        : { Payload: { outcome: 'committed', residue: 'a fee stays', result: { cents: 499 } } };
     }
     if (tool === 'look') return committed({ seen: true });
     if (given['fail'] === true || buried.has(forwardKey)) return rejected();
@@ -63,7 +74,9 @@ const treeProvider = () => {
       standing.set(forwardKey, { resource, mail: tool === 'mail' });
       log.push({ what: 'put', key: forwardKey, resource });
     }
-    return committed({ key: resource });
+    return tool === 'part'
+      ? { Payload: { outcome: 'committed', result: {}, externalRef: `ref-${resource}` } }
+      : committed({ key: resource });
   };
   /** From now on, what is stuck on this resource can be undone. */
   const free = (resource: string) => freed.add(resource);

@@ -88,7 +88,10 @@ test('the step whose children still run is the last one: one step back takes bac
   });
   await saga.start();
   await saga.machine.settle();
-  expect(planned?.saga).toMatchObject({ after: 'second', plan: { undo: [{ step: 'below' }] } });
+  expect(planned?.saga).toMatchObject({
+    after: 'second',
+    plan: { undo: [{ step: 'below' }, { step: 'below/inner' }] },
+  });
   expect(saga.headOf(ROOT).state).toMatchObject({ status: 'COMPLETED', epoch: 1 });
   expectSoundTree(saga);
   expect(saga.provider.log.map(({ what, resource }) => `${what} ${resource}`)).toEqual([

@@ -1,14 +1,24 @@
 /** Trees of sagas: cancelled, killed, repaired, shown and verified. */
 import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { sagaTree } from '../../cli/view/saga-views.ts';
+import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
+import { undoPlanLines } from '../../cli/view/undo-plan-view.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluate } from '../support/plan-tools.ts';
-import { expectSettledTree, fine, put, ROOT, runTree, standingIn, treeSaga } from '../support/tree-saga.ts';
+import {
+  expectSettledTree,
+  fine,
+  part,
+  put,
+  ROOT,
+  runTree,
+  standingIn,
+  treeSaga,
+} from '../support/tree-saga.ts';
 
 const nested = {
   steps: [
@@ -245,6 +255,100 @@ describe('a tree', () => {
     const text = sagaTree(end, createPaint(false));
     expect(text).toContain('  └ outer  COMPENSATION_FAILED');
     expect(text).toContain('    └ deep  COMPENSATION_FAILED');
+  });
+
+  test.each([
+    ['a part of an effect', part('one'), undefined],
+    ['an effect that an operator left', put('one', { stuck: true }), 'root.outer.deep'],
+  ])('says of all that was undone what is left below: %s', async (_, step, skipped) => {
+    const inner = { id: 'deep', saga: { plan: { steps: [step] } } };
+    const saga = await treeSaga({
+      plan: {
+        steps: [{ id: 'outer', saga: { plan: { steps: [inner] } } }, put('after', { fail: true })],
+      },
+    });
+    await saga.start();
+    await saga.machine.settle();
+    if (skipped !== undefined) {
+      const operated = { action: 'skip' as const, stepId: 'one', by: 'op', evidence: 'it may stay' };
+      await saga.machine.operate({ sagaId: skipped, ...operated });
+      await saga.machine.settle();
+    }
+    const end = await createDescribe({ store: saga.store, clock: saga.clock })(ROOT);
+    expect(end.status).toBe('COMPENSATED');
+    expect(end.advice).toContain('undone except for what is listed');
+    const below = { step: 'one', path: 'outer/deep', sagaId: 'root.outer.deep' };
+    if (skipped === undefined) {
+      expect(end.compensated).toContainEqual(
+        expect.objectContaining({ ...below, externalRef: 'ref-one', amount: '5.00', residue: 'a fee stays' }),
+      );
+      expect(end.notCompensated).toEqual([]);
+    } else {
+      expect(end.compensated.every(({ sagaId }) => sagaId === undefined)).toBe(true);
+      expect(end.notCompensated).toMatchObject([{ ...below, reason: 'skipped by an operator: it may stay' }]);
+    }
+    expect(observationText(end, createPaint(false), 120)).toContain('of saga root.outer.deep');
+  });
+
+  test('finds what is left below, however many children there are', async () => {
+    const branch = (step: number) => (_: unknown, at: number) => ({
+      id: `b${at}`,
+      plan: { steps: [step === 5 && at === 34 ? part('one') : put('one', { key: `k${step} ${at}` })] },
+    });
+    const many = Array.from({ length: 6 }, (_, step) => ({
+      id: `s${step}`,
+      branches: Array.from({ length: 35 }, branch(step)),
+    }));
+    const { saga } = await runTree({ plan: { steps: [...many, put('after', { fail: true })] } });
+    const end = await createDescribe({ store: saga.store, clock: saga.clock })(ROOT);
+    expect(end.children).toHaveLength(200);
+    expect(end.compensated.filter(({ sagaId }) => sagaId === 'root.s5.b34')).toHaveLength(1);
+    expect(end.advice).toContain('undone except for what is listed');
+  });
+
+  test('plans an undo or a rewind with all that comes back, and what comes back in part', async () => {
+    const { saga } = await runTree({
+      plan: {
+        steps: [
+          put('before'),
+          {
+            id: 'all',
+            branches: [
+              fine('a', 'ka'),
+              {
+                id: 'b',
+                plan: { steps: [{ id: 'deep', saga: { plan: { steps: [part('q'), put('r')] } } }] },
+              },
+            ],
+          },
+        ],
+      },
+    });
+    const { plan } = await saga.machine.operate({ sagaId: ROOT, action: 'undo', by: 'op', dryRun: true });
+    const below = [
+      { step: 'all/deep', sagaId: 'root.all.b', children: true, partly: true },
+      { step: 'all/deep/r', sagaId: 'root.all.b.deep' },
+      { step: 'all/deep/q', externalRef: 'ref-q', amount: '5.00', currency: 'EUR', partly: true },
+      { step: 'all/one' },
+    ];
+    expect(plan?.undo).toMatchObject([
+      { step: 'all', children: true, partly: true },
+      ...below,
+      { step: 'before' },
+    ]);
+    expect(plan?.undo.map(({ partly = false }) => partly)).toEqual([true, true, false, true, false, false]);
+    const rewind = createRewindSaga({
+      store: saga.store,
+      engine: saga.machine.engine,
+      clock: saga.clock,
+      evaluate,
+    });
+    const asked = { sagaId: ROOT, to: { steps: 1 }, requestId: 'r', by: 'op' };
+    const planned = await rewind({ ...asked, dryRun: true });
+    expect(planned.saga.plan.undo).toMatchObject([{ step: 'all', partly: true }, ...below]);
+    expect((await rewind(asked)).saga.plan).toEqual(planned.saga.plan);
+    const lines = undoPlanLines(planned.saga.plan, createPaint(false)).join('\n');
+    expect(lines).toContain('all/deep/q part  ref-q  5.00 EUR  of saga root.all.b.deep  a part only');
   });
 
   test('verifies as a whole, and an edit in one ledger shows in the other', async () => {

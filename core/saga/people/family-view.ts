@@ -15,7 +15,7 @@ import { placeOf } from './observe-interactive.ts';
 
 const AT_ONCE = 8;
 
-/** The most sagas that are told, and the most of them in detail. */
+/** The most sagas that are told, and the most of each of them in detail. What is left is looked for in all. */
 const MAX_LINES = 200;
 const MAX_DETAILS = 20;
 
@@ -26,6 +26,8 @@ interface Below {
   isSealed: boolean;
   lines: Line[];
   awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
+  /** Only what left residue. */
+  compensated: Observation['compensated'];
   notCompensated: Observation['notCompensated'];
 }
 
@@ -48,6 +50,15 @@ const isOpen = ({ state }: SagaHead, isUndone: boolean): boolean =>
   state.status === 'COMPENSATION_FAILED' ||
   (isUndone && state.status === 'COMPLETED');
 
+/** It was taken back, by itself or with the saga above it, and something may be left: of itself, or of what it ran. */
+const mayLeave = ({ state }: SagaHead): boolean =>
+  state.effects.some(
+    ({ status, kind, children }) =>
+      status === 'skipped' ||
+      (status === 'undone' && kind === 'partial') ||
+      (children === true && state.status === 'COMPENSATED'),
+  );
+
 const isTakenBack = ({ state }: SagaHead): boolean =>
   state.phase === 'undo' || state.status === 'COMPENSATION_FAILED';
 
@@ -64,22 +75,25 @@ const collect = async (
     const head = heads[at];
     const whole = `${prefix}${path}`;
     const isOurs = head?.parent?.sagaId === parent.sagaId && head.parent.seq === startSeq;
-    if (below.lines.length >= MAX_LINES) return;
+    const isTold = below.lines.length < MAX_LINES;
     if (head === undefined || !isOurs) {
-      below.lines.push({ path: whole, sagaId, status: head === undefined ? 'STARTING' : 'REFUSED' });
+      if (isTold)
+        below.lines.push({ path: whole, sagaId, status: head === undefined ? 'STARTING' : 'REFUSED' });
       continue;
     }
     const { status, failure } = head.state;
-    below.lines.push({
-      path: whole,
-      sagaId,
-      status,
-      ...(definition === undefined ? {} : { definition }),
-      ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
-      ...(failure === null ? {} : { failure: failure.error.name }),
-      ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
-    });
-    if (isOpen(head, isTakenBack(parent))) await detail(store, head, isTakenBack(parent), whole, below);
+    if (isTold)
+      below.lines.push({
+        path: whole,
+        sagaId,
+        status,
+        ...(definition === undefined ? {} : { definition }),
+        ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
+        ...(failure === null ? {} : { failure: failure.error.name }),
+        ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
+      });
+    const isLooked = (isTold && isOpen(head, isTakenBack(parent))) || mayLeave(head);
+    if (isLooked) await detail(store, head, isTakenBack(parent), whole, below);
   }
 };
 
@@ -96,6 +110,8 @@ const detail = async (
   if (seen.awaiting !== undefined && below.awaiting.length < MAX_DETAILS) {
     below.awaiting.push({ ...seen.awaiting, path, sagaId });
   }
+  const residue = seen.compensated.filter((one) => one.residue !== undefined);
+  below.compensated.push(...residue.slice(0, MAX_DETAILS).map((one) => ({ ...one, path, sagaId })));
   const left = seen.notCompensated.map((one) => ({ ...one, path, sagaId }));
   // It is completed, and a sibling that cannot be undone keeps it from being unwound.
   const stands = isUndone && head.state.status === 'COMPLETED';
@@ -113,7 +129,7 @@ const lookBelow = async (
   entries: readonly LedgerEntry[],
   isSealed: boolean,
 ): Promise<Below> => {
-  const below: Below = { isSealed, lines: [], awaiting: [], notCompensated: [] };
+  const below: Below = { isSealed, lines: [], awaiting: [], compensated: [], notCompensated: [] };
   if (head.state.effects.some(({ children }) => children === true)) {
     await collect(store, head, entries, '', below);
   }
@@ -136,18 +152,18 @@ export const observeFamily = async (
   head: SagaHead,
   entries: Parameters<typeof observe>[1],
 ): Promise<Observation> => {
-  const seen = observe(head, entries);
   const { parent, root = head.sagaId } = head;
   const top = head.root === undefined ? head : await store.getHead(head.root);
   const isSealed = top?.state.status === 'COMPLETED';
-  const { lines, awaiting, notCompensated } = await lookBelow(store, head, entries, isSealed);
+  const below = await lookBelow(store, head, entries, isSealed);
+  const { lines, awaiting } = below;
+  const seen = observe(head, entries, below);
   return {
     ...seen,
     ...(await givenTo(store, head, seen)),
     ...(parent === undefined
       ? {}
       : { parent: { sagaId: parent.sagaId, root, sealed: isSealed && head.state.status === 'COMPLETED' } }),
-    notCompensated: [...seen.notCompensated, ...notCompensated],
     ...(lines.length === 0 ? {} : { children: lines }),
     ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
   };

@@ -146,26 +146,38 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
   };
 };
 
+const compensatedOf = (story: Story): Observation['compensated'][number] => ({
+  ...observed(story),
+  ...(story.residue === undefined ? {} : { residue: story.residue }),
+  ...(story.effect.status === 'resolved' ? { byHand: story.evidence ?? '' } : {}),
+});
+
 const sessionOf = ({ sessionId, messageId }: SagaHead): Pick<Observation, 'session'> =>
   sessionId === undefined
     ? {}
     : { session: { sessionId, ...(messageId === undefined ? {} : { messageId }) } };
 
+/** What sagas below one left, which its observation tells too. */
+export type LeftBelow = Pick<Observation, 'compensated' | 'notCompensated'>;
+
 /** The one place that makes an observation, from the folded state and the whole ledger, oldest first. */
-export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observation => {
+export const observe = (
+  head: SagaHead,
+  entries: readonly ToldEntry[],
+  below: LeftBelow = { compensated: [], notCompensated: [] },
+): Observation => {
   const unwound =
     head.state.phase === 'undo' ||
     head.state.status === 'COMPENSATED' ||
     head.state.status === 'COMPENSATION_FAILED';
   const stories = storiesOf(head, entries);
   const committed = stories.filter(({ effect }) => effect.status === 'committed' && effect.kind !== 'read');
-  const compensated = stories.filter(
-    ({ effect }) => effect.status === 'undone' || effect.status === 'resolved',
-  );
+  const undone = stories.filter(({ effect }) => effect.status === 'undone' || effect.status === 'resolved');
+  const compensated = [...undone.map(compensatedOf), ...below.compensated];
   const left = stories.filter(
     ({ effect }, index) => effect.status === 'skipped' || (unwound && isLeftOver(head.state, effect, index)),
   );
-  const notCompensated = left.map(notCompensatedOf);
+  const notCompensated = [...left.map(notCompensatedOf), ...below.notCompensated];
   const awaiting = awaitingOf(head, entries);
   const doing = doingOf(head, entries, stories);
   const failed = failedOf(head, entries);
@@ -182,11 +194,7 @@ export const observe = (head: SagaHead, entries: readonly ToldEntry[]): Observat
     updatedAt: head.updatedAt,
     ...(doing === undefined ? {} : { doing }),
     committed: committed.map(observed),
-    compensated: compensated.map((story) => ({
-      ...observed(story),
-      ...(story.residue === undefined ? {} : { residue: story.residue }),
-      ...(story.effect.status === 'resolved' ? { byHand: story.evidence ?? '' } : {}),
-    })),
+    compensated,
     notCompensated,
     results: resultsOf(stories),
     ...(failed === undefined ? {} : { failed }),

@@ -11,17 +11,17 @@ import { readTrueLedger, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { hashJson } from '../plan/json.ts';
-import type { AdvanceDependencies, Evaluate } from '../ports.ts';
+import type { AdvanceDependencies, Evaluate, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';
 import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
+import { observeFamily } from './family-view.ts';
 import { requireFresh } from './identify.ts';
-import { observe } from './observation.ts';
 import { rewindTarget } from './rewind-target.ts';
-import { standsBelow } from './stands-below.ts';
 import { storiesOf } from './stories.ts';
-import { requireReturn, undoPlanOf } from './undo-plan.ts';
+import { treePlanOf } from './tree-plan.ts';
+import { requireReturn } from './undo-plan.ts';
 
 export type RewindDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'> & {
   evaluate: Evaluate;
@@ -61,7 +61,12 @@ const answerOf = (
 ): RewindAnswer => ({ requestId, status, saga, ...(guidance === undefined ? {} : { guidance }) });
 
 /** The present state of a rewind that is recorded. */
-const standing = (head: SagaHead, entries: readonly ToldEntry[], asked: Request): RewindAnswer => {
+const standing = async (
+  store: SagaStore,
+  head: SagaHead,
+  entries: readonly ToldEntry[],
+  asked: Request,
+): Promise<RewindAnswer> => {
   const status = statusOf(head, entries, asked);
   const isThrough = status === 'REWOUND' || status === 'CANCELLED';
   const stories = storiesOf(head, entries);
@@ -70,8 +75,10 @@ const standing = (head: SagaHead, entries: readonly ToldEntry[], asked: Request)
     status: head.state.status,
     epoch: head.state.epoch,
     after: asked.after,
-    plan: isThrough ? { undo: [], stands: [] } : undoPlanOf(stories, asked.floor),
-    ...(status === 'REWOUND' ? { observation: observe(head, entries) } : {}),
+    plan: isThrough
+      ? { undo: [], stands: [] }
+      : await treePlanOf(store, head.sagaId, entries, stories.slice(asked.floor)),
+    ...(status === 'REWOUND' ? { observation: await observeFamily(store, head, entries) } : {}),
   };
   return answerOf(asked.requestId, status, saga, asked.guidance);
 };
@@ -107,7 +114,7 @@ const attempt = async (
   const requestHash = hashOf(request);
   const known = requestIn(entries, requestId);
   if (known !== undefined) {
-    if (known.requestHash === requestHash) return standing(head, entries, known);
+    if (known.requestHash === requestHash) return standing(store, head, entries, known);
     throw new WalkbackError(
       'RequestConflict',
       `Request "${requestId}" rewound saga ${sagaId} otherwise; repeat it unchanged, or choose another request id.`,
@@ -116,9 +123,7 @@ const attempt = async (
   requireRewindable(head);
   const stories = storiesOf(head, entries);
   const target = rewindTarget(head, stories, to);
-  const own = undoPlanOf(stories, target.floor);
-  const below = await standsBelow(store, sagaId, entries, stories.slice(target.floor));
-  const plan = { ...own, stands: [...own.stands, ...below] };
+  const plan = await treePlanOf(store, sagaId, entries, stories.slice(target.floor));
   requireReturn(sagaId, plan, acceptResidue || dryRun);
   if (acceptResidue && !dryRun) requireFresh(by, dependencies.clock);
   const tail =
@@ -142,7 +147,7 @@ const attempt = async (
   const moved = await move(dependencies, sagaId, same, by);
   return moved.entries.length === 0
     ? undefined
-    : standing(moved.head, [...entries, ...moved.entries], requestOf(moved.entries, requestId));
+    : standing(store, moved.head, [...entries, ...moved.entries], requestOf(moved.entries, requestId));
 };
 
 const requestOf = (entries: readonly LedgerEntry[], requestId: string): Request => {

@@ -8,19 +8,19 @@ import { observed } from './stories.ts';
 
 const MAX_NAMED = 10;
 
-/** `from`: the first effect that is taken back; those before it stay. */
-export const undoPlanOf = (stories: readonly Story[], from = 0): UndoPlan => {
-  const range = stories.slice(from);
+/** Of one saga: what it ran is in tree-plan.ts. */
+export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
   return {
-    undo: range
+    undo: stories
       .filter(({ effect }) => isUndoable(effect))
       .toReversed()
       .map((story) => ({
         ...observed(story),
+        ...(story.effect.children === true ? { children: true } : {}),
         ...(story.effect.kind === 'partial' ? { partly: true } : {}),
         ...(story.effect.status === 'committed' ? {} : { unsure: true }),
       })),
-    stands: range
+    stands: stories
       .filter(({ effect }) => isFinal(effect))
       .map((story) => ({
         ...observed(story),

@@ -10,9 +10,9 @@ import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { requireFresh } from './identify.ts';
-import { standsBelow } from './stands-below.ts';
 import { storiesOf } from './stories.ts';
-import { requireReturn, undoPlanOf } from './undo-plan.ts';
+import { treePlanOf } from './tree-plan.ts';
+import { requireReturn } from './undo-plan.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -56,9 +56,7 @@ export const undoSaga = async (
   requireFinished(head);
   const entries = await readTrueLedger(dependencies.store, head);
   const stories = storiesOf(head, entries);
-  const own = undoPlanOf(stories);
-  const below = await standsBelow(dependencies.store, sagaId, entries, stories);
-  const plan = { ...own, stands: [...own.stands, ...below] };
+  const plan = await treePlanOf(dependencies.store, sagaId, entries, stories);
   if (dryRun) return { sagaId, status: head.state.status, plan };
   // A completed saga does not move by itself, so the plan still holds when the undo is recorded.
   if (!isAsked(head)) requireReturn(sagaId, plan, acceptResidue);

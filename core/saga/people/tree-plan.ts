@@ -1,0 +1,83 @@
+/** What an undo or a rewind takes back of a whole tree: a step that runs sagas is followed by what they did. */
+import type { UndoPlan } from '../../../contract/saga-answers.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { isFinal, isUndoable } from '../decide/effects.ts';
+import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import type { NamedChild } from '../model/children.ts';
+import type { EffectRecord } from '../model/state.ts';
+import type { SagaStore } from '../ports.ts';
+import { isChildOf, namedIn } from '../run/prepare-children.ts';
+import { type Story, storiesOf } from './stories.ts';
+import { undoPlanOf } from './undo-plan.ts';
+
+type Reads = Pick<SagaStore, 'getHead' | 'pageEntries'>;
+
+const AT_ONCE = 8;
+
+const matters = (effect: EffectRecord): boolean =>
+  isUndoable(effect) || isFinal(effect) || effect.children === true;
+
+/** Of one child. Steps are named with those above them, `refund/mail`, and with their saga, as branches may have steps of one name. */
+const planOfChild = async (
+  store: Reads,
+  parentId: string,
+  { step, effect }: Story,
+  { sagaId }: NamedChild,
+): Promise<UndoPlan> => {
+  const head = await store.getHead(sagaId);
+  // An id that was taken by another saga is none of its children.
+  if (
+    head === undefined ||
+    !head.state.effects.some(matters) ||
+    !isChildOf(head, parentId, effect.startSeq)
+  ) {
+    return { undo: [], stands: [] };
+  }
+  const entries = await readLedger(store, sagaId, head.seq);
+  const { undo, stands } = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
+  const below = <One extends { step: string; sagaId?: string | undefined }>(one: One): One => ({
+    ...one,
+    step: `${step}/${one.step}`,
+    sagaId: one.sagaId ?? sagaId,
+  });
+  return { undo: undo.map(below), stands: stands.map(below) };
+};
+
+/** Of the children of one step, the last one first. They are taken back at the same time where they share nothing. */
+const planBelow = async (
+  store: Reads,
+  sagaId: string,
+  entries: readonly ToldEntry[],
+  story: Story,
+): Promise<UndoPlan> => {
+  const named = namedIn(entries.find(({ seq }) => seq === story.effect.startSeq));
+  const plans = await mapAtOnce(named, AT_ONCE, (child) => planOfChild(store, sagaId, story, child));
+  return {
+    undo: plans.toReversed().flatMap(({ undo }) => undo),
+    stands: plans.flatMap(({ stands }) => stands),
+  };
+};
+
+/** `stories`: of the effects that are taken back. */
+export const treePlanOf = async (
+  store: Reads,
+  sagaId: string,
+  entries: readonly ToldEntry[],
+  stories: readonly Story[],
+): Promise<UndoPlan> => {
+  const undo: UndoPlan['undo'] = [];
+  const standsBelow: UndoPlan['stands'] = [];
+  const { stands } = undoPlanOf(stories);
+  for (const story of stories.toReversed()) {
+    const own = undoPlanOf([story]).undo;
+    if (story.effect.children !== true) {
+      undo.push(...own);
+      continue;
+    }
+    const below = await planBelow(store, sagaId, entries, story);
+    const isPart = below.stands.length > 0 || below.undo.some(({ partly }) => partly === true);
+    undo.push(...own.map((one) => ({ ...one, ...(isPart ? { partly: true } : {}) })), ...below.undo);
+    standsBelow.unshift(...below.stands);
+  }
+  return { undo, stands: [...stands, ...standsBelow] };
+};
