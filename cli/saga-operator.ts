@@ -1,8 +1,23 @@
+import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
-import type { Terminal } from './terminal/terminal.ts';
+import { printableLine } from './terminal/text.ts';
 
-/** The operator's name for the ledger: the given one, else the user of this machine. */
-export const operatorOf = ({ env, user }: Terminal, given?: string): string => {
+const sameName = (one: string, other: string): boolean =>
+  one.trim().toLowerCase() === other.trim().toLowerCase();
+
+/** Who asks or acts, for the ledger: who is signed in, else the given name, else the user of this machine. */
+export const operatorOf = (
+  { terminal: { env, user }, person }: Pick<Run, 'terminal' | 'person'>,
+  given?: string,
+): string => {
+  if (person !== undefined) {
+    if (given === undefined || sameName(given, person)) return person;
+    throw new CliError(
+      'InvalidInput',
+      `--by names ${printableLine(given)}, but ${printableLine(person)} is signed in.`,
+      { hint: 'leave out --by, or walkback logout first' },
+    );
+  }
   const known = [env['WALKBACK_OPERATOR'], env['USER'], env['LOGNAME'], user];
   const who = (given === undefined ? known : [given])
     .map((name) => name?.trim() ?? '')

@@ -49,7 +49,7 @@ export const defineLocks = (locks: Command, app: App): void => {
               action: 'break-lock',
               resourceKey,
               evidence: options.reason,
-              by: operatorOf(run.terminal, options.by),
+              by: operatorOf(run, options.by),
             }),
           );
           run.note(

@@ -22,8 +22,9 @@ Examples:
   get-token | walkback login --token -         a token that you got elsewhere
 
 From then on approvals, repairs and rewinds carry a proof of who you are, and the
-ledger keeps it; --by is not read. What nothing takes back needs a sign-in of the last
-15 minutes.`;
+ledger keeps it. Sagas and calls that you start are yours, so somebody else has to
+approve them. A --by that names another is refused. What nothing takes back needs a
+sign-in of the last 15 minutes.`;
 
 const parseName = (name: string): string => {
   if (name.trim() !== '') return name.trim();
@@ -58,7 +59,7 @@ const obtain = async (run: Run, place: Issuer, options: Options, signal: AbortSi
       '--as and --role are for the embedded cloud; here the issuer decides.',
     );
   }
-  const name = options.as ?? (place.secret === undefined ? '' : operatorOf(run.terminal));
+  const name = options.as ?? (place.secret === undefined ? '' : operatorOf({ terminal: run.terminal }));
   const { signIn } = await import('../identity/device-flow.ts');
   return signIn(place, {
     ...(place.secret === undefined ? {} : { as: { name, roles: options.role ?? [...PERSON_ROLES] } }),
@@ -125,7 +126,7 @@ export const defineWhoami: Define = (command, app) => {
               `${printableLine(login.name)}, signed in until ${login.expiresAt} (${place.issuer})\n`,
           };
         }
-        const name = operatorOf(run.terminal);
+        const name = operatorOf(run);
         return {
           value: { name, verified: false },
           text: () => `${printableLine(name)}, a claim: nobody is signed in (walkback login)\n`,

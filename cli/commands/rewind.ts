@@ -38,7 +38,7 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
     to: await resolveTarget(run.invoke, sessionId, to),
     scope,
     requestId: request ?? freshId('rewind'),
-    by: operatorOf(run.terminal, by),
+    by: operatorOf(run, by),
     ...(guidance === undefined ? {} : { guidance }),
     ...(acceptResidue === true ? { acceptResidue: true } : {}),
   };

@@ -26,7 +26,7 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
           stepId,
           decision,
           ...(awaiting?.step === stepId && awaiting.epoch !== undefined ? { epoch: awaiting.epoch } : {}),
-          by: operatorOf(run.terminal, options.by),
+          by: operatorOf(run, options.by),
           ...(options.note === undefined ? {} : { note: options.note }),
         });
         return {

@@ -20,7 +20,7 @@ const act = (
 ): Promise<void> =>
   withConnection(app, command, async (run) => {
     const answer = await run.progress('Telling the saga', () =>
-      run.invoke('walkback-operate-saga', { ...request, by: operatorOf(run.terminal, by) }),
+      run.invoke('walkback-operate-saga', { ...request, by: operatorOf(run, by) }),
     );
     return {
       value: answer,

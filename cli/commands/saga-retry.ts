@@ -83,7 +83,7 @@ const retryAll = async (run: Run, options: Options): Promise<Answer> => {
   if (run.json && options.yes !== true && options.dryRun !== true) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
-  const by = operatorOf(run.terminal, options.by);
+  const by = operatorOf(run, options.by);
   const sagas = await run.progress('Looking at failed compensations', () =>
     findRetryable(run, options.error),
   );
@@ -112,7 +112,7 @@ const retryOne = async (
 ): Promise<Answer> => {
   const step = stepId === undefined ? {} : { stepId };
   const error = options.error === undefined ? {} : { error: options.error };
-  const by = operatorOf(run.terminal, options.by);
+  const by = operatorOf(run, options.by);
   const answer = await run.progress('Telling the saga', () =>
     run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...step, ...error }),
   );

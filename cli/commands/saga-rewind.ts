@@ -37,7 +37,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   sagaId,
   to: targetOf(options),
   requestId: options.request ?? freshId('rewind'),
-  by: operatorOf(run.terminal, options.by),
+  by: operatorOf(run, options.by),
   ...(options.guidance === undefined ? {} : { guidance: options.guidance }),
   ...(options.plan === undefined ? {} : { plan: await readJson(options.plan, '--plan') }),
   ...(options.acceptResidue === true ? { acceptResidue: true } : {}),

@@ -83,7 +83,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
           run.invoke('walkback-start-saga', {
             ...what,
             input: await readJson(options.input ?? '{}', '--input'),
-            requestedBy: operatorOf(run.terminal, options.by),
+            requestedBy: operatorOf(run, options.by),
             ...(options.inline === true ? { drive: 'inline' as const } : {}),
             ...(options.id === undefined ? {} : { sagaId: options.id }),
             ...sessionInputOf(options),

@@ -27,7 +27,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
   const input: OperateSagaInput = {
     sagaId,
     action: 'undo',
-    by: operatorOf(run.terminal, options.by),
+    by: operatorOf(run, options.by),
     ...(options.reason === undefined ? {} : { evidence: options.reason }),
     ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
   };

@@ -35,7 +35,7 @@ export const defineTool = (tool: Command, app: App): void => {
             ...toolOf(name),
             arguments: await readArguments(options.arguments),
             waitSeconds: options.wait,
-            requestedBy: operatorOf(run.terminal, options.by),
+            requestedBy: operatorOf(run, options.by),
             ...sessionInputOf(options),
             ...(options.allowIrreversible === true ? { allowIrreversible: true } : {}),
           }),

@@ -23,6 +23,8 @@ interface Scene {
   env?: Record<string, string>;
   cwd?: string;
   user?: string;
+  /** Who is signed in. */
+  person?: string;
   now?: () => Date;
   /** Of the terminal that is written to; Infinity: there is none, but a pipe. */
   columns?: number;
@@ -61,6 +63,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
     connect: async () => ({
       invoke: invoke as Awaited<ReturnType<App['connect']>>['invoke'],
       ...(scene.sandboxes === undefined ? {} : { sandboxes: scene.sandboxes }),
+      ...(scene.person === undefined ? {} : { person: scene.person }),
       close: async () => undefined,
     }),
   };
