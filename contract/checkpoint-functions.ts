@@ -170,8 +170,8 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: endSessionAnswer,
     callers: ['agent-backend'],
     timeoutSeconds: 300,
-    // It kills the sandbox of a fork that is discarded.
-    grants: { sessions: CAPTURE, sandbox: true },
+    // It kills the sandbox of a fork that is discarded, unless another session works there.
+    grants: { sessions: [...CAPTURE, 'BatchGetItem'], listsSessions: true, sandbox: true },
   },
   'list-copies': {
     description: 'Lists review copies that no session works in',

@@ -1,13 +1,17 @@
+import { createExpectUnused } from '../core/checkpoint/copies/expect-unused.ts';
 import { createEndSession } from '../core/checkpoint/session/end-session.ts';
 import { createHandler } from './handler.ts';
 import { e2bSandboxes } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';
 
-export const handler = createHandler('end-session', async (runtime) =>
-  createEndSession({
+export const handler = createHandler('end-session', async (runtime) => {
+  const store = sessionStore(runtime);
+  // Only a fork that is discarded needs the key of E2B.
+  const sandboxes = () => e2bSandboxes(runtime);
+  return createEndSession({
     ...runtime,
-    store: sessionStore(runtime),
-    // Only a fork that is discarded needs the key of E2B.
-    kill: async (sandboxId) => (await e2bSandboxes(runtime)).kill(sandboxId),
-  }),
-);
+    store,
+    kill: async (sandboxId) => (await sandboxes()).kill(sandboxId),
+    expectUnused: createExpectUnused({ store, sandboxes }),
+  });
+});

@@ -52,21 +52,32 @@ const handle = ({ record }: Sandbox) => ({
   envdAccessToken: record.accessToken,
 });
 
+/** Tells Walkback's functions that the files of a sandbox are the mounted directory of others (`core/checkpoint/copies`). */
+const MOUNTED_BY = 'walkback-mounted-by';
+
+const tagsOf = ({ id, record }: Sandbox, mountedBy: ReadonlyMap<string, string[]>) => {
+  const by = mountedBy.get(id);
+  return by === undefined ? record.metadata : { ...record.metadata, [MOUNTED_BY]: by.join(',') };
+};
+
 /** The description that anyone with the API key may see. It leaves out the access token. */
-const description = ({ record }: Sandbox) => ({
-  sandboxID: record.sandboxId,
-  templateID: record.templateId,
-  clientID: 'local',
-  envdVersion: ENVD_VERSION,
-  startedAt: new Date(record.startedAtMs).toISOString(),
-  endAt: record.endAtMs === null ? NEVER : new Date(record.endAtMs).toISOString(),
-  state: record.state,
-  cpuCount: 2,
-  memoryMB: 512,
-  diskSizeMB: 10_240,
-  metadata: record.metadata,
-  volumeMounts: record.mounts.map(({ path, directory }) => ({ name: directory, path })),
-});
+const description = (sandbox: Sandbox, mountedBy: ReadonlyMap<string, string[]>) => {
+  const { record } = sandbox;
+  return {
+    sandboxID: record.sandboxId,
+    templateID: record.templateId,
+    clientID: 'local',
+    envdVersion: ENVD_VERSION,
+    startedAt: new Date(record.startedAtMs).toISOString(),
+    endAt: record.endAtMs === null ? NEVER : new Date(record.endAtMs).toISOString(),
+    state: record.state,
+    cpuCount: 2,
+    memoryMB: 512,
+    diskSizeMB: 10_240,
+    metadata: tagsOf(sandbox, mountedBy),
+    volumeMounts: record.mounts.map(({ path, directory }) => ({ name: directory, path })),
+  };
+};
 
 const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
   const text = await context.req.text();
@@ -117,17 +128,19 @@ const lifecycle = (app: Hono, registry: Registry): void => {
 };
 
 const queries = (app: Hono, registry: Registry): void => {
-  app.get('/sandboxes/:id', (context) => {
+  app.get('/sandboxes/:id', async (context) => {
     const id = context.req.param('id');
     const sandbox = registry.get(id);
-    return sandbox === undefined ? notFound(context, id) : context.json(description(sandbox));
+    if (sandbox === undefined) return notFound(context, id);
+    return context.json(description(sandbox, await registry.mountedBy()));
   });
 
-  app.get('/v2/sandboxes', (context) => {
+  app.get('/v2/sandboxes', async (context) => {
     const query = parseListQuery(new URL(context.req.url).searchParams);
     const { page, nextToken } = listSandboxes(registry.all(), query);
     if (nextToken !== undefined) context.header('x-next-token', nextToken);
-    return context.json(page.map(description));
+    const mountedBy = await registry.mountedBy();
+    return context.json(page.map((sandbox) => description(sandbox, mountedBy)));
   });
 
   // Not part of E2B: where a local sandbox's files are.

@@ -47,7 +47,7 @@ const resolveExisting = async (path: string, links = 0): Promise<string> => {
 };
 
 /** A mounted directory that was deleted meanwhile stands for its own name. */
-const realOrSame = (directory: string): Promise<string> => realpath(directory).catch(() => directory);
+export const realOrSame = (directory: string): Promise<string> => realpath(directory).catch(() => directory);
 
 /** Where the sandbox's own places really are: the host's directories and their names inside. */
 const places = ({ rootfs, mounts }: SandboxRoot): Promise<{ directory: string; path: string }[]> =>

@@ -6,6 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HOUR_MS } from '../../contract/times.ts';
+import { mountsInside } from './mounts-inside.ts';
 import type { SandboxRoot } from './paths.ts';
 import { createProcesses, type Processes } from './processes.ts';
 import { checkMounts, createRootfs, DELETED, type Mount, removeSandboxDirectory } from './rootfs.ts';
@@ -56,7 +58,22 @@ export const openRegistry = async (directory: string) => {
 
   const end = async (sandbox: Kept): Promise<void> => {
     if (sandbox.record.onTimeout === 'pause') await pause(sandbox, true);
+    // Somebody works on its files, which would be gone.
+    else if ((await mountedBy()).has(sandbox.id)) await change(sandbox, { endAtMs: Date.now() + HOUR_MS });
     else await kill(sandbox);
+  };
+
+  /** Sandboxes by the one in whose files a directory of theirs lies. */
+  const mountedBy = (): Promise<Map<string, string[]>> => mountsInside(dataDir, [...sandboxes.values()]);
+
+  /** What is left of a sandbox that others were mounted on can be looked at once more before its time is over. */
+  const letGo = async (mounted: string): Promise<void> => {
+    for (const [id, by] of await mountedBy()) {
+      const sandbox = sandboxes.get(id);
+      const endAtMs = sandbox?.record.endAtMs ?? null;
+      if (sandbox === undefined || endAtMs === null || !by.includes(mounted)) continue;
+      await change(sandbox, { endAtMs: Math.max(endAtMs, Date.now() + HOUR_MS) });
+    }
   };
 
   const schedule = (sandbox: Kept): void => {
@@ -88,12 +105,12 @@ export const openRegistry = async (directory: string) => {
     const root = { rootfs: join(dataDir, id, 'rootfs'), mounts };
     const sandbox = { id, root, processes: createProcesses(id), record, saved: Promise.resolve() };
     sandboxes.set(id, sandbox);
-    schedule(sandbox);
     return sandbox;
   };
 
   const kill = async (sandbox: Kept): Promise<void> => {
-    // First, so that nothing new can start in it.
+    if (sandbox.record.mounts.length > 0) await letGo(sandbox.id);
+    // Now, so that nothing new can start in it.
     sandboxes.delete(sandbox.id);
     clearTimeout(sandbox.timer);
     await sandbox.processes.close();
@@ -114,6 +131,8 @@ export const openRegistry = async (directory: string) => {
       await rm(path, { recursive: true, force: true });
   };
   for (const name of await readdir(dataDir)) await load(name);
+  // Only when all are known: what is mounted in one keeps it.
+  for (const sandbox of sandboxes.values()) schedule(sandbox);
 
   return {
     /** Throws `MountError` when a mount cannot be made. */
@@ -142,12 +161,16 @@ export const openRegistry = async (directory: string) => {
         await removeSandboxDirectory(dataDir, sandboxId, wanted.mounts);
         throw error;
       }
-      return keep(record);
+      const sandbox = keep(record);
+      schedule(sandbox);
+      return sandbox;
     },
 
     get: (id: string): Sandbox | undefined => sandboxes.get(id),
 
     all: (): Sandbox[] => [...sandboxes.values()],
+
+    mountedBy,
 
     /** Extends its life (never shortens it) and resumes it; answers whether it was paused. */
     async connect(

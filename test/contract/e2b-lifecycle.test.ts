@@ -216,6 +216,37 @@ describe('a sandbox with a mounted directory', () => {
     expect(await readFile(join(own, 'repo', 'file'), 'utf8')).toBe('mine');
   });
 
+  test('in the files of another one keeps that one past its time, also over a restart, and through a link', async () => {
+    const holder = await e2b.sdk.create({ timeoutMs: 600_000 });
+    const inside = join(e2b.rootfs(holder.sandboxId), 'home', 'user', 'deep');
+    await mkdir(inside);
+    await symlink(inside, join(own, 'there'));
+    const mounted = await e2b.sdk.create({ volumeMounts: { '/work/here': join(own, 'there') } });
+    const info = await e2b.sdk.getInfo(holder.sandboxId);
+    expect(info.metadata).toEqual({ 'walkback-mounted-by': mounted.sandboxId });
+    const isKept = async () => {
+      const { endAt } = await e2b.sdk.getInfo(holder.sandboxId);
+      expect(endAt.getTime()).toBeGreaterThan(Date.now() + 60_000);
+    };
+    await e2b.sdk.setTimeout(holder.sandboxId, 0);
+    await until(isKept);
+    const file = join(e2b.dataDir, holder.sandboxId, 'sandbox.json');
+    const over = async () => {
+      const record = JSON.parse(await readFile(file, 'utf8')) as object;
+      await writeFile(file, JSON.stringify({ ...record, endAtMs: Date.now() - 1 }));
+    };
+    await e2b.restart(over);
+    await until(isKept);
+    const again = await e2b.sdk.connect(mounted.sandboxId);
+    await again.files.write('/work/here/file', 'kept');
+    expect(await readFile(join(inside, 'file'), 'utf8')).toBe('kept');
+    await e2b.sdk.setTimeout(holder.sandboxId, 5000);
+    await again.kill();
+    await isKept();
+    await e2b.sdk.setTimeout(holder.sandboxId, 0);
+    await until(() => expect(existsSync(inside)).toBe(false));
+  });
+
   test('does not let the files API remove the mount or what holds it', async () => {
     // A name that only this test knows: what a server removes that refuses nothing is nobody else's.
     const place = `/walkback-${randomUUID()}`;

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
-import { edit, fingerprint, ignoredFiles, openWorld, rootOf } from '../support/world.ts';
+import { edit, fingerprint, ignoredFiles, openWorld, rootOf, sdkOf } from '../support/world.ts';
 
 const test = inTurn('rehydrate-copies');
 
@@ -80,4 +82,47 @@ test('reviewers move their own copies, while the session goes on and is resumed 
   await world.checkpoint('t4', 'msg-4');
   await world.rollback('forward', third.checkpointId);
   expect(world.fingerprint()).toEqual(third.looks);
+});
+
+test('a copy or fork in whose directory a session was started is kept as long as that session works there', async () => {
+  await using cloud = await startTestCloud();
+  await openWorld(cloud);
+  const sdk = sdkOf(cloud);
+  /** As `session start --root` does it, in a directory inside the sandbox. */
+  const startIn = async (sandboxId: string, sessionId: string): Promise<string> => {
+    const root = join(rootOf(cloud, sandboxId), 'web');
+    const mounted = await sdk.create({ volumeMounts: { [root]: root } });
+    await cloud.invoke('start-session', { sessionId, sandboxId: mounted.sandboxId, projectsRoot: root });
+    return mounted.sandboxId;
+  };
+  const copies = async () => (await cloud.invoke('list-copies', { sessionId: 's1' }))['copies'];
+
+  const copy = String((await cloud.invoke('rehydrate', { sessionId: 's1' }))['sandboxId']);
+  const inCopy = await startIn(copy, 'in-the-copy');
+  expect(await copies()).toEqual([]);
+  await expect(cloud.invoke('delete-copy', { sandboxId: copy })).rejects.toThrow(
+    /^SessionConflict: Session "in-the-copy" works in sandbox/,
+  );
+  edit(rootOf(cloud, copy), 3, ['web']);
+  await cloud.invoke('checkpoint', {
+    sessionId: 'in-the-copy',
+    messageId: 'm',
+    toolExecutionId: 't',
+    reason: 'before-tool',
+  });
+  await cloud.invoke('end-session', { sessionId: 'in-the-copy' });
+  await sdk.kill(inCopy);
+  expect(await copies()).toMatchObject([{ sandboxId: copy }]);
+  expect(await cloud.invoke('delete-copy', { sandboxId: copy })).toMatchObject({ deleted: true });
+
+  const fork = await cloud.invoke('fork-session', { sessionId: 's1', requestId: 'f1' });
+  const discard = () => cloud.invoke('end-session', { sessionId: fork['sessionId'], discard: true });
+  await startIn(String(fork['sandboxId']), 'in-the-fork');
+  await expect(discard()).rejects.toMatchObject({ errorType: 'SessionConflict' });
+  expect(await cloud.invoke('timeline', { sessionId: fork['sessionId'] })).toMatchObject({
+    session: { status: 'active' },
+  });
+  await cloud.invoke('end-session', { sessionId: 'in-the-fork' });
+  await discard();
+  expect(existsSync(rootOf(cloud, String(fork['sandboxId'])))).toBe(false);
 });

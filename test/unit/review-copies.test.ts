@@ -72,6 +72,20 @@ describe('review copies', () => {
     expect(await idsOf(stage)).toEqual([resumed.sandboxId]);
   });
 
+  test('one whose files are the mounted directory of a session is none', async () => {
+    const stage = await createWorkingStage();
+    const { sandboxId } = await stage.instance().rehydrate({ requestId: 'look' });
+    const copy = stage.world.running.get(sandboxId);
+    if (copy === undefined) throw new Error('there is no copy');
+    stage.world.addSandbox('mounted', Object.fromEntries(copy.repositories));
+    copy.tags = { ...copy.tags, 'walkback-mounted-by': 'other,mounted' };
+    expect(await idsOf(stage)).toEqual([sandboxId]);
+    await stage.instance().startSession({ sessionId: 'in-the-copy', sandboxId: 'mounted' });
+    expect(await idsOf(stage)).toEqual([]);
+    await failing(copiesOf(stage).remove({ sandboxId }), 'SessionConflict');
+    expect(stage.world.running.has(sandboxId)).toBe(true);
+  });
+
   test('a session that the list of sessions does not show yet keeps its sandbox', async () => {
     const stage = await createWorkingStage();
     const resumed = await stage.instance().rehydrate({ requestId: 'resume', mode: 'resume' });

@@ -11,11 +11,10 @@ import type { RehydrateJournal } from '../model.ts';
 import type { FoundSandbox, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { isForkName, isVerifyName } from '../session/keys.ts';
+import { sessionsBySandbox, usersOf } from './sandbox-users.ts';
 
 /** A call that made a sandbox for a fork, or to verify in it, is over after this, whatever became of it. */
 const CALL_MS = (LONGEST_SECONDS + 60) * 1000;
-
-const PAGE = 200;
 
 export interface CopiesDeps {
   store: SessionStore;
@@ -29,22 +28,11 @@ export type Standing =
   | { kind: 'used'; sessionId: string }
   | { kind: 'copy'; copy: ListedCopy };
 
-/** Active sessions by their sandbox. Eventually consistent, so sessions that are known by name are read once more. */
-const sessionsBySandbox = async (store: SessionStore): Promise<Map<string, string>> => {
-  const used = new Map<string, string>();
-  let cursor: string | undefined;
-  do {
-    const page = await store.listSessions(PAGE, cursor);
-    for (const { sandboxId, sessionId, status } of page.sessions) {
-      if (status === 'active') used.set(sandboxId, sessionId);
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return used;
-};
-
 export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
-  /** The session of the tags, or the fork of the request, when it works in this sandbox. */
+  /**
+   * The session of the tags, or the fork of the request, when it works in this sandbox. They are read once more, because a
+   * list of sessions may be behind.
+   */
   const userOf = async (sandboxId: string, names: readonly string[]): Promise<string | undefined> => {
     for (const name of names) {
       const session = await store.getSession(name);
@@ -64,10 +52,13 @@ export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
     return !isForkName(requestId) || (await store.getSession(requestId)) !== undefined;
   };
 
-  const standing = async (found: FoundSandbox, used: ReadonlyMap<string, string>): Promise<Standing> => {
+  const standing = async (
+    found: FoundSandbox,
+    used: ReadonlyMap<string, readonly string[]>,
+  ): Promise<Standing> => {
     const { sandboxId, tags } = found;
     const { 'walkback-session': sessionId, 'walkback-request': requestId } = tags;
-    const user = used.get(sandboxId);
+    const [user] = usersOf(found, used);
     if (user !== undefined) return { kind: 'used', sessionId: user };
     if (sessionId === undefined || requestId === undefined) return { kind: 'foreign' };
     const journal = await store.getRehydrate(sessionId, requestId);

@@ -28,8 +28,17 @@ const requireFork = async (store: SessionStore, sessionId: string): Promise<Sess
   );
 };
 
+export interface EndSessionDeps {
+  store: SessionStore;
+  clock: Clock;
+  log: Log;
+  kill: (sandboxId: string) => Promise<boolean>;
+  /** Refuses to discard a fork whose sandbox others work in. Absent: who discards knows that nobody does. */
+  expectUnused?: (fork: Session) => Promise<void>;
+}
+
 export const createEndSession =
-  (deps: { store: SessionStore; clock: Clock; log: Log; kill: (sandboxId: string) => Promise<boolean> }) =>
+  (deps: EndSessionDeps) =>
   async (input: EndSessionInput): Promise<EndSessionAnswer> => {
     const { store, clock } = deps;
     const { sessionId } = input;
@@ -58,6 +67,7 @@ export const createEndSession =
       return outcome.written ? { sessionId, expiresAt } : undefined;
     };
     const fork = input.discard === true ? await requireFork(store, sessionId) : undefined;
+    if (fork !== undefined) await deps.expectUnused?.(fork);
     const answer = await retrying(RACE, clock, attempt);
     // Last: a call that died before it is repeated, and one that is repeated finds the sandbox gone.
     if (answer !== undefined && fork !== undefined) await deps.kill(fork.sandboxId);
