@@ -7,12 +7,34 @@ import type { Run } from '../app.ts';
 
 const PAGE = 500;
 
+/** `cursor`: the function goes on there; absent when these are all. */
+export interface ReadRows<Row> {
+  rows: Row[];
+  cursor?: string;
+}
+
+/** Asks until a row is there or the end: a page may be empty and have a cursor. */
+const hasMore = async (
+  run: Run,
+  query: QueryLedgerInput,
+  rowsOf: (answer: LedgerAnswer) => readonly unknown[] | undefined,
+  from: string,
+): Promise<boolean> => {
+  let cursor: string | undefined = from;
+  while (cursor !== undefined) {
+    const answer: LedgerAnswer = await run.invoke('walkback-query-ledger', { ...query, limit: 1, cursor });
+    if ((rowsOf(answer) ?? []).length > 0) return true;
+    ({ cursor } = answer);
+  }
+  return false;
+};
+
 const pagesOf = async <Row>(
   run: Run,
   query: QueryLedgerInput,
   rowsOf: (answer: LedgerAnswer) => readonly Row[] | undefined,
   limit = Number.POSITIVE_INFINITY,
-): Promise<Row[]> => {
+): Promise<ReadRows<Row>> => {
   const rows: Row[] = [];
   let cursor: string | undefined;
   do {
@@ -22,16 +44,23 @@ const pagesOf = async <Row>(
       ...(cursor === undefined ? {} : { cursor }),
     });
     rows.push(...(rowsOf(answer) ?? []));
-    cursor = answer.cursor;
+    ({ cursor } = answer);
   } while (cursor !== undefined && rows.length < limit);
-  return rows.slice(0, limit);
+  return cursor !== undefined && (await hasMore(run, query, rowsOf, cursor)) ? { rows, cursor } : { rows };
 };
 
 /** Up to `limit`, oldest first. */
-export const readEntries = (run: Run, query: QueryLedgerInput, limit?: number): Promise<LedgerRow[]> =>
-  pagesOf(run, query, ({ entries }) => entries, limit);
+export const readEntries = (
+  run: Run,
+  query: QueryLedgerInput,
+  limit?: number,
+): Promise<ReadRows<LedgerRow>> => pagesOf(run, query, ({ entries }) => entries, limit);
 
-export const readEffects = (run: Run, query: QueryLedgerInput, limit?: number): Promise<LedgerEffect[]> =>
+export const readEffects = (
+  run: Run,
+  query: QueryLedgerInput,
+  limit?: number,
+): Promise<ReadRows<LedgerEffect>> =>
   pagesOf(run, { ...query, view: 'effects' }, ({ effects }) => effects, limit);
 
 /** The sums of all pages. */

@@ -61,7 +61,33 @@ interface Read {
   csv: () => string;
   text: () => string;
   count: string;
+  /** There are more rows than these. */
+  isCut?: boolean;
 }
+
+/** One place to begin, as the function has it; said here, because it does not know the options. */
+const requireOnePlace = (which: Which): void => {
+  const { saga, ref, status, day, from, to } = which;
+  const days = [
+    ...(day === undefined ? [] : ['--day']),
+    ...(from === undefined ? [] : ['--from']),
+    ...(to === undefined ? [] : ['--to']),
+  ];
+  if (day !== undefined && days.length > 1) {
+    throw new CliError('InvalidInput', '--day is one day: leave it out with --from and --to.');
+  }
+  const isStatus = status !== undefined && which.totals !== true && !isOfEffects(which);
+  const places = [
+    ...(saga === undefined ? [] : ['--saga']),
+    ...(ref === undefined ? [] : ['--ref']),
+    ...days.slice(0, 1),
+    ...(isStatus && days.length === 0 ? ['--status'] : []),
+  ];
+  if (places.length < 2) return;
+  throw new CliError('InvalidInput', `${places.join(' and ')} do not go together.`, {
+    hint: 'ask for one saga, one reference, or days (without any: the last seven); of entries, --status goes with days or alone',
+  });
+};
 
 /** As the functions take it: sagas in capitals, entries and effects each with their own. */
 const requireStatus = (which: Which): void => {
@@ -91,25 +117,45 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
     return { value: { totals }, csv: () => totalsCsv(totals), text, count: 'Totals' };
   }
   if (isOfEffects(which)) {
-    const rows = await readEffects(run, query, limit);
-    const text = () => effectsTable(rows, run.paint);
-    return { value: { effects: rows }, csv: () => effectsCsv(rows), text, count: `${rows.length} effects` };
+    const { rows, ...more } = await readEffects(run, query, limit);
+    return {
+      value: { effects: rows, ...more },
+      csv: () => effectsCsv(rows),
+      text: () => effectsTable(rows, run.paint),
+      count: `${rows.length} effects`,
+      isCut: more.cursor !== undefined,
+    };
   }
-  const rows = await readEntries(run, query, limit);
-  const text = () => ledgerTable(rows, run.paint, run.width);
-  return { value: { entries: rows }, csv: () => toCsv(rows), text, count: `${rows.length} entries` };
+  const { rows, ...more } = await readEntries(run, query, limit);
+  return {
+    value: { entries: rows, ...more },
+    csv: () => toCsv(rows),
+    text: () => ledgerTable(rows, run.paint, run.width),
+    count: `${rows.length} entries`,
+    isCut: more.cursor !== undefined,
+  };
+};
+
+const MOST = 100_000;
+
+/** How one comes to the rest. */
+const moreNote = (count: string, limit: number): string => {
+  const larger = limit < MOST ? `add --limit ${Math.min(MOST, limit * 10)}, or ` : '';
+  return `these are the first ${count}, and there are more: ${larger}write all to a file with walkback ledger export FILE and the same options`;
 };
 
 export const addLedgerQuery = (parent: Command, app: App): void => {
   withWhich(parent.command('query').description('show entries, effects or totals, oldest first'))
-    .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, 100_000), 200)
+    .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, MOST), 200)
     .option('--csv', 'as CSV')
     .action((options: Which & { limit: number; csv?: boolean }, command: Command) => {
       requireStatus(options);
+      requireOnePlace(options);
       return withConnection(app, command, async (run) => {
-        const { value, csv, text } = await run.progress('Reading the ledger', () =>
+        const { value, csv, text, count, isCut } = await run.progress('Reading the ledger', () =>
           read(run, options, options.limit),
         );
+        if (isCut === true) run.note(run.paint.dim(moreNote(count, options.limit)));
         return { value, text: options.csv === true ? csv : text };
       });
     });
@@ -124,6 +170,7 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       .description('write all entries, effects or totals to a CSV file that a spreadsheet opens safely'),
   ).action((file: string, options: Which & { bom?: boolean }, command: Command) => {
     requireStatus(options);
+    requireOnePlace(options);
     return withConnection(app, command, async (run) => {
       const { csv, count, value } = await run.progress('Reading the ledger', () => read(run, options));
       // Finance data: for the owner of the file only.

@@ -29,6 +29,19 @@ describe('walkback ledger query --status', () => {
   );
 });
 
+test.each([
+  [['--day', '2026-01-02', '--saga', 's'], '--saga and --day do not go together.'],
+  [['--effects', '--ref', 're_1', '--from', '2026-01-02'], '--ref and --from do not go together.'],
+  [['--status', 'rejected', '--saga', 's'], '--saga and --status do not go together.'],
+  [['--day', '2026-01-02', '--to', '2026-01-03'], '--day is one day: leave it out with --from and --to.'],
+])('walkback ledger query and export: %j is refused by the names of the options', async (words, message) => {
+  for (const command of [['query'], ['export', 'ledger.csv']]) {
+    const { calls, failure } = await runCommand(['ledger', ...command, ...words]);
+    expect(failure).toMatchObject({ name: 'InvalidInput', message });
+    expect(calls).toEqual([]);
+  }
+});
+
 test('a session that is no fork has nowhere to go to by itself', async () => {
   const answers = { 'walkback-timeline': { session: { sessionId: 's' }, checkpoints: [] } };
   const { calls, failure } = await runCommand(['merge', 's', '--yes'], { answers });

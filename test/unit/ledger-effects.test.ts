@@ -177,7 +177,8 @@ describe('effects', () => {
         [{ status: 'COMPLETED', cursor: `|refund-1|${cursor}` }, 'cursor: take it from the answer before'],
       ]),
       [{ view: 'totals', evidence: true, sagaId: 'refund-1' }, 'view: anchorsOf and evidence'],
-      [{}, 'Give one of'],
+      [{ sagaId: 'refund-1', day: '2026-03-01' }, 'Give one of'],
+      [{ evidence: true }, 'evidence: goes with sagaId or day'],
       // Else the days would not be looked at.
       [{ status: 'COMPLETED', day: '2026-03-01' }, 'without days'],
       [{ status: 'COMPENSATION_FAILED', from: '2026-03-01', to: '2026-03-02' }, 'without days'],

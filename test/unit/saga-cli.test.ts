@@ -374,6 +374,40 @@ describe('walkback ledger', () => {
     expect(JSON.parse(json.stdout)).toEqual({ entries: JSON.parse(JSON.stringify(rows)) });
   });
 
+  test('query says that there are more rows and how to get them, and has the cursor with --json', async () => {
+    /** Three rows, of which two fit; what is behind them is on an empty page and the one after it. */
+    const paged =
+      (behind: number) =>
+      ({ view, limit, cursor }: { view?: string; limit: number; cursor?: string }) => {
+        const name = view === 'effects' ? 'effects' : 'entries';
+        if (cursor === 'empty') return { [name]: [], cursor: 'last' };
+        if (cursor === 'last') return { [name]: rows.slice(0, behind) };
+        return { [name]: rows.slice(0, limit), cursor: 'empty' };
+      };
+    for (const view of [[], ['--effects']]) {
+      const ask = (words: string[], behind: number) =>
+        runCommand([...words, 'ledger', 'query', ...view, '--day', '2026-01-02', '-n', '2', ...csv], {
+          answers: { 'walkback-query-ledger': paged(behind) },
+          env,
+        });
+      const csv = view.length === 0 ? ['--csv'] : [];
+      const cut = await ask([], 1);
+      expect(cut.stderr).toMatch(
+        /the first 2 (entries|effects), and there are more: add --limit 20, or .* walkback ledger export FILE/,
+      );
+      expect(JSON.parse((await ask(['--json'], 1)).stdout)).toMatchObject({ cursor: 'empty' });
+      expect((await ask([], 0)).stderr).not.toContain('there are more');
+      expect(JSON.parse((await ask(['--json'], 0)).stdout)).not.toHaveProperty('cursor');
+    }
+  });
+
+  test('query and export without a filter ask for the last seven days', async () => {
+    const answers = { 'walkback-query-ledger': { entries: [] } };
+    const { calls, failure } = await runCommand(['ledger', 'query'], { answers, env });
+    expect(failure).toBeUndefined();
+    expect(calls[0]?.input).toEqual({ limit: 200 });
+  });
+
   test('query shows effects and adds up the totals of every page, as a table, JSON or CSV', async () => {
     const effect = {
       saga_id: 'r1',

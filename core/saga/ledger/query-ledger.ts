@@ -154,9 +154,9 @@ const checkQuery = (query: QueryLedgerInput): void => {
   const isEntries = view === 'entries';
   const byDays = isDays || (isEntries && status !== undefined);
   const places = [sagaId, externalRef, anchorsOf].filter((one) => one !== undefined).length + Number(byDays);
-  if (places > 1 || (isEntries && places === 0)) {
+  if (places > 1) {
     refuse(
-      'Give one of sagaId, externalRef, anchorsOf, status or day, or from and to (status and days go together).',
+      'Give one of sagaId, externalRef, anchorsOf, status or day, or from and to (status and days go together), or none for the last seven days.',
     );
   }
   const { tool, agent, reference } = query;
@@ -220,8 +220,8 @@ interface QueryDependencies {
 
 /**
  * Answers entries, oldest first, as rows or CSV, in pages of at most `limit` and about 1 MB. Takes one of
- * `sagaId`, `status`, `externalRef`, `day`; `status` and `day` may be combined. With `anchorsOf`, answers
- * the digests instead.
+ * `sagaId`, `status`, `externalRef`, `day`, else the last seven days; `status` and days may be combined. With
+ * `anchorsOf`, answers the digests instead.
  */
 export const createQueryLedger =
   ({ store, audit, readAnchors, clock }: QueryDependencies) =>
