@@ -1,12 +1,23 @@
-/** What finance reads of the ledger: every committed effect with its undo, and their sums. */
+/** What finance reads of the ledger: every effect with its undo, and their sums. */
 import * as z from 'zod';
 
-/** `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. */
-export const EFFECT_STATUSES = ['stands', 'undoing', 'undone', 'undo_failed', 'resolved', 'skipped'] as const;
+/**
+ * `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. `in_doubt`: it may have taken
+ * effect, and nothing takes it back.
+ */
+export const EFFECT_STATUSES = [
+  'stands',
+  'undoing',
+  'undone',
+  'undo_failed',
+  'resolved',
+  'skipped',
+  'in_doubt',
+] as const;
 
 const amount = z.string().nullable().describe('an exact decimal');
 
-/** A committed effect and what became of it, from the entries of its saga (docs/sagas.md, Finance). */
+/** An effect and what became of it, from the entries of its saga (docs/sagas.md, Finance). */
 export const ledgerEffect = () =>
   z.object({
     saga_id: z.string(),
@@ -22,7 +33,7 @@ export const ledgerEffect = () =>
     amount,
     currency: z.string().nullable(),
     amount_problem: z.string().nullable().describe('why there is no amount, of a tool that declares one'),
-    committed_at: z.string(),
+    committed_at: z.string().describe('of an effect in doubt: when its call was'),
     committed_seq: z.int().describe('of its entry'),
     undone_at: z.string().nullable().describe('undone, resolved or skipped'),
     undone_seq: z.int().nullable(),
@@ -35,6 +46,12 @@ export const ledgerEffect = () =>
     failed_at: z.string().nullable().describe('when its undo had failed or was blocked first'),
     error: z.string().nullable().describe('of the last undo that did not work'),
     evidence: z.string().nullable().describe('of the operator'),
+    doubt: z
+      .string()
+      .nullable()
+      .describe(
+        'why it is not known whether it took effect: no amount of it is known then, nor of its undo; null: it did',
+      ),
   });
 export type LedgerEffect = z.infer<ReturnType<typeof ledgerEffect>>;
 
@@ -69,7 +86,9 @@ export const ledgerTotals = () =>
       .describe('by the day on which the effect was committed, also what was undone later'),
     reconciliations: z
       .array(reconciliation())
-      .describe('of the sagas of these effects whose undo had failed'),
+      .describe(
+        'of the sagas of these effects whose undo had failed; without filters, also of those that failed in these days',
+      ),
     secondsToReconcile: z.int().nullable().describe('the mean of those that are reconciled'),
   });
 export type LedgerTotals = z.infer<ReturnType<typeof ledgerTotals>>;

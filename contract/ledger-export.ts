@@ -10,7 +10,7 @@ import type { LedgerEffect, Reconciliation } from './ledger-answers.ts';
 type ColumnType = 'string' | 'int';
 type Columns<Line> = { readonly [Name in keyof Line]: ColumnType };
 
-/** A committed effect with its undo, and where in the ledger both stand. */
+/** An effect with its undo, and where in the ledger both stand. */
 export interface EffectLine extends LedgerEffect {
   committed_hash: string;
   undone_hash: string | null;
@@ -55,6 +55,7 @@ const EFFECTS: Columns<EffectLine> = {
   failed_at: 'string',
   error: 'string',
   evidence: 'string',
+  doubt: 'string',
   last_seq: 'int',
 };
 

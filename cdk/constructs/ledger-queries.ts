@@ -17,10 +17,10 @@ SELECT tool, currency, sum(effects) AS effects, coalesce(sum(amount), 0) AS amou
   coalesce(sum(amount), 0) - coalesce(sum(undone), 0) AS net
 FROM moved GROUP BY tool, currency ORDER BY tool, currency`;
 
-const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error
+const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error, doubt
 FROM effects
-WHERE status = 'undo_failed' AND ${RANGE}
-ORDER BY failed_at`;
+WHERE status IN ('undo_failed', 'in_doubt') AND ${RANGE}
+ORDER BY day, failed_at`;
 
 const reference = `SELECT day, saga_id, step, tool, status, amount, currency, external_ref, undone_at, undone_amount, undone_ref, committed_hash, undone_hash
 FROM effects

@@ -54,6 +54,15 @@ const EFFECT_COLUMNS = [
   { head: 'TAKEN BACK', align: 'right' as const },
 ];
 
+/** Functions of older releases say nothing of doubt. */
+const isInDoubt = ({ doubt }: LedgerEffect): boolean => typeof doubt === 'string';
+
+const statusOf = (row: LedgerEffect): string => {
+  const { status } = row;
+  const said = status.replaceAll('_', ' ');
+  return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
+};
+
 export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
   if (rows.length === 0) return 'No effects.\n';
   const cells = rows.map((row) => [
@@ -65,7 +74,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     printableLine(row.resource_key ?? '-'),
     printableLine(row.external_ref ?? '-'),
     money(row.amount, row.currency, row.amount_problem),
-    row.status.replaceAll('_', ' '),
+    statusOf(row),
     dateTime(row.undone_at),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
   ]);
@@ -74,7 +83,12 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     problems === 0
       ? ''
       : `${plural(problems, 'amount')} could not be read: see amount_problem with --json.\n`;
-  return `${table(EFFECT_COLUMNS, cells, paint)}${note}`;
+  const doubts = rows.filter(isInDoubt).length;
+  const doubtNote =
+    doubts === 0
+      ? ''
+      : `${plural(doubts, 'effect is', 'effects are')} in doubt: it may have happened, and no amount is known. See doubt with --json.\n`;
+  return `${table(EFFECT_COLUMNS, cells, paint)}${note}${doubtNote}`;
 };
 
 const TOTAL_COLUMNS = [
@@ -108,7 +122,7 @@ const reconciledLine = ({ reconciliations, secondsToReconcile }: LedgerTotals): 
 };
 
 export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
-  if (totals.all.length === 0) return 'No effects.\n';
+  if (totals.all.length === 0) return `No effects.\n${reconciledLine(totals)}`;
   const { all, byTool, byAgent, byDay } = totals;
   const tables = [
     totalsTable('TOTAL', all, paint),

@@ -68,6 +68,15 @@ const TONES: Readonly<Record<string, string>> = {
   undo_failed: 'bad',
   skipped: 'bad',
   resolved: 'calm',
+  in_doubt: 'bad',
+};
+
+const note = (one: LedgerEffect): Markup => {
+  const said = shown(one.evidence ?? one.error ?? one.residue ?? one.amount_problem);
+  // Functions of older releases say nothing of doubt.
+  return typeof one.doubt === 'string'
+    ? html`In doubt, it may have happened: ${shown(one.doubt)} ${said}`
+    : said;
 };
 
 export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
@@ -85,7 +94,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Undone', cell: (one) => time(one.undone_at ?? undefined) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
-      { title: 'Note', cell: (one) => shown(one.evidence ?? one.error ?? one.residue ?? one.amount_problem) },
+      { title: 'Note', cell: note },
     ],
     effects,
     'No effect fits.',

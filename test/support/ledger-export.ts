@@ -5,7 +5,7 @@ import { createExportSaga, type ExportStore } from '../../core/saga/ledger/expor
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createResolver } from '../../local/resolve.ts';
 import type { Template } from '../../local/template.ts';
-import { attempt, committed, ledgerOf, openLedger, started, stepOf, undo } from './ledger-world.ts';
+import { attempt, committed, ledgerOf, openLedger, started, stepOf, undo, unknown } from './ledger-world.ts';
 import { entriesOf } from './template.ts';
 
 /** Conditions as S3's. `fail` is told which call it is, from 1 on, and throws in its place or after it. */
@@ -57,12 +57,24 @@ const FATES = [
   'skipped',
   'retried',
   'blocked',
+  'in_doubt',
+  'doubt_failed',
+  'doubt_retried',
+  'doubt_undone',
 ] as const;
 type Fate = (typeof FATES)[number];
 
 const error = { name: 'No', message: 'no,\n"really" \u2028 not' };
 
-/** The facts by which an effect comes to it, after it was committed. */
+/** What it ends with in doubt, and the way back from there is that of another one. */
+const DOUBTS: { readonly [fate in Fate]?: Fate } = {
+  in_doubt: 'stands',
+  doubt_failed: 'failed',
+  doubt_retried: 'retried',
+  doubt_undone: 'undone',
+};
+
+/** The facts by which an effect comes to it, after its call. */
 const factsOf = (fate: Fate, step: number, tool: string, back: object): Fact[] => {
   const place = stepOf(step, tool);
   const begun: Fact = { direction: 'undo', status: 'started', ...place, ...attempt, deadlineMs: 0 };
@@ -76,8 +88,14 @@ const factsOf = (fate: Fate, step: number, tool: string, back: object): Fact[] =
     evidence: 'ticket "7"',
   });
   const committedBack = undo('committed', step, tool, { externalRef: `back-${step}`, ...back });
-  switch (fate) {
+  switch (DOUBTS[fate] ?? fate) {
+    case 'in_doubt':
+    case 'doubt_failed':
+    case 'doubt_retried':
+    case 'doubt_undone':
+      throw new Error('each of them stands for another one');
     case 'stands':
+      if (fate === 'in_doubt') return [failedSaga];
       return [];
     case 'undone':
       return [begun, committedBack];
@@ -100,8 +118,9 @@ const factsOf = (fate: Fate, step: number, tool: string, back: object): Fact[] =
     case 'failed':
       return [begun, failed, failedSaga];
     case 'resolved':
+      return [begun, failed, failedSaga, operator('resolved'), done];
     case 'skipped':
-      return [begun, failed, failedSaga, operator(fate), done];
+      return [begun, failed, failedSaga, operator('skipped'), done];
     case 'retried':
       return [begun, failed, failedSaga, operator('retried'), begun, committedBack, done];
     case 'blocked':
@@ -140,8 +159,19 @@ export const sagasOf = (exact: boolean): fc.Arbitrary<LedgerEntry[][]> =>
         const facts = effects.flatMap(({ hour, later, tool, amount, currency, fate, back }, step) => {
           const price = amount === null ? {} : { amount, currency };
           const forward: [number, Fact][] = [
-            [hour, started(step, tool, { resourceKey: `customer-${step}` })],
-            [hour, committed(step, tool, { ...price, externalRef: `ref-${index}-${step}` })],
+            [
+              hour,
+              started(step, tool, {
+                resourceKey: `customer-${step}`,
+                ...(fate === 'in_doubt' ? { effect: 'irreversible' } : {}),
+              }),
+            ],
+            [
+              hour,
+              DOUBTS[fate] === undefined
+                ? committed(step, tool, { ...price, externalRef: `ref-${index}-${step}` })
+                : unknown(step, tool),
+            ],
           ];
           const undone = factsOf(fate, step, tool, amount === null ? {} : { amount: back, currency });
           // No two at the same moment, so that each failure of a saga has a time of its own.

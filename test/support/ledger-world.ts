@@ -40,6 +40,16 @@ export const committed = (stepIndex: number, tool: string, more: object = {}): F
   result: null,
   ...more,
 });
+/** Its call may have taken effect. */
+export const unknown = (stepIndex: number, tool: string, more: object = {}): Fact => ({
+  direction: 'forward',
+  status: 'unknown',
+  ...stepOf(stepIndex, tool),
+  ...attempt,
+  error: { name: 'Lost', message: 'no answer' },
+  answered: false,
+  ...more,
+});
 export const undo = (
   status: 'committed' | 'failed',
   stepIndex: number,

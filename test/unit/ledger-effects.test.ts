@@ -15,6 +15,7 @@ import {
   started,
   stepOf,
   undo,
+  unknown,
 } from '../support/ledger-world.ts';
 
 const EUR = (amount: string) => ({ amount, currency: 'EUR' });
@@ -188,6 +189,87 @@ describe('effects', () => {
     await expect(ledger.query({ view: 'effects', sagaId: 'nobody' })).rejects.toThrow(
       'There is no saga nobody',
     );
+  });
+});
+
+describe('an effect in doubt', () => {
+  const failedSaga: Fact = { direction: 'saga', status: 'compensation_failed' };
+  const doubtful = ledgerOf('doubt', 'shop', [
+    [1, started(0, 'pay', { resourceKey: 'customer-9' })],
+    [1, unknown(0, 'pay')],
+    [2, undo('failed', 0, 'pay')],
+    [2, failedSaga],
+  ]);
+  const resolved = ledgerOf('resolved', 'shop', [
+    [1, started(0, 'pay', { resourceKey: 'customer-9' })],
+    [1, unknown(0, 'pay', { externalRef: 're_9' })],
+    [2, undo('failed', 0, 'pay')],
+    [2, failedSaga],
+    [4, { direction: 'operator', status: 'retried', ...stepOf(0, 'pay') }],
+    [4, undo('committed', 0, 'pay', EUR('12.00'))],
+    [4, { direction: 'saga', status: 'compensated' }],
+  ]);
+  const irreversible = ledgerOf('mail', 'robot', [
+    [1, started(0, 'mail', { effect: 'irreversible' })],
+    [1, unknown(0, 'mail')],
+    [30, failedSaga],
+  ]);
+  /** Settled forward, or taken back at once: no doubt is left. */
+  const settled = ledgerOf('settled', 'shop', [
+    [1, started(0, 'pay')],
+    [1, unknown(0, 'pay')],
+    [1, { direction: 'probe', status: 'committed', ...stepOf(0, 'pay'), ...attempt, result: null }],
+    [1, started(1, 'book')],
+    [1, unknown(1, 'book')],
+    [2, undo('committed', 1, 'book')],
+    [2, undo('committed', 0, 'pay')],
+    [2, { direction: 'saga', status: 'compensated' }],
+  ]);
+  const denied = ledgerOf('denied', 'robot', [
+    [1, started(0, 'mail', { effect: 'irreversible' })],
+    [1, unknown(0, 'mail')],
+    [1, { direction: 'probe', status: 'absent', ...stepOf(0, 'mail'), ...attempt }],
+    [2, { direction: 'saga', status: 'compensated' }],
+  ]);
+  /** It has no effects of its own, and its child could not be undone. */
+  const parentOf = ledgerOf('root', 'boss', [
+    [1, started(0, 'saga', { children: [] })],
+    [3, failedSaga],
+  ]);
+  const ledger = openLedger([doubtful, resolved, irreversible, settled, denied, parentOf]);
+
+  test('has a row when nothing takes it back, or that did not work; it is found as any other', async () => {
+    const found = async (asked: QueryLedgerInput) =>
+      (await ledger.effects(asked)).map(({ saga_id, status, doubt }) => `${saga_id} ${status} ${doubt}`);
+    const all = [
+      'doubt undo_failed Lost: no answer',
+      'resolved undone Lost: no answer',
+      'mail in_doubt Lost: no answer',
+      'settled undone null',
+    ];
+    expect(await found(march)).toEqual(all);
+    expect(await found({ ...march, status: 'in_doubt' })).toEqual([all[2]]);
+    expect(await found({ ...march, reference: 'customer-9' })).toEqual(all.slice(0, 2));
+    expect(await found({ sagaId: 'doubt' })).toEqual([all[0]]);
+    expect(await found({ externalRef: 're_9' })).toEqual([all[1]]);
+    for (const limit of [1, 2]) expect(await found({ ...march, limit })).toEqual(all);
+  });
+
+  test('counts without an amount, also when it was undone, so that no sum has what may never have been given', async () => {
+    const { all } = await ledger.totals(march);
+    expect(all).toEqual([
+      { key: null, currency: null, effects: 4, amount: '0', undoneEffects: 2, undone: '0', net: '0' },
+    ]);
+  });
+
+  test('every saga that failed in these days is told, with and without effects of its own', async () => {
+    const failed = async (asked: QueryLedgerInput) =>
+      (await ledger.totals(asked)).reconciliations.map(({ sagaId }) => sagaId);
+    expect(await failed(march)).toEqual(['doubt', 'resolved', 'root', 'mail']);
+    expect(await failed({ day: '2026-03-02' })).toEqual(['mail']);
+    expect(await failed({ ...march, agent: 'boss' })).toEqual(['root']);
+    expect(await failed({ ...march, tool: 'pay' })).toEqual(['doubt', 'resolved']);
+    expect(await failed({ sagaId: 'root' })).toEqual(['root']);
   });
 });
 

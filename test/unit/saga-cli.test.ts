@@ -472,6 +472,19 @@ describe('walkback ledger', () => {
     });
     expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
+    const doubtful = {
+      ...effect,
+      status: 'undo_failed',
+      amount: null,
+      undone_amount: null,
+      doubt: 'Lost: no answer',
+    };
+    const doubted = await runCommand([...of, '--effects'], {
+      answers: { 'walkback-query-ledger': { effects: [doubtful] } },
+      env,
+    });
+    expect(doubted.stdout).toMatch(/ undo failed, in doubt /);
+    expect(doubted.stdout).toContain('1 effect is in doubt');
     const csv = await runCommand([...of, '--effects', '--csv'], { answers, env });
     expect(csv.stdout).toContain('"customer-7","re_1","undone",19.99,"EUR"');
 

@@ -71,6 +71,7 @@ const EFFECT_COLUMNS = [
   'failed_at',
   'error',
   'evidence',
+  'doubt',
 ] as const satisfies readonly (keyof LedgerEffect)[];
 
 export const effectsCsv = (rows: readonly LedgerEffect[]): string => csvOf(EFFECT_COLUMNS, rows);

@@ -1,6 +1,6 @@
 /**
- * Every committed effect of a saga with its undo, in one row, from the saga's entries. Reads and steps that run other
- * sagas are no effects of their own. Pure.
+ * Every effect of a saga with its undo, in one row, from the saga's entries: what was committed, and what is still in doubt
+ * when a person is needed. Reads and steps that run other sagas are no effects of their own. Pure.
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
@@ -24,6 +24,8 @@ interface CommittedEffect {
 
 interface Open {
   started: Started;
+  /** It may have taken effect. Once it has a row, it keeps it: rows that are told never go. */
+  doubt?: Doubt;
   committed?: CommittedEffect;
 }
 
@@ -47,8 +49,13 @@ const NOT_UNDONE = {
 };
 
 type Commit = (Entry<'forward'> | Entry<'probe'>) & { status: 'committed' };
+type Doubt = Entry<'forward'> & { status: 'unknown' };
 
-const committedRow = (entry: Commit, started: Started, agent: string): LedgerEffect => ({
+const rowOf = (
+  entry: Commit | Doubt,
+  started: Started,
+  agent: string,
+): Omit<LedgerEffect, 'status' | 'amount' | 'currency' | 'amount_problem' | 'doubt'> => ({
   saga_id: entry.sagaId,
   step_index: entry.stepIndex,
   epoch: entry.epoch,
@@ -58,16 +65,36 @@ const committedRow = (entry: Commit, started: Started, agent: string): LedgerEff
   agent,
   resource_key: started.resourceKey ?? null,
   external_ref: entry.externalRef ?? null,
-  status: 'stands',
-  amount: entry.amount ?? null,
-  currency: entry.currency ?? null,
-  amount_problem: textOf(entry.amountProblem),
   committed_at: entry.at,
   committed_seq: entry.seq,
   ...NOT_UNDONE,
 });
 
+const committedRow = (entry: Commit, started: Started, agent: string): LedgerEffect => ({
+  ...rowOf(entry, started, agent),
+  status: 'stands',
+  amount: entry.amount ?? null,
+  currency: entry.currency ?? null,
+  amount_problem: textOf(entry.amountProblem),
+  doubt: null,
+});
+
+const doubtfulRow = (entry: Doubt, started: Started, agent: string): LedgerEffect => ({
+  ...rowOf(entry, started, agent),
+  status: 'in_doubt',
+  amount: null,
+  currency: null,
+  amount_problem: null,
+  doubt: textOf(entry.error),
+});
+
 const undoneBy = ({ at, seq, actor }: LedgerEntry) => ({ undone_at: at, undone_seq: seq, undone_by: actor });
+
+const undoneAmount = (entry: Entry<'undo'> & { status: 'committed' }) => ({
+  undone_amount: entry.amount ?? null,
+  undone_currency: entry.currency ?? null,
+  undone_problem: textOf(entry.amountProblem),
+});
 
 const afterUndo = (row: LedgerEffect, entry: Entry<'undo'>): LedgerEffect => {
   switch (entry.status) {
@@ -91,9 +118,8 @@ const afterUndo = (row: LedgerEffect, entry: Entry<'undo'>): LedgerEffect => {
         status: 'undone',
         ...undoneBy(entry),
         undone_ref: entry.externalRef ?? null,
-        undone_amount: entry.amount ?? null,
-        undone_currency: entry.currency ?? null,
-        undone_problem: textOf(entry.amountProblem),
+        // What may never have been given counts in no sum, so what was taken back of it does not either.
+        ...(row.doubt === null ? undoneAmount(entry) : {}),
         residue: entry.residue ?? null,
       };
   }
@@ -108,12 +134,18 @@ const afterOperator = (row: LedgerEffect, entry: Entry<'operator'>): LedgerEffec
 
 /** Ends of the time in which people had to work the saga. */
 const RECONCILED: readonly string[] = ['compensated', 'rewound', 'step_settled'];
+/** Ends of the way back: what is in doubt now stays so. */
+const WAYS_END: readonly string[] = [...RECONCILED, 'compensation_failed'];
+/** Undo entries after which nothing forward comes any more, and somebody may have to look. */
+const TROUBLE: readonly string[] = ['delayed', 'failed', 'blocked'];
 
 const secondsBetween = (from: string, until: string): number =>
   Math.round((Date.parse(until) - Date.parse(from)) / 1000);
 
 export interface SagaEffects {
-  /** In the order in which they were committed. */
+  /** Who started the saga, or the saga above it. */
+  agent: string;
+  /** In the order in which they were committed, or left in doubt. */
   committed: CommittedEffect[];
   /** One for each time that the saga could not be undone, with the last entry that it is made of. */
   failures: { reconciliation: Reconciliation; lastSeq: number }[];
@@ -125,8 +157,18 @@ export const createSagaEffects = () => {
   const failures: SagaEffects['failures'] = [];
   let agent = '';
 
+  /** From here on an effect in doubt has a row. */
+  const surface = (effect: Open, { seq }: LedgerEntry): void => {
+    if (effect.committed !== undefined || effect.doubt === undefined) return;
+    effect.committed = {
+      row: doubtfulRow(effect.doubt, effect.started, agent),
+      trace: { committedHash: effect.doubt.hash, undoneHash: null, lastSeq: seq },
+    };
+  };
+
   const addSaga = (entry: Entry<'saga'>): void => {
     if (entry.status === 'started') agent = entry.actor;
+    if (WAYS_END.includes(entry.status)) for (const effect of open.values()) surface(effect, entry);
     const last = failures.at(-1);
     const isOpen = last !== undefined && last.reconciliation.reconciledAt === null;
     if (entry.status === 'compensation_failed' && !isOpen) {
@@ -154,7 +196,11 @@ export const createSagaEffects = () => {
       return;
     }
     const effect = open.get(place);
-    if (entry.status !== 'committed' || effect === undefined) return;
+    if (effect === undefined) return;
+    if (entry.direction === 'forward' && entry.status === 'unknown') effect.doubt ??= entry;
+    // As the state has it: what nothing could take back, and a probe denied, did not happen.
+    if (entry.status === 'absent' && effect.started.effect === 'irreversible') delete effect.doubt;
+    if (entry.status !== 'committed') return;
     effect.committed = {
       row: committedRow(entry, effect.started, agent),
       trace: { committedHash: entry.hash, undoneHash: null, lastSeq: entry.seq },
@@ -163,7 +209,11 @@ export const createSagaEffects = () => {
 
   const addLater = (entry: Entry<'undo'> | Entry<'operator'>): void => {
     const effect = open.get(placeOf(entry));
-    if (effect?.committed === undefined) return;
+    if (effect === undefined) return;
+    if (entry.direction === 'operator' || TROUBLE.includes(entry.status)) surface(effect, entry);
+    // Taken back at once, by its key: nothing is left of the doubt.
+    if (entry.status === 'committed' && effect.committed === undefined) delete effect.doubt;
+    if (effect.committed === undefined) return;
     const { row: before, trace } = effect.committed;
     const row = entry.direction === 'undo' ? afterUndo(before, entry) : afterOperator(before, entry);
     const undoneHash = row.undone_seq === entry.seq ? entry.hash : trace.undoneHash;
@@ -177,6 +227,7 @@ export const createSagaEffects = () => {
       if (entry.direction === 'undo' || entry.direction === 'operator') addLater(entry);
     },
     end: (): SagaEffects => ({
+      agent,
       committed: [...open.values()]
         .flatMap((one) => one.committed ?? [])
         .sort((one, other) => one.row.committed_seq - other.row.committed_seq),

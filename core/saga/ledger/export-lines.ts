@@ -1,6 +1,6 @@
 /**
- * The objects of a saga in the export: a line of JSON for each committed effect with its undo, by the day on which it was
- * committed. What an object holds depends on the ledger up to its `seq` alone, and never on when or how often it is
+ * The objects of a saga in the export: a line of JSON for each effect with its undo, by the day on which it was
+ * committed or left in doubt. What an object holds depends on the ledger up to its `seq` alone, and never on when or how often it is
  * made. Pure.
  */
 import {

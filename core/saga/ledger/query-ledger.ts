@@ -201,6 +201,7 @@ const totalsAnswer = async (
       room: () => Number.POSITIVE_INFINITY,
       isFull: () => false,
       add: ({ row, ofSaga: reconciliations }) => totals.add(row, reconciliations),
+      addFailures: totals.addReconciliations,
     },
     query,
     today,

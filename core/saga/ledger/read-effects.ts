@@ -1,5 +1,6 @@
 /**
- * Finds effect rows: by saga, by reference, or over days. A committed effect is found in the index, and its row is made
+ * Finds effect rows: by saga, by reference, or over days. An effect is found in the index by the entry that committed it, or
+ * left it in doubt, and its row is made
  * from the whole ledger of its saga, so that an undo of a later day is in it. What one call reads is bounded;
  * the cursor goes on where it stopped.
  */
@@ -33,6 +34,8 @@ export interface Sink {
   room(): number;
   isFull(): boolean;
   add(found: FoundEffect): void;
+  /** Of sagas that failed in what was asked for, whether it has effects of its own or not. */
+  addFailures?(reconciliations: readonly Reconciliation[]): void;
 }
 
 type Store = Pick<SagaStore, 'getHead' | 'pageEntries' | 'listEntriesByDay' | 'listEntriesByExternalRef'>;
@@ -46,10 +49,20 @@ const isWanted =
     (reference === undefined ||
       [row.resource_key, row.external_ref, row.undone_ref].some((one) => one === reference));
 
-const isCommit = ({ direction, status }: LedgerEntry): boolean =>
-  status === 'committed' && (direction === 'forward' || direction === 'probe');
+/** Filters of effects choose no saga, but for the one who started it. */
+const isWantedSaga = ({ tool, agent, reference, status }: QueryLedgerInput, saga: ReadSaga): boolean =>
+  (tool ?? reference ?? status) === undefined && (agent === undefined || saga.agent === agent);
+
+/** The entry that a row stands at, if there is one of it: an effect that was in doubt may have been committed after all. */
+const isForward = ({ direction, status }: LedgerEntry): boolean =>
+  (status === 'committed' && (direction === 'forward' || direction === 'probe')) ||
+  (status === 'unknown' && direction === 'forward');
+
+const isFailure = ({ direction, status }: LedgerEntry): boolean =>
+  direction === 'saga' && status === 'compensation_failed';
 
 interface ReadSaga {
+  agent: string;
   rows: LedgerEffect[];
   reconciliations: Reconciliation[];
 }
@@ -68,8 +81,9 @@ const createReader = (store: Store) => {
       read += page.items.length + QUERY_COST;
       from = page.next;
     }
-    const { committed, failures } = effects.end();
+    const { agent, committed, failures } = effects.end();
     sagas.set(sagaId, {
+      agent,
       rows: committed.map(({ row }) => row),
       reconciliations: failures.map(({ reconciliation }) => reconciliation),
     });
@@ -82,7 +96,7 @@ const createReader = (store: Store) => {
     },
     saga: async (sagaId: string): Promise<ReadSaga> => {
       if (!sagas.has(sagaId)) await readSaga(sagaId);
-      return sagas.get(sagaId) ?? { rows: [], reconciliations: [] };
+      return sagas.get(sagaId) ?? { agent: '', rows: [], reconciliations: [] };
     },
     /** The rows of these entries, in their order. */
     rowsOf: async (
@@ -113,7 +127,9 @@ const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedg
   if (head === undefined) {
     throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
   }
-  const { rows, reconciliations } = await reader.saga(sagaId);
+  const saga = await reader.saga(sagaId);
+  const { rows, reconciliations } = saga;
+  if (isWantedSaga(query, saga)) sink.addFailures?.(reconciliations);
   const after = cursor === undefined ? -1 : entryFrom(cursor, head.seq);
   for (const row of rows.filter(({ committed_seq: seq }) => seq > after)) {
     if (sink.isFull()) return { cursor: String(row.committed_seq - 1) };
@@ -127,7 +143,7 @@ const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedg
 const hasReference =
   (reference: string) =>
   (row: LedgerEffect, entry: LedgerEntry): boolean =>
-    isCommit(entry)
+    isForward(entry)
       ? row.committed_seq === entry.seq
       : row.undone_seq === entry.seq && row.external_ref !== reference;
 
@@ -164,10 +180,15 @@ const ofDays = async (
       const page = await store.listEntriesByDay(day, Math.min(INDEX_PAGE, sink.room()), cursor);
       reader.count(page.items.length);
       const found = await reader.rowsOf(
-        page.items.filter(isCommit),
+        page.items.filter(isForward),
         (row, { seq }) => row.committed_seq === seq,
       );
       for (const one of found.filter(isWanted(query))) sink.add(one);
+      for (const { sagaId, at } of sink.addFailures === undefined ? [] : page.items.filter(isFailure)) {
+        const saga = await reader.saga(sagaId);
+        if (!isWantedSaga(query, saga)) continue;
+        sink.addFailures?.(saga.reconciliations.filter(({ failedAt }) => failedAt === at));
+      }
       cursor = page.cursor;
     } while (cursor !== undefined);
   }

@@ -85,6 +85,9 @@ export const createTotals = () => {
       }
       for (const one of ofSaga) addReconciliation(one);
     },
+    addReconciliations: (all: readonly Reconciliation[]): void => {
+      for (const one of all) addReconciliation(one);
+    },
     addTotals: (totals: LedgerTotals): void => {
       for (const name of ['all', 'byTool', 'byAgent', 'byDay'] as const) {
         for (const one of totals[name]) addTo(groups[name], one.key, one.currency, one);
