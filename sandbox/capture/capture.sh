@@ -52,11 +52,14 @@ capture_now() {
   COMMIT='' CHAIN='' IN_THE_WAY=''
   : >"$OUT.err"
   : >"$OUT.report"
+  STEP='reading HEAD and branches'
   read_host || return
   # A repository that was made again in another object format: nothing of before can be built on, or compared with.
   of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
   of_format "$1" || set -- '' "$2"
+  STEP='opening its own git directory'
   open_shadow "$FORMAT" 2>>"$OUT.err" || return
+  STEP='looking at the working files'
   begin_look || return
   last_look || return
   # A chain begins with a look at everything.
@@ -67,6 +70,7 @@ capture_now() {
     COMMIT=$known_commit
     return
   fi
+  STEP='making the bundle'
   link_chain "$2" "$known_commit" "$known_base_commit" || return
   [ "$CHAIN" != rebase ] || [ -z "$HEAD_COMMIT" ] || base_bundle
 }

@@ -197,6 +197,6 @@ first_reason() {
     done <"$file"
   done
   line="$before${before:+ }$last"
-  [ -n "$line" ] || line="git could not capture the repository, and did not say why"
+  [ -n "$line" ] || line="git could not capture the repository, and did not say why${STEP:+, while $STEP}"
   printf '%s' "${line:0:300}"
 }

@@ -25,12 +25,18 @@ ignored_by() {
 }
 
 # check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. An
-# exit of 1 means that they ignore nothing.
+# exit of 1 means that they ignore nothing, where git read them all: a file of rules that its own
+# commands do not read either is no loss (harmless).
 check_ignore() {
-  local status=0
+  local line status=0
   sed -z 's#^#./#' -- "$1" >"$2.asked" || return
   git check-ignore --no-index -z --stdin <"$2.asked" >"$2.found" 2>"$2.said" || status=$?
-  [ $status = 0 ] || { [ $status = 1 ] && [ ! -s "$2.found" ] && [ ! -s "$2.said" ]; } || return $status
+  if [ $status != 0 ]; then
+    [ $status = 1 ] && [ ! -s "$2.found" ] || { cat -- "$2.said" >&2 && return $status; }
+    while IFS= read -r line; do
+      harmless "$line" || { printf '%s\n' "$line" >&2 && return $status; }
+    done <"$2.said"
+  fi
   sed -z 's#^\./##' -- "$2.found" >"$2"
 }
 

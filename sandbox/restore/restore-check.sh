@@ -7,10 +7,11 @@ problem() { { emit problem "$1" && emit problem-message "$2"; } >>"$OUT.problems
 # refused STATUS KIND MESSAGE: the same for a command's refusal. A command that was ended by a
 # signal, or for lack of memory, refused nothing and is to be tried again.
 refused() {
-  local said
+  local kind=$2 what=$3
   said_in "$OUT.missing" "$OUT.move" "$OUT.err" "$OUT.add" "$OUT.find"
-  said=${SAID:-the command ended with $1 and said nothing}
-  if cut_off "$1" "$SAID"; then problem interrupted "a process of the restore was ended from outside: $said"; else problem "$2" "$3: $said"; fi
+  ! cut_off "$1" "$SAID" || kind=interrupted what="a process of the restore was ended from outside"
+  or_step "$1"
+  problem "$kind" "$what: $SAID"
 }
 
 # cut_off STATUS TEXT: whether a process was ended from outside. More than 128 is a signal, which
@@ -155,10 +156,12 @@ check_one() {
     return 0
   fi
   if [ -n "$EXISTS" ]; then
+    STEP='looking at the repository as it is now'
     stand_still "$i" 2>/dev/null || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
       refused $? failed "the repository cannot be read as it is now"
       return 0
     }
+    STEP='comparing it with the capture made just before'
     if [ "$TREE" != "${R_NOW_TREE[i]}" ] || { [ "$META" != "${R_NOW_META[i]}" ] && [ "$FILES_ONLY" = 0 ]; }; then
       only_content "$i" || {
         status=$?
@@ -181,6 +184,7 @@ check_one() {
     return
   fi
   if [ -n "$EXISTS" ]; then
+    STEP='bringing and looking at the objects of the target'
     [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || {
       status=$?
       : >"$SHADOW/damaged"
@@ -191,6 +195,7 @@ check_one() {
       not_there $? "$i" "the objects of the checkpoint cannot be looked at"
       return 0
     }
+    STEP='looking at what is in the way of the target'
     if [ "$FILES_ONLY" = 0 ]; then
       same_host "${R_META[i]}" || {
         status=$?
@@ -336,6 +341,7 @@ counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT
 plan_paths() {
   local status path shown=0
   local -A stays=()
+  STEP='telling what is written and deleted'
   changes "$1" "$2" || return
   if [ "$DRY_RUN" = 0 ]; then
     counted "$REMOVED"

@@ -81,9 +81,11 @@ reach() {
   : >"$OUT.kept"
   : >"$OUT.placed"
   if [ -z "$tree" ]; then
+    STEP='taking away a repository that the target does not have'
     leave "$i"
     return
   fi
+  STEP='opening or making the repository'
   if [ -z "$HG" ] && { [ "$FILES_ONLY" = 0 ] || [ -z "$EXISTS" ]; }; then
     # If the shadow exists, the state tells whether there was a .git at all.
     [ -z "${GIT_DIR-}" ] || load_state "$meta" || return
@@ -127,6 +129,7 @@ reach() {
     goal_tree "$tree" 2>>"$OUT.err" || return
     if [ -n "$vacant" ]; then FROM_TREE=$TREE; else own "$i" 2>>"$OUT.err" || return; fi
   fi
+  STEP='telling what differs from the target'
   # It is there already, as a capture in this same call found.
   vacated "$i"
   [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || return 0
@@ -141,19 +144,24 @@ reach() {
   from_tree=$FROM_TREE
   if [ -n "$vacant" ]; then
     VACATED=''
+    STEP='writing files'
     want_empty "$meta" && fill "$GOAL"
   else
-    spare_unseen && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
+    STEP='looking for files that the target does not have and that stay'
+    spare_unseen && STEP='writing and deleting files' && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
   fi || {
     status=$?
     said_in "$OUT.move"
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
+  STEP='setting modes and empty directories'
   drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
+    STEP='moving HEAD, branches and index'
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi
+  STEP='proving what was restored'
   if [ "$from_meta" = "$meta" ]; then
     [ -z "$HG" ] || refresh_index 2>>"$OUT.err" || return
     if [ -z "$CREATED$BACK$VACATED" ]; then

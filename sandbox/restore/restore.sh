@@ -3,8 +3,8 @@
 # shellcheck shell=bash
 
 # each FUNCTION I...: runs it for these repositories, some at once (count_processors).
-# Each exit status goes into its own file. A process that was ended from outside leaves that file
-# empty.
+# Each exit status goes into its own file, with the STEP that it was at. A process that was ended
+# from outside leaves that file empty.
 each() {
   local i how=$1
   shift
@@ -12,16 +12,17 @@ each() {
   for i; do
     : >"$RUN/$i.status"
     (
+      STEP='opening the repository'
       "$how" "$i"
-      printf '%s\n' $? >"$RUN/$i.status"
+      printf '%s %s\n' $? "$STEP" >"$RUN/$i.status"
     ) 2>>"$RUN/$i.log" &
     jobs_limit
   done
   wait
   for i; do
-    line_of "$RUN/$i.status" || { TEXT=137 && printf 'the process that worked on it was ended from outside\n' >>"$RUN/$i.log"; }
+    line_of "$RUN/$i.status" || { TEXT='137 ' && printf 'the process that worked on it was ended from outside\n' >>"$RUN/$i.log"; }
     # The first failure is the one to report.
-    [ "$TEXT" = 0 ] || [ -s "$RUN/$i.ended" ] || printf '%s\n' "$TEXT" >"$RUN/$i.ended"
+    [ "${TEXT%% *}" = 0 ] || [ -s "$RUN/$i.ended" ] || printf '%s\n' "$TEXT" >"$RUN/$i.ended"
   done
 }
 
@@ -268,14 +269,15 @@ kept_warnings() {
 went_wrong() {
   local status=1 i=$1 kind=failed
   shift
-  ! line_of "$RUN/$i.ended" || status=$TEXT
+  ! line_of "$RUN/$i.ended" || { status=${TEXT%% *} && STEP=${TEXT#* }; }
   said_in "$@"
   ! cut_off "$status" "$SAID" || kind=interrupted
   if [ -s "$RUN/$i.lacks" ]; then
     kind=missing-objects
     line_of "$RUN/$i.lacks" && SAID=$TEXT
   fi
-  emit problem $kind && emit problem-message "${SAID:-a command ended with $status and said nothing}"
+  or_step "$status"
+  emit problem $kind && emit problem-message "$SAID"
 }
 
 # failed I: reports the error of a repository, and its state after it.
@@ -284,7 +286,8 @@ failed() {
   [ -f "$RUN/$i.done" ] || went_wrong "$i" "$RUN/$i.why" "$RUN/$i.log"
   if [ ! -f "$RUN/$i.back" ] && [ -f "$RUN/$i.touched" ]; then
     said_in "$RUN/$i.move" "$RUN/$i.err"
-    emit problem failed && emit problem-message "could not be put back: ${SAID:-a command ended and said nothing}"
+    line_of "$RUN/$i.status" && STEP=${TEXT#* } && or_step "${TEXT%% *}"
+    emit problem failed && emit problem-message "could not be put back: $SAID"
   fi
   if [ -s "$RUN/$i.late" ]; then
     first_paths "$RUN/$i.late"

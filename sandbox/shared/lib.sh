@@ -119,6 +119,10 @@ said_in() {
   SAID=${SAID:0:500}
 }
 
+# or_step STATUS: where nobody said anything, SAID is the exit, and what was being done (STEP).
+STEP=''
+or_step() { SAID=${SAID:-"a command ended with $1 and said nothing${STEP:+, while $STEP}"}; }
+
 # take_lock DIR SECONDS: allows one script at a time below this projects root. Every child
 # inherits the descriptor, so the lock is held until the last of them is gone, even when this
 # shell is killed.

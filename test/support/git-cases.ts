@@ -153,6 +153,17 @@ export const GIT_CASES: GitCase[] = [
     notRehydrated: /t\.tmp/,
   },
   {
+    name: 'a .gitignore that is a symlink, which git does not read, and a file that comes',
+    setup: `echo '*.o' > rules; ln -s rules .gitignore; ln -s ../a.txt src/.gitignore; git add -A 2>/dev/null; git commit -qm l`,
+    damage: `echo n > n; echo o > n.o; echo two > a.txt`,
+  },
+  {
+    name: 'a .gitignore that is a symlink, and becomes a file',
+    setup: `ln -s nowhere .gitignore; echo o > x.o`,
+    damage: `rm .gitignore; echo '*.o' > .gitignore; echo n > n; mkdir d; echo d > d/d`,
+    notRehydrated: /x\.o/,
+  },
+  {
     name: 'info/exclude and a global excludes file',
     setup: `echo private.txt > .git/info/exclude; echo p > private.txt; mkdir -p ~/.config/git; echo '*.global' > ~/.config/git/ignore; echo g > x.global`,
     damage: `echo p2 > private.txt; echo g2 > x.global; echo b > a.txt`,
