@@ -20,21 +20,6 @@ make_host() {
   borrow_host
 }
 
-# make_room: where a repository comes, puts the template files of a fresh sandbox aside as a
-# whole.
-make_room() {
-  local path entry place=$HOME_DIR/replaced-$SESSION number=0
-  for entry in "$place"/*; do [ "${entry##*/}" -le $number ] || number=${entry##*/}; done
-  for path in "${R_PATH[@]}"; do
-    if symlink_above "$path/x" || { [ ! -e "$path" ] && [ ! -L "$path" ]; }; then continue; fi
-    for entry in "$path"/*; do
-      [ "$entry" != ./.agent-shadow ] || continue
-      number=$((number + 1))
-      mkdir -p -- "$place/$number" && mv -- "$entry" "$place/$number/" || return
-    done
-  done
-}
-
 # promise_objects: lets git fetch on demand the objects that a partial clone left out, as it did
 # before.
 promise_objects() {

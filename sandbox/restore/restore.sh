@@ -176,9 +176,7 @@ main() {
   FOUND=("${ROOTS[@]}")
   find_held || die SandboxUnavailable "The git directories of the repositories below $ROOT cannot be looked for. Call again."
   roots_now
-  [ "$FRESH" = 0 ] || first_arrival || FRESH=0
-  [ "$FRESH" = 0 ] || make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root cannot be put aside. Check its permissions."
-  [ "$FRESH" = 0 ] || note_arrival 2>/dev/null || :
+  [ "$FRESH" = 0 ] || arrive
   fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   MENDED=''
   [ -z "$MEND" ] || mend || MENDED='' bad=1
@@ -219,20 +217,6 @@ plan_gone() {
     [ -n "${R_TREE[i]}" ] || gone+=("$i")
   done
   in_order up plan_leave "${gone[@]}"
-}
-
-# first_arrival: whether nothing was brought into this fresh sandbox yet. A command that is delivered
-# twice must not take what the first one wrote for files of the template and put it aside.
-first_arrival() {
-  local mark=$HOME_DIR/taken-$SESSION/.arrived
-  [ ! -d "$mark" ] || return
-  mkdir -p -- "$mark" || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
-}
-
-# note_arrival: notes what a fresh sandbox holds beside the repositories that come into it.
-note_arrival() {
-  local notes=$HOME_DIR/taken-$SESSION
-  { [ -d "$notes" ] || mkdir -- "$notes"; } && note_beside "$notes/.came" "${R_PATH[@]}"
 }
 
 # report OUTCOME: writes the answer.
