@@ -47,6 +47,7 @@ const RESTORE = [
   'restore/keep-unseen',
   'restore/move-files',
   'restore/move-sidecar',
+  'restore/host-links',
   'restore/host-locks',
   'restore/move-index',
   'restore/shared-refs',

@@ -164,6 +164,7 @@ move_host() {
     printf 'the host state of this repository was not captured, so branch, HEAD and index stay\n' >>"$OUT.warn"
     return 0
   fi
+  stays_here || { printf '%s\n' "$LINK" >>"$OUT.err" && return 1; }
   mend_head && lend_to_host "$to" "$from" || return
   move_refs && move_index "$to" "$from" && move_operation "$to" "$from"
 }

@@ -58,7 +58,7 @@ find_parked() {
 }
 
 # unpark PATH META: brings back the .git, and the shadow where there is none. A .git file whose
-# target is gone stays parked.
+# target is gone stays parked, and so does a .git with links that lead elsewhere.
 unpark() {
   local home=.agent-shadow/session-$SESSION from
   find_parked "$1" "$2" || return
@@ -71,7 +71,7 @@ unpark() {
   if [ -e "$from/git" ] || [ -L "$from/git" ]; then
     clear_git "$1" || return
     mv -- "$from/git" .git || return
-    if find_host; then
+    if find_host && stays_here; then
       CREATED=1
       rm -rf -- "$from/metas" "$from"
     else

@@ -206,6 +206,10 @@ check_one() {
         fi
         return 0
       }
+      [ "$META" = "${R_META[i]}" ] || [ -z "$HG" ] || stays_here || {
+        problem unsafe-path "$LINK"
+        return 0
+      }
       note_goal "$i" "${R_META[i]}" || return
     fi
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
