@@ -27,9 +27,12 @@ SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\ti
 open_shadow() {
   local format=$1
   SHADOW=$PWD/.agent-shadow/session-$SESSION
-  shadow_home "$PWD/.agent-shadow" || return 1
+  shadow_home "$PWD/.agent-shadow" || {
+    [ -z "$IN_THE_WAY" ] || printf '%s\n' "$IN_THE_WAY" >&2
+    return 1
+  }
   export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
-  if [ -L "$SHADOW" ]; then return 1; fi
+  shadow_without_links "$SHADOW" || return
   if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
     rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
@@ -48,6 +51,11 @@ open_shadow() {
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}" || return
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
+}
+
+# shadow_without_links SHADOW: removes every symlink from it.
+shadow_without_links() {
+  without_links "$1"/* && without_links "$1"/{borrowed,info,objects,refs}/* && without_links "$1"/{objects/{info,pack},refs/*}/* && without_links "$1"/refs/tags/chkpt/*
 }
 
 # alternate DIRECTORY: TEXT is how a list of object directories names this one.

@@ -4,14 +4,14 @@
 # stays_here: whether everything that a restore of the host state writes lies in the git directory. Else LINK tells which
 # symlink leads elsewhere. A branch or a HEAD that is a link is none of them: git puts a file in its place.
 stays_here() {
-  local place name places=("$HC")
+  local place name entry places=("$HC")
   LINK=''
   [ "$HG" = "$HC" ] || places+=("$HG")
   for place in "${places[@]}"; do
     for name in logs objects reftable packed-refs "${STATE_FILES[@]}" "${STATE_DIRS[@]}"; do ! leads_away "$place/$name" || return; done
     for name in "$place"/{logs,reftable}/** "$place"/objects/*; do ! leads_away "$name" || return; done
     for name in "${STATE_DIRS[@]}"; do
-      for name in "$place/$name"/**; do ! leads_away "$name" || return; done
+      for entry in "$place/$name"/**; do ! leads_away "$entry" || return; done
     done
     for name in "$place"/{refs,index} "$place"/refs/**; do [ ! -d "$name" ] || ! leads_away "$name" || return; done
   done

@@ -8,17 +8,6 @@ in_dependency_folder() {
   return 1
 }
 
-# symlink_above PATH: whether a directory above PATH is a symlink. No repository is looked for behind one, and nothing is
-# written or deleted through one.
-symlink_above() {
-  local parent=$1
-  while [[ $parent == */* ]]; do
-    parent=${parent%/*}
-    [ ! -L "$parent" ] || return 0
-  done
-  return 1
-}
-
 # find_roots ERRORS START...: finds every repository root below the starting points, into ROOTS.
 # Directories that look like a repository but are not examined go to PASSED_OVER, with the reason
 # at the same index of PASSED_WHY. These are directories that cannot be read, repositories whose

@@ -138,7 +138,9 @@ read_branches() {
     line=refs/${line#"$HC"/refs/}
     [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
   done
-  if [ -n "$files" ] && [ -d "${known%/*}" ] && [ ! -L "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
+  # Nobody removed links that somebody may have put there.
+  for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do [ ! -L "$line" ] || files=''; done
+  if [ -n "$files" ] && [ -n "${SESSION-}" ] && [ -d "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
     # Files left half-written by a crash must not count as an answer.
     { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s\n%s' "$files" "$BRANCHES" >"$known.files"; } 2>/dev/null || :
   fi

@@ -148,9 +148,9 @@ take_lock() {
 }
 
 # shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY
-# describes a foreign file in its place.
+# describes a foreign file in its place, or in that of one of our own.
 shadow_home() {
-  local home=$1 what='a symlink'
+  local home=$1 entry what='a symlink'
   IN_THE_WAY=''
   if [ -L "$home" ] || { [ -e "$home" ] && [ ! -d "$home" ]; }; then
     [ -L "$home" ] || what='not a directory'
@@ -158,9 +158,37 @@ shadow_home() {
     return 1
   fi
   [ -d "$home" ] || mkdir -p "$home" 2>/dev/null || return 1
-  if line_of "$home/.gitignore" && [ "$TEXT" = '*' ] && [ ! -L "$home/.gitignore" ]; then return 0; fi
-  [ ! -L "$home/.gitignore" ] || rm -f -- "$home/.gitignore" || return
+  # Each before what is in it.
+  without_links "$home"/* && without_links "$home"/{aside,parked}-"${SESSION-}"/* && without_links "$home"/{aside,parked}-"${SESSION-}"/*/* || return
+  for entry in "$home"/*; do
+    case ${entry##*/} in
+      lock | .gitignore | index-bytes-* | nested-* | slow-* | beside-*) what='a file' && [ ! -f "$entry" ] || continue ;;
+      run-* | in-* | aside-* | parked-* | replaced-*) what='a directory' && [ ! -d "$entry" ] || continue ;;
+      *) continue ;;
+    esac
+    IN_THE_WAY="$entry is not $what. Walkback keeps one of its own under that name: rename or remove it, then call again."
+    return 1
+  done
+  if line_of "$home/.gitignore" && [ "$TEXT" = '*' ]; then return 0; fi
   printf '*\n' >"$home/.gitignore" 2>/dev/null
+}
+
+# symlink_above PATH: whether a directory above PATH is a symlink. No repository is looked for behind one, and nothing is
+# written or deleted through one.
+symlink_above() {
+  local parent=$1
+  while [[ $parent == */* ]]; do
+    parent=${parent%/*}
+    [ ! -L "$parent" ] || return 0
+  done
+  return 1
+}
+
+# without_links PATH...: removes those of our own files and directories that are symlinks. We make none, and what is written
+# through one, or deleted, lies elsewhere.
+without_links() {
+  local path
+  for path; do [[ ! -L $path ]] || rm -f -- "$path" || return; done
 }
 
 # count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. These are more

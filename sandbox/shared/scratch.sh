@@ -17,6 +17,8 @@ scratch() {
   } >"$GIT_DIR/config" || return
   # What is new goes to the shadow, where it can be compared with other captures.
   from=$ROOT/$path/.agent-shadow/session-$SESSION
+  if symlink_above "$from"; then from=$HOME_DIR/none; fi
+  without_links "$from" && shadow_without_links "$from" || return
   [ ! -d "$from/objects" ] || export GIT_OBJECT_DIRECTORY=$from/objects
   export GIT_ALTERNATE_OBJECT_DIRECTORIES=''
   PARKING=$HOME_DIR/none

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { captureScript } from '../../adapters/git/capture-command.ts';
 import { files } from '../support/fingerprint.ts';
-import { withTwoFiles } from '../support/git-repositories.ts';
+import { applies, withTwoFiles } from '../support/git-repositories.ts';
 
 describe('hostile and broken sandboxes', () => {
   test('nothing is written or deleted through a symlink that replaced a directory', async () => {
@@ -49,6 +49,76 @@ describe('hostile and broken sandboxes', () => {
       ]),
     );
     expect(files(outside)).toEqual([]);
+  });
+
+  /** Puts a link to a file or a directory of its own, outside, in the place of everything that Walkback keeps in a directory. */
+  const LINKS = `link() {
+      rm -rf "$1"
+      if [ $kind = file ]; then echo precious > "$2"; else mkdir -p "$2/keep/d"; echo precious > "$2/keep/f"; fi
+      ln -s "$2" "$1"
+    }
+    all() { for e in "$1"/* "$1"/.[!.]*; do [ ! -e "$e" ] || link "$e" "$o/$2$(basename "$e")"; done; }
+`;
+  const OURS =
+    'lock .gitignore index-bytes-s1 nested-s1 slow-s1 beside-s1 run-s1 in-s1 taken-s1 aside-s1 parked-s1 replaced-s1';
+
+  test.each([
+    ['in .agent-shadow of the projects root', 'file', `for n in ${OURS}; do link $n $o/$n; done`],
+    ['in .agent-shadow of the projects root', 'directory', `for n in ${OURS}; do link $n $o/$n; done`],
+    [
+      'among what was put aside and parked',
+      'directory',
+      `mkdir -p aside-s1/c parked-s1; link aside-s1/x $o/x; link aside-s1/c/0.1 $o/y; link aside-s1/mark $o/m; link parked-s1/broken $o/b; link parked-s1/$(printf new | sha256sum | head -c 16) $o/p`,
+    ],
+    ['in a shadow', 'file', 'all ../app/.agent-shadow/session-s1 a; all ../.agent-shadow/session-s1 r'],
+    ['in a shadow', 'directory', 'all ../app/.agent-shadow/session-s1 a'],
+    [
+      'deep in a shadow',
+      'directory',
+      'cd ../app/.agent-shadow/session-s1; mkdir -p refs/tags; all objects o; all info i; all refs r; all objects/pack p; all objects/info n; all refs/tags t; link objects/pack $o/p',
+    ],
+    [
+      'deep in a shadow',
+      'file',
+      'cd ../app/.agent-shadow/session-s1; all info i; all refs/tags/chkpt c; all objects/info n; all borrowed b',
+    ],
+  ])('a link %s, to a %s, leads nowhere', async (_, kind, plant) => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    const outside = `${harness.top}/outside`;
+    mkdirSync(outside);
+    const putLinks = () => {
+      harness.sh(`o=${outside} kind=${kind}; ${LINKS} cd .agent-shadow; ${plant}`);
+      return files(outside);
+    };
+    const before = putLinks();
+    expect(before.length).toBeGreaterThan(0);
+    harness.sh(
+      'echo two > app/a.txt; git -C app commit -qam two; mkdir plain; echo p > plain/p; git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; cd ../app; git branch b; echo broken > .git/refs/heads/b',
+    );
+    await harness.capture();
+    expect(files(outside)).toEqual(before);
+    const again = putLinks();
+    await applies(harness, first);
+    expect(files(outside)).toEqual(again);
+    expect(harness.sh('cat a.txt; git log --format=%s', 'app')).toBe('one\none\n');
+  });
+
+  test('a directory in the place of one of our own files, and a file in that of a directory, is named', async () => {
+    await using harness = await withTwoFiles(['app']);
+    await harness.capture();
+    harness.sh('cd .agent-shadow; rm nested-s1; mkdir nested-s1');
+    await expect(harness.capture()).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: expect.stringMatching(/\.agent-shadow\/nested-s1 is not a file\..*: rename or remove it/),
+    });
+    harness.sh('cd .agent-shadow; rmdir nested-s1; echo x > parked-s1');
+    await expect(harness.capture()).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: expect.stringContaining('parked-s1 is not a directory.'),
+    });
+    harness.sh('cd .agent-shadow; rm parked-s1');
+    expect((await harness.capture()).report.failures).toEqual([]);
   });
 
   test('what the agent writes into the shadow does not last: config, hooks, a broken index, missing objects', async () => {
