@@ -6,11 +6,12 @@ import { CREDENTIALS_FILE, hasCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import { readRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
+import { DEAD_LETTERS_FILE } from './streams/dead-letters.ts';
 
 /** Everything that the cloud and the command keep in a data directory. */
 const KEPT = [
   'daemon.log',
-  'dead-letters.jsonl',
+  DEAD_LETTERS_FILE,
   'dynamodb',
   'e2b',
   'events.jsonl',

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { App } from '../app.ts';
+import type { App, GlobalOptions } from '../app.ts';
 import { loadCommand } from '../commands.ts';
 import { completionsOf, SHELL_SCRIPTS, wordsIn } from '../completion.ts';
 import { CliError } from '../failure.ts';
@@ -20,7 +20,7 @@ export const defineCompletion = (completion: Command, app: App): void => {
     .argument('[shell]', 'bash, zsh or fish')
     .addOption(new Option('--words <lines>', 'what was typed').hideHelp())
     .addHelpText('after', EXAMPLES)
-    .action(async (shell: string | undefined, { words }: { words?: string }) => {
+    .action(async (shell: string | undefined, { words }: { words?: string }, command: Command) => {
       const { stdout } = app.terminal;
       if (words !== undefined) {
         const program = completion.parent ?? completion;
@@ -32,6 +32,8 @@ export const defineCompletion = (completion: Command, app: App): void => {
       if (shell === undefined || !isShell(shell)) {
         throw new CliError('InvalidInput', `Which shell? ${Object.keys(SHELL_SCRIPTS).join(', ')}.`);
       }
-      stdout.write(SHELL_SCRIPTS[shell]);
+      const script = SHELL_SCRIPTS[shell];
+      const { json } = command.optsWithGlobals<GlobalOptions>();
+      stdout.write(json === true ? `${JSON.stringify({ shell, script }, null, 2)}\n` : script);
     });
 };

@@ -3,13 +3,14 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isAtLeast } from '../../core/shared/versions.ts';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { IS_PACKAGED } from '../../local/program.ts';
+import { DEAD_LETTERS_FILE } from '../../local/streams/dead-letters.ts';
 import { formatBytes } from '../terminal/text.ts';
 import { type Check, check } from './check.ts';
 
@@ -99,6 +100,19 @@ const disk = async (dataDir: string): Promise<Check> => {
   );
 };
 
+/** What the streams of the embedded cloud could not deliver, as a queue of dead letters on AWS, whose alarm nobody sets off here. */
+const deadLetters = async (dataDir: string): Promise<Check> => {
+  const file = join(dataDir, DEAD_LETTERS_FILE);
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const count = text.split('\n').filter((line) => line !== '').length;
+  return check(
+    'dead-letters',
+    count === 0,
+    count === 0 ? 'none' : `${count} in ${file}`,
+    'see there which function took what not, and why; when it is mended, export the ledger again (walkback ledger backfill --from DAY) and delete the file',
+  );
+};
+
 /** The embedded cloud listens on loopback. */
 const loopback = async (): Promise<Check> => {
   const server = createServer();
@@ -129,6 +143,7 @@ export const checkMachine = async (dataDir: string, env: Environment): Promise<C
   await tools(env),
   await dataDirectory(dataDir),
   await disk(dataDir),
+  await deadLetters(dataDir),
   await loopback(),
   database(env),
 ];

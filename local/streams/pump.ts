@@ -12,6 +12,7 @@ import type { InvocationResult } from '../lambda/run-handler.ts';
 import type { StreamPlan } from '../plan.ts';
 import { REGION } from '../resolve.ts';
 import type { Changes } from './changes.ts';
+import { DEAD_LETTERS_FILE } from './dead-letters.ts';
 import { type Attempt, createDelivery } from './deliver.ts';
 import { openPosition, type Position } from './position.ts';
 import { createStreamReader } from './reader.ts';
@@ -67,7 +68,7 @@ const createBatchDelivery = ({ plan, dataDir, invoke, log }: PumpOptions, signal
         plan.reportsItemFailures,
       ),
     giveUp: async (records, error) => {
-      log.warn(`${plan.functionName} did not take ${records.length} records; kept in dead-letters.jsonl`, {
+      log.warn(`${plan.functionName} did not take ${records.length} records; kept in ${DEAD_LETTERS_FILE}`, {
         error,
       });
       const line = JSON.stringify({
@@ -76,7 +77,7 @@ const createBatchDelivery = ({ plan, dataDir, invoke, log }: PumpOptions, signal
         error,
         records,
       });
-      await appendFile(join(dataDir, 'dead-letters.jsonl'), `${line}\n`, { mode: 0o600 });
+      await appendFile(join(dataDir, DEAD_LETTERS_FILE), `${line}\n`, { mode: 0o600 });
     },
     maxRetries: plan.maxRetries,
     bisects: plan.bisects,

@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Walkback } from '../../client/index.ts';
@@ -37,8 +38,13 @@ test('the doctor finds nothing wrong here, starts nothing, and names what is mis
   await using scene = await openCliScene();
   const { ok, checks } = await scene.json(['doctor']);
   expect(ok).toBe(true);
-  expect(checks).toHaveLength(10);
+  expect(checks).toHaveLength(11);
   expect(await findRunningCloud(scene.dataDir)).toBeUndefined();
+  await mkdir(scene.dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(`${scene.dataDir}/dead-letters.jsonl`, '{}\n{}\n');
+  const left = await scene.run(['doctor']);
+  expect(left.code).toBe(7);
+  expect(left.stdout).toContain(`2 in ${scene.dataDir}/dead-letters.jsonl`);
   await using poor = await openCliScene({ PATH: scene.work });
   const { code, stdout, stderr } = await poor.run(['doctor', '--json']);
   expect(code).toBe(7);

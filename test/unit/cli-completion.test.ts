@@ -47,6 +47,15 @@ describe('what can come next', () => {
     expect(words[0] === 'bogus' ? [] : answer).toEqual(found);
   });
 
+  test('the script comes as JSON, too', async () => {
+    const { stdout } = await runCommand(['completion', 'bash']);
+    expect(stdout).toContain('complete ');
+    expect(JSON.parse((await runCommand(['completion', 'bash', '--json'])).stdout)).toEqual({
+      shell: 'bash',
+      script: stdout,
+    });
+  });
+
   test('an empty word is a word', () => expect(wordsIn(':saga\n:\n')).toEqual(['saga', '']));
 
   test('an unknown shell is named', async () => {

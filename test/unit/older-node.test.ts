@@ -1,4 +1,7 @@
-/** The command and the client run on Node 20: a name that it does not export fails every module in the same file. */
+/**
+ * The command and the client run on Node 20: a name that it does not export fails every module in the same file. What the
+ * language has since then, `npm run typecheck` finds (build/older-node.tsconfig.json).
+ */
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -60,4 +63,16 @@ test.each([
   expect(
     importsOf(text).flatMap(({ from, names }) => names.filter((name) => NEWER[from]?.includes(name))),
   ).toEqual(expected);
+});
+
+/** Read by the type check and by an old Node: what the one allows, the other has to bring. */
+test('every name that is declared for older releases of Node is brought to them', async () => {
+  const declared = await readFile(join(PROJECT, 'build/older-node.d.ts'), 'utf8');
+  const brought = await readFile(join(PROJECT, 'build/older-node.mjs'), 'utf8');
+  const names = [...declared.matchAll(/^ {2}(\w+)<[^\n]*\(/gm)].map(([, name = '']) => name);
+  expect(names).toHaveLength(6);
+  for (const name of names) {
+    const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    expect(brought, name).toMatch(new RegExp(`/${file}\\.js';`));
+  }
 });
