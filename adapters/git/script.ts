@@ -74,6 +74,7 @@ export const COMMANDS = {
     ...RESTORE,
     'shared/beside',
     'restore/arrival',
+    'restore/came-back',
     'restore/exposed',
     'restore/mend-none',
     'restore/restore',

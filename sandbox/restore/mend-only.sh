@@ -1,6 +1,11 @@
-# Replaces in a restore that mends what only a plan and a fresh sandbox need, so that it need not carry it.
+# Replaces in a restore that mends what only a plan, a fresh sandbox and haste need, so that it need not carry it. Each of its
+# repositories is proved by a capture.
 # shellcheck shell=bash
 
 arrive() { :; }
 
 tell_exposed() { :; }
+
+came_back() { CAME=''; }
+
+prove_placed() { :; }
