@@ -30,7 +30,9 @@ export const hostChange = () =>
     branches: z
       .array(
         z.object({
-          name: z.string(),
+          name: z
+            .string()
+            .describe('of a ref that is no branch and that HEAD stood on, the whole name: refs/remotes/...'),
           from: z
             .string()
             .nullable()

@@ -50,6 +50,7 @@ const RESTORE = [
   'restore/host-links',
   'restore/host-locks',
   'restore/move-index',
+  'restore/broken-refs',
   'restore/shared-refs',
   'restore/move-host',
   'restore/restore-check',

@@ -93,7 +93,11 @@ read_units() {
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
   refs_in "$1" "$T_BRANCHES"
   units[HEAD]=$T_COMMIT
-  [ -z "$T_REF" ] || units[HEAD]="ref: $T_REF"
+  if [ -n "$T_REF" ]; then
+    units[HEAD]="ref: $T_REF"
+    # One that is no branch stands with HEAD only.
+    [[ $T_REF == refs/heads/* ]] || units[$T_REF]=$T_COMMIT
+  fi
 }
 
 # head_with_branch: HEAD stays where it names a branch on which somebody committed since.
@@ -174,7 +178,7 @@ host_text() {
   while IFS= read -r unit; do
     value=${goal[$unit]}
     # Git lists those that lead nowhere last.
-    if [ "$unit" = HEAD ] || [ -z "$value" ]; then
+    if [[ -z $value || $unit != refs/heads/* && $unit != refs/bisect/* ]]; then
       continue
     elif [[ $value != 'symref '* ]]; then
       branches+=("branch $value $unit")

@@ -33,29 +33,6 @@ lend_to_host() {
   rm -f -- "$OUT.lend"
 }
 
-# mend_head: repairs a HEAD that git does not understand. Git would refuse to do anything in the
-# repository.
-mend_head() {
-  local goal=${T_REF:-refs/heads/main}
-  if line_of "$HG/HEAD" && [[ $TEXT =~ ^(ref:\ refs/|[0-9a-f]{40,64}$) ]]; then return 0; fi
-  set_aside "$HG/HEAD" && printf 'ref: %s\n' "$goal" >"$HG/HEAD"
-}
-
-# mend_ref REF: repairs the file of a branch that holds no commit. Git would refuse to write the
-# branch.
-mend_ref() {
-  local file=$HC/$1
-  [ -f "$file" ] && [ ! -L "$file" ] || return 0
-  if line_of "$file" && [[ $TEXT =~ ^(ref:\ .+|[0-9a-f]{40,64})$ ]]; then return 0; fi
-  set_aside "$file"
-}
-
-# set_aside FILE: keeps a broken file of the host with the parked ones.
-set_aside() {
-  local place=$HOME_DIR/parked-$SESSION/broken
-  mkdir -p -- "$place" && mv -- "$1" "$(mktemp -d "$place/XXXXXX")/"
-}
-
 # move_refs: moves branches and HEAD of the host to T_*. Git fails where a lock is left over from a
 # crash. Then the lock is removed, and what is left is moved.
 move_refs() {
@@ -78,11 +55,8 @@ try_refs() {
   local -A have=() want=()
   refs_in have "$N_BRANCHES"
   refs_in want "$T_BRANCHES"
-  left_to_others "$INDEX" || return
-  for ref in "${!LEFT[@]}"; do
-    [ -z "${OUTSIDE[$ref]-}" ] || [ "${want[$ref]-}" = "${have[$ref]-}" ] || printf 'branch %s stays, because a worktree outside of the projects root stands on it\n' "${ref#refs/heads/}" >>"$OUT.warn"
-    want[$ref]=${have[$ref]-}
-  done
+  left_to_others "$INDEX" && keep_outside && with_head_ref || return
+  for ref in "${!LEFT[@]}"; do want[$ref]=${have[$ref]-}; done
   # A symbolic ref goes first and comes last. Git is asked never to write through it.
   for ref in "${!have[@]}"; do
     [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue
@@ -94,7 +68,7 @@ try_refs() {
     [ -n "${want[$ref]-}" ] && [[ ${want[$ref]} != 'symref '* || ${have[$ref]} == 'symref '* ]] || printf 'option no-deref\ndelete %s %s\n' "$ref" "${have[$ref]}"
   done >"$OUT.deletes"
   for ref in "${!want[@]}"; do
-    [[ ${want[$ref]} != 'symref '* ]] || continue
+    [ -n "${want[$ref]}" ] && [[ ${want[$ref]} != 'symref '* ]] || continue
     [ -n "${have[$ref]-}" ] || mend_ref "$ref" || return
     [ "${want[$ref]}" = "${have[$ref]-}" ] || printf 'option no-deref\nupdate %s %s %s\n' "$ref" "${want[$ref]}" "${have[$ref]:-$ZERO_ID}"
   done >"$OUT.updates"

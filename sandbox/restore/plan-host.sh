@@ -27,15 +27,16 @@ BRANCHES_MOST=200
 plan_branches() {
   local name names=() sorted=()
   for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || names+=("$name"); done
-  for name in "${!want[@]}"; do [ -n "${have[$name]-}" ] || names+=("$name"); done
+  for name in "${!want[@]}"; do [ -z "${want[$name]}" ] || [ -n "${have[$name]-}" ] || names+=("$name"); done
   [ ${#names[@]} -gt 0 ] || return 0
   printf '%s\n' "${names[@]}" | sort >"$OUT.branches" && mapfile -t sorted <"$OUT.branches" || return
   for name in "${sorted[@]:0:BRANCHES_MOST}"; do plan_branch "$name" || return; done
   [ ${#sorted[@]} -le $BRANCHES_MOST ] || emit host-branches-left $((${#sorted[@]} - BRANCHES_MOST))
 }
 
-# plan_host FROM TO: writes pairs for the differences. A host state that was not captured is not
-# compared, because a restore leaves it alone.
+# plan_host FROM TO [REFS]: writes pairs for the differences. A host state that was not captured is not
+# compared, because a restore leaves it alone. For the plan of a restore, FROM is now, and REFS is a function
+# that says what becomes of the refs. Then what cannot be read now is compared too, because it is replaced.
 plan_host() {
   local from=$1 to=$2 kind ref commit name entries=''
   local -A have=() want=() held=() holds=()
@@ -45,7 +46,12 @@ plan_host() {
   heads_in have held "$T_BRANCHES"
   load_state "$to" || return
   heads_in want holds "$T_BRANCHES"
+  [ "$kind" != unreadable ] || [ -z "${3-}" ] || kind=unborn
   [[ $kind != none && $kind != unreadable && $T_KIND != none && $T_KIND != unreadable ]] || return 0
+  if [ -n "${3-}" ]; then
+    "$3" || return
+    [ -z "$T_REF" ] || [[ $T_REF == refs/heads/* || -z ${have[$T_REF]-} ]] || held[$T_REF]=${have[$T_REF]}
+  fi
   if [ "$kind $ref $commit" != "$T_KIND $T_REF $T_COMMIT" ]; then
     emit host-head-from "$kind $commit $ref" && emit host-head-to "$T_KIND $T_COMMIT $T_REF"
     plan_head "$kind" "$commit"

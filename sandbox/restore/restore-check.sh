@@ -150,6 +150,7 @@ check_one() {
   local i=$1 status=0
   : >"$OUT.problems"
   : >"$OUT.err"
+  : >"$OUT.warn"
   : >"$OUT.company"
   if [ -n "$EXISTS" ] && [ -n "${R_TREE[i]}" ] && [ "$FORMAT" != "${R_FORMAT[i]}" ]; then
     problem unsafe-path "it was made again in the object format $FORMAT, and was ${R_FORMAT[i]} at the checkpoint: move it away"
@@ -215,7 +216,7 @@ check_one() {
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
     emit plan restored >"$OUT.plan"
-    [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" >>"$OUT.plan" || return
+    [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" ${HG:+plan_refs} >>"$OUT.plan" || return
     plan_paths "$TREE" "$GOAL"
   else
     local parent=${R_PATH[i]} inside

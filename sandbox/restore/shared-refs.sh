@@ -108,3 +108,35 @@ as_decided() {
   done
   SAME=1
 }
+
+# keep_outside: of the branches in OUTSIDE, what is wanted is what there is. A warning names those that would have moved.
+keep_outside() {
+  local ref
+  for ref in "${!OUTSIDE[@]}"; do
+    [ "${want[$ref]-}" = "${have[$ref]-}" ] || printf 'branch %s stays, because a worktree outside of the projects root stands on it\n' "${ref#refs/heads/}" >>"$OUT.warn"
+    want[$ref]=${have[$ref]-}
+  done
+}
+
+# with_head_ref: HEAD may have stood on a ref that is no branch, as refs/remotes/origin/main. It is wanted as HEAD was. It never goes
+# but where HEAD stands on it, because no other capture has it.
+with_head_ref() {
+  local id
+  [[ $T_REF == refs/* && $T_REF != refs/heads/* && $T_REF != refs/bisect/* ]] || return 0
+  id=$(exec env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" rev-parse -q --verify "$T_REF" 2>>"$OUT.err") || [ $? = 1 ] || return
+  if [ "$HEAD_REF" != "$T_REF" ] && [ -n "$id" ] && [ "$id" != "$T_COMMIT" ]; then
+    [ "$T_KIND" = branch ] || return 0
+    printf '%s goes from %s to %s, because HEAD stood on it; no checkpoint holds where it is now\n' "$T_REF" "$id" "$T_COMMIT" >>"$OUT.warn"
+  fi
+  have[$T_REF]=$id want[$T_REF]=$T_COMMIT
+}
+
+# plan_refs: tells for a plan what a restore does otherwise than the two captures say, in `have` and `want`.
+plan_refs() {
+  local ref
+  stand_outside && keep_outside && with_head_ref || return
+  ! broken_head || tell_broken HEAD
+  for ref in "${!want[@]}"; do
+    [ -z "${want[$ref]}" ] || [ -n "${have[$ref]-}" ] || ! broken_ref "$ref" || tell_broken "branch ${ref#refs/heads/}"
+  done
+}

@@ -138,11 +138,15 @@ describe('linked worktrees', () => {
     harness.sh('echo two > a.txt; git commit -qam two', 'w');
     harness.sh('cd ../outside; echo theirs > a.txt; git commit -qam theirs; git status --short');
     const main = harness.sh('git rev-parse main', 'w');
+    const plan = (await harness.rollback(first, { dryRun: true })).report;
     const { report } = await harness.rollback(first);
-    expect(report.outcome).toBe('applied');
-    expect(report.warnings).toEqual([
-      'w: branch main stays, because a worktree outside of the projects root stands on it',
-    ]);
+    expect([plan.outcome, report.outcome]).toEqual(['planned', 'applied']);
+    for (const { warnings, repositories } of [plan, report]) {
+      expect(warnings).toEqual([
+        'w: branch main stays, because a worktree outside of the projects root stands on it',
+      ]);
+      expect(repositories[0]?.host?.branches.map(({ name }) => name)).toEqual(['inside']);
+    }
     expect(harness.sh('git rev-parse main', 'w')).toBe(main);
     expect(harness.sh('cd ../outside; git status --short; cat a.txt')).toBe('theirs\n');
     expect(harness.sh('git log --format=%s inside; git status --short', 'w')).not.toContain('two');

@@ -137,3 +137,44 @@ test('a plan names what a returning .gitignore would no longer ignore, and nothi
   expect(forward.report.warnings.filter((text) => text.includes('is ignored now'))).toEqual([]);
   expect(harness.sh('cat .env', 'app')).toBe('secret\n');
 });
+
+test('a branch and a HEAD that cannot be read are replaced, and plan and answer say where the old files are', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    'for n in app head other; do git init -q -b main $n; cd $n; echo 1 > a; git add a; git commit -qm one; git branch side; cd ..; done',
+  );
+  const first = await harness.capture();
+  harness.sh(
+    'echo garbage > app/.git/refs/heads/main; echo rubbish > head/.git/HEAD; echo waste > other/.git/refs/heads/side',
+  );
+  const tip = harness.sh('git rev-parse side', 'app').trim();
+  const plan = (await harness.rollback(first, { dryRun: true })).report;
+  const { report } = await harness.rollback(first);
+  expect([plan.outcome, report.outcome]).toEqual(['planned', 'applied']);
+  const place = `${harness.root}/.agent-shadow/parked-s1/broken`;
+  for (const { warnings, repositories } of [plan, report]) {
+    expect(warnings.toSorted()).toEqual(
+      ['app: the file of branch main', 'head: the file of HEAD', 'other: the file of branch side'].map(
+        (what) => `${what} cannot be read and is replaced; the old one is put into ${place}`,
+      ),
+    );
+    const main = { name: 'main', from: null, to: tip, commitsLeft: 0 };
+    expect(repositories.find(({ path }) => path === 'app')).toMatchObject({
+      action: 'restored',
+      host: {
+        head: { from: { kind: 'unborn', branch: 'main', commit: null }, to: { kind: 'branch', commit: tip } },
+        branches: [main],
+      },
+    });
+    expect(repositories.map(({ path, action }) => [path, action]).toSorted()).toEqual([
+      ['app', 'restored'],
+      ['head', 'restored'],
+      ['other', 'restored'],
+    ]);
+  }
+  expect(harness.sh(`cat ${place}/*/* | sort; cat */.git/HEAD`).split('\n').slice(0, 3)).toEqual([
+    'garbage',
+    'rubbish',
+    'waste',
+  ]);
+});

@@ -1,6 +1,7 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
+import type { Harness } from '../support/git-harness.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -97,4 +98,68 @@ test('a plan says what becomes of an alias, and counts no commits for it', async
   const back = await harness.rollback(first);
   const again = await harness.rollback(back.undo, { dryRun: true });
   expect(hostLines(again.report.repositories[0]?.host)).toContain('branch new comes, an alias of main');
+});
+
+describe('HEAD on a ref that is no branch', () => {
+  const BEGIN = 'git update-ref refs/remotes/origin/x HEAD; git symbolic-ref HEAD refs/remotes/origin/x';
+  const heads = (harness: Harness) =>
+    harness.sh('cat .git/HEAD; git for-each-ref --format="%(refname) %(subject)"; git status --short', 'app');
+
+  test.each([
+    ['HEAD went elsewhere', 'git checkout -q -B other; echo 2 > a.txt; git commit -qam two'],
+    ['it moved', 'echo 2 > a.txt; git commit -qam two; git commit -q --allow-empty -m three'],
+    ['it is gone', 'git checkout -q main; git update-ref -d refs/remotes/origin/x'],
+  ])('%s: it comes back, and so does what it became', async (_, change) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(BEGIN, 'app');
+    const first = await harness.capture();
+    expect(first.report.failures).toEqual([]);
+    const before = heads(harness);
+    harness.sh(change, 'app');
+    const after = heads(harness);
+    const moved = change.includes('three');
+    const plan = (await harness.rollback(first, { dryRun: true })).report;
+    const { undo, report } = await applies(harness, first);
+    expect(heads(harness)).toBe(before);
+    expect(plan.repositories).toMatchObject([{ host: report.repositories[0]?.host }]);
+    if (moved)
+      expect(report.repositories[0]?.host?.branches).toMatchObject([
+        { name: 'refs/remotes/origin/x', commitsLeft: 2 },
+      ]);
+    await applies(harness, undo);
+    if (!change.includes('-d ')) expect(heads(harness)).toBe(after);
+  });
+
+  test('it is made in a fresh sandbox', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(BEGIN, 'app');
+    const first = await harness.capture();
+    const before = heads(harness);
+    const report = await harness.rehydrate(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(heads(harness)).toBe(before);
+  });
+
+  test('one that was unborn goes again, and one that no checkpoint holds is named before it moves', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('git symbolic-ref HEAD refs/foo/bar', 'app');
+    const first = await harness.capture();
+    harness.sh('git commit -qm born', 'app');
+    const second = await harness.capture();
+    await applies(harness, first);
+    expect(harness.sh('git for-each-ref refs/foo', 'app')).toBe('');
+    await applies(harness, second);
+    const [was, now] = harness
+      .sh(
+        'git rev-parse refs/foo/bar; git checkout -q main; git update-ref refs/foo/bar main; git rev-parse main',
+        'app',
+      )
+      .trim()
+      .split('\n');
+    const said = [
+      `app: refs/foo/bar goes from ${now} to ${was}, because HEAD stood on it; no checkpoint holds where it is now`,
+    ];
+    expect((await harness.rollback(second, { dryRun: true })).report.warnings).toEqual(said);
+    expect((await applies(harness, second)).report.warnings).toEqual(said);
+  });
 });
