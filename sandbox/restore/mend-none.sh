@@ -4,3 +4,5 @@
 mend() { MENDED=''; }
 
 mend_report() { :; }
+
+mend_cleared() { :; }

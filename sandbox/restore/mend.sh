@@ -46,6 +46,35 @@ mend() {
   done 2>/dev/null
 }
 
+# mend_cleared: where nothing goes to the target, brings back what the restore had cleared away for it (clear_git).
+mend_cleared() {
+  local i n last old
+  [ "$MENDED" != target ] || return 0
+  for i in "${!R_PATH[@]}"; do
+    cd -- "$ROOT" && ! barred "${R_PATH[i]}" && [ -d "${R_PATH[i]}" ] && parking_place "${R_PATH[i]}" && cd -- "${R_PATH[i]}" || continue
+    last=0
+    for n in "$PARKING"/*/cleared; do
+      n=${n%/cleared} n=${n##*/}
+      [[ $n == *[!0-9]* ]] || [ "$n" -le $last ] || last=$n
+    done
+    [ $last != 0 ] || continue
+    old=$PARKING/$last
+    if only_begun; then
+      { [ ! -d .git ] || park_git "${R_PATH[i]}" ''; } && mv -- "$old/git" .git && rm -rf -- "$old" || return
+    else
+      printf 'the .git that was here before is %s\n' "$old/git" >>"$RUN/$i.warn"
+    fi
+  done
+  cd -- "$ROOT" || return
+}
+
+# only_begun: whether there is no .git, or one that the restore had only begun: it has no index and no ref yet.
+only_begun() {
+  local file
+  [ ! -L .git ] || return
+  for file in .git .git/index .git/packed-refs .git/refs/**; do [ ! -f "$file" ] || return; done
+}
+
 # mend_stand I: the repository as it is, as compared with its destination.
 mend_stand() {
   rm -f -- "$RUN/$1.stand"

@@ -22,9 +22,16 @@ park_git() {
   if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
 }
 
-# clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is.
+# clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is. `cleared` marks it
+# until the restore is done: one that was killed is mended by another call.
 clear_git() {
-  if [ -e .git ] || [ -L .git ]; then park_git "$1" '' && printf '%s' "$PARKED" >"$OUT.cleared"; fi
+  if [ -e .git ] || [ -L .git ]; then park_git "$1" '' && : >"$PARKED/cleared" && printf '%s' "$PARKED" >"$OUT.cleared"; fi
+}
+
+# forget_cleared: the restore is done, so these stay parked.
+forget_cleared() {
+  local marks=("$HOME_DIR/parked-$SESSION"/*/*/cleared)
+  [ ${#marks[@]} -eq 0 ] || rm -f -- "${marks[@]}"
 }
 
 # bring_cleared: on the way back, brings it again.

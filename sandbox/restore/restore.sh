@@ -196,6 +196,7 @@ main() {
   else
     outcome=broken
   fi
+  [ "$outcome" != applied ] || { mend_cleared && forget_cleared; } || die SandboxUnavailable "What is parked in $HOME_DIR cannot be brought back. Check its permissions, then call again."
   # In the meantime: nothing below reads what it writes.
   keep_tree_ids R_PATH &
   settle_asides
