@@ -5,6 +5,8 @@
 import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
 import { CliError } from './failure.ts';
+import { isRetryable } from './retryable.ts';
+import { plural } from './terminal/text.ts';
 
 /** It moves by itself no more, until somebody does something. */
 export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Observation): boolean =>
@@ -14,12 +16,27 @@ export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Obser
   awaiting !== undefined ||
   awaitingBelow !== undefined;
 
+type Left = Observation['notCompensated'][number];
+
+/** What nothing takes back has no compensator to try again. What is left below is worked there. */
+const workHint = (sagaId: string, left: readonly Left[]): string => {
+  const one = left.find(isRetryable) ?? left.find(({ children }) => children !== true);
+  const saga = one?.sagaId ?? sagaId;
+  return one === undefined || isRetryable(one)
+    ? `walkback saga retry ${saga}, or resolve or skip each step`
+    : `walkback saga resolve ${saga} ${one.step} --evidence TEXT, or walkback saga skip ${saga} ${one.step} --reason TEXT`;
+};
+
 /** Of a watch: the saga ended, or needs somebody; and all that should be undone is. */
 export const watchFailure = (seen: Observation): CliError | undefined => {
   const { sagaId, status, notCompensated } = seen;
-  if (status === 'COMPENSATION_FAILED' && notCompensated.length > 0) {
-    return new CliError('CompensationFailed', `${notCompensated.length} effects could not be undone.`, {
-      hint: `walkback saga retry ${sagaId}, or resolve or skip each step`,
+  const left = notCompensated.filter(({ accepted }) => accepted !== true);
+  if (status === 'COMPENSATION_FAILED' && left.length > 0) {
+    // A step that runs sagas is no effect of its own.
+    const effects = left.filter(({ children }) => children !== true).length;
+    const what = effects === 0 ? `What saga ${sagaId} ran` : plural(effects, 'effect');
+    return new CliError('CompensationFailed', `${what} could not be undone.`, {
+      hint: workHint(sagaId, left),
     });
   }
   if (isAtRest(seen)) return undefined;

@@ -201,6 +201,11 @@ export const observation = () =>
         z.object({
           ...observedStep().shape,
           reason: z.string(),
+          children: z
+            .boolean()
+            .optional()
+            .describe('it runs sagas: what stands there is listed and worked under their sagaId'),
+          accepted: z.boolean().optional().describe('somebody let it stand: nothing is to be done'),
           idempotencyKey: z
             .string()
             .optional()

@@ -6,6 +6,7 @@ import { withConnection } from '../app.ts';
 import { someFailure } from '../ending.ts';
 import { CliError, describeFailure } from '../failure.ts';
 import { parseId } from '../options.ts';
+import { BLOCKED } from '../retryable.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { type RetryableSaga, retriedText, retryPlanText } from '../view/saga-retry-view.ts';
@@ -23,9 +24,6 @@ interface Options {
 const STATUSES: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'PAUSED', 'COMPENSATING'];
 const PAGE = 100;
 const AT_ONCE = 8;
-
-/** An effect that only waits for another step is retried with that step. */
-const BLOCKED = 'CompensationBlocked';
 
 /** Of a step that runs other sagas. It is retried with what is left of those. */
 const LEFT_BELOW = 'ChildFailed';

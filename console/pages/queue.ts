@@ -1,6 +1,7 @@
 /** Everything that waits for a person: approvals, and compensations that failed. */
 
 import { html } from 'hono/html';
+import { isRetryable } from '../../cli/retryable.ts';
 import { plural } from '../../cli/terminal/text.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
 import { MINUTE_MS } from '../../contract/times.ts';
@@ -62,9 +63,13 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       const hidden = { saga, step: one.step };
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
         <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
-        <div class="acts">${form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
+        ${
+          one.children === true || one.accepted === true
+            ? NOTHING
+            : html`<div class="acts">${!isRetryable(one) ? NOTHING : form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
         ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where to see it" maxlength="2000" size="36" /> <button type="submit">Undone by hand</button></div>`)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`;
+        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`
+        }`;
     })}
   </section>`;
 

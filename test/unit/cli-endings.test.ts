@@ -57,6 +57,51 @@ describe('walkback saga watch', () => {
   });
 });
 
+describe('what walkback saga watch says of a compensation that failed', () => {
+  const error = { name: 'Refused', message: 'no' };
+  const outer = { ...left, step: 'outer', tool: 'saga', children: true, error };
+  const below = { ...left, error, path: 'outer', sagaId: 'r1.outer' };
+  const RESOLVE = 'walkback saga resolve r1 pay --evidence TEXT, or walkback saga skip r1 pay --reason TEXT';
+  test.each([
+    [
+      'a compensator',
+      [{ ...left, error }],
+      '1 effect',
+      'walkback saga retry r1, or resolve or skip each step',
+    ],
+    ['what nothing takes back', [left], '1 effect', RESOLVE],
+    [
+      'one of each',
+      [left, { ...left, error }],
+      '2 effects',
+      'walkback saga retry r1, or resolve or skip each step',
+    ],
+    ['what may stay beside', [left, { ...left, step: 'kept', accepted: true }], '1 effect', RESOLVE],
+    [
+      'below a step',
+      [outer, below],
+      '1 effect',
+      'walkback saga retry r1.outer, or resolve or skip each step',
+    ],
+    [
+      'nothing takes back below',
+      [outer, { ...below, error: undefined }],
+      '1 effect',
+      RESOLVE.replaceAll('r1', 'r1.outer'),
+    ],
+    [
+      'only what it was not told',
+      [outer],
+      'What saga r1 ran',
+      'walkback saga retry r1, or resolve or skip each step',
+    ],
+  ])('%s', async (_, notCompensated, what, hint) => {
+    const answers = { 'walkback-describe-saga': seen({ status: 'COMPENSATION_FAILED', notCompensated }) };
+    const { failure } = await runCommand(['saga', 'watch', 'r1'], { answers, env });
+    expect(failure).toMatchObject({ message: `${what} could not be undone.`, hint, exitCode: 1 });
+  });
+});
+
 describe('walkback saga submit, and walkback tool call', () => {
   const error = { name: 'TooLong', message: 'no more than 30 nights' };
   test.each([

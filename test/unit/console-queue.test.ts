@@ -38,3 +38,31 @@ test.each([
   expect(text).toContain(said);
   expect(text).not.toMatch(/\b0 (?:approval|failed)/);
 });
+
+test('it offers for each thing that is left only what can be done about it', async () => {
+  const left = { tool: 'pay', externalRef: null, reason: 'no' };
+  const error = { name: 'Refused', message: 'no' };
+  const { fetchPage, enter } = made({
+    'list-sagas': ({ status }: { status: string }) => ({
+      sagas: status === 'AWAITING' ? [] : [{ sagaId: 'left-1' }],
+    }),
+    'describe-saga': () => ({
+      ...seenOf('left-1'),
+      notCompensated: [
+        { ...left, step: 'failed', error },
+        { ...left, step: 'mail' },
+        { ...left, step: 'outer', tool: 'saga', children: true, error },
+        { ...left, step: 'kept', accepted: true },
+      ],
+    }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
+  const offered = (action: string) =>
+    [...text.matchAll(/<form.*?<\/form>/gs)].flatMap(([form]) =>
+      form.includes(`value="${action}"`) ? [/name="step" value="(.*?)"/.exec(form)?.[1]] : [],
+    );
+  expect(offered('retry')).toEqual(['failed']);
+  expect(offered('resolve')).toEqual(['failed', 'mail']);
+  expect(offered('skip')).toEqual(['failed', 'mail']);
+});

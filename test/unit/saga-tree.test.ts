@@ -252,6 +252,15 @@ describe('a tree', () => {
       'outer deep',
       'outer/deep one',
     ]);
+    expect(
+      end.notCompensated.map(({ children = false, idempotencyKey }) => [children, idempotencyKey]),
+    ).toEqual([
+      [true, undefined],
+      [true, undefined],
+      [false, 'root.all.b:1'],
+      [true, undefined],
+      [false, 'root.outer.deep:0'],
+    ]);
     const text = sagaTree(end, createPaint(false));
     expect(text).toContain('  └ outer  COMPENSATION_FAILED');
     expect(text).toContain('    └ deep  COMPENSATION_FAILED');

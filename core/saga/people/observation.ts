@@ -135,7 +135,10 @@ const notCompensatedOf = (story: Story): Observation['notCompensated'][number] =
   return {
     ...observed(story),
     reason: clip(reasonOf(story), MAX_REASON_LENGTH),
-    ...(idempotencyKey === null ? {} : { idempotencyKey }),
+    ...(effect.children === true ? { children: true } : {}),
+    ...(effect.status === 'skipped' ? { accepted: true } : {}),
+    // No provider knows the key of a step that runs sagas.
+    ...(idempotencyKey === null || effect.children === true ? {} : { idempotencyKey }),
     ...(story.resourceKey === undefined ? {} : { resourceKey: story.resourceKey }),
     ...(failed && undoError !== undefined
       ? { error: { name: undoError.name, message: clip(undoError.message, MAX_ERROR_LENGTH) } }
