@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
+import { createDescribe } from '../../core/saga/people/describe.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
@@ -237,6 +238,26 @@ test('the first in line whose executions died gets one when the lock is free, an
   await settle(30_000);
   expect((await stateOf('first')).status).toBe('COMPLETED');
   expect((await stateOf('second')).status).toBe('COMPLETED');
+});
+
+test('a saga that waits tells who holds the lock now, not who held it when it began to wait', async () => {
+  const { begin, settle, answer, store, clock } = await open();
+  const reasonOf = async (sagaId: string) => (await createDescribe({ store, clock })(sagaId)).doing?.reason;
+  await begin('holder', [{ key: 'ada', approval: true }]);
+  await begin('next', ['ada', { key: 'ben', approval: true }]);
+  await begin('last', ['ada']);
+  await settle(20_000);
+  expect(await reasonOf('last')).toBe('until saga holder has ended: it works on ada');
+  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
+  expect(await reasonOf('last')).toBe('until saga holder has ended: it works on ada');
+  await settle(20_000);
+  expect(await reasonOf('last')).toBe('until saga next has ended: it works on ada');
+  // Its own end, without the rest of what the end does.
+  const head = await store.getHead('next');
+  if (head === undefined) throw new Error('no saga next');
+  const state = { ...head.state, status: 'COMPLETED' as const, phase: 'done' as const };
+  await store.append({ ...head, state, version: head.version + 1 }, head.version, []);
+  expect(await reasonOf('last')).toBe('for its turn: nobody holds what it waits for');
 });
 
 test('projects do not share locks', async () => {

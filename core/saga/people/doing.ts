@@ -31,10 +31,16 @@ const pauseReason = (entries: readonly LedgerEntry[]): string => {
 
 type Doing = NonNullable<Observation['doing']>;
 
+/** `held`: undefined when nobody has it any more. */
+export const lockReason = (held: { sagaId: string; resourceKey: string } | undefined): string =>
+  held === undefined
+    ? 'for its turn: nobody holds what it waits for'
+    : clip(`until saga ${held.sagaId} has ended: it works on ${held.resourceKey}`, MAX_REASON);
+
 const lockDoing = (untilMs: number | null, entries: readonly LedgerEntry[]): Doing => {
   const last = entries.findLast((entry) => entry.direction === 'lock' && entry.status === 'waiting');
   if (last?.direction !== 'lock' || last.status !== 'waiting') return { what: 'waiting' };
-  const reason = clip(`until saga ${last.behind} has ended: it works on ${last.resourceKey}`, MAX_REASON);
+  const reason = lockReason({ sagaId: last.behind, resourceKey: last.resourceKey });
   const until = untilMs === null ? {} : { until: iso(untilMs) };
   return { what: 'waiting', reason, step: last.step, tool: last.tool, ...until };
 };

@@ -9,7 +9,9 @@ import { readTrueLedger } from '../ledger/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { heldAgainst } from '../permits/look.ts';
 import type { SagaStore } from '../ports.ts';
+import { lockReason } from './doing.ts';
 import { observe } from './observation.ts';
 import { placeOf } from './observe-interactive.ts';
 
@@ -146,6 +148,18 @@ const givenTo = async (
     ? {}
     : { interactive: { ...interactive, input: await store.getPinnedInput(sagaId, inputHash) } };
 
+/** The ledger says who held the lock when the saga began to wait. That one may have ended, and another have it. */
+const waitingNow = async (
+  store: SagaStore,
+  head: SagaHead,
+  { doing }: Observation,
+): Promise<Pick<Observation, 'doing'>> => {
+  if (doing === undefined || head.state.wait?.kind !== 'resource') return {};
+  const held = await heldAgainst({ store }, head);
+  const reason = lockReason(held && { sagaId: held.holder, resourceKey: held.label });
+  return { doing: { ...doing, reason } };
+};
+
 /** The observation of a saga with what is below it, and what it is below. */
 export const observeFamily = async (
   store: SagaStore,
@@ -160,6 +174,7 @@ export const observeFamily = async (
   const seen = observe(head, entries, below);
   return {
     ...seen,
+    ...(await waitingNow(store, head, seen)),
     ...(await givenTo(store, head, seen)),
     ...(parent === undefined
       ? {}

@@ -123,3 +123,14 @@ export const isStillBusy = async (looking: Looking, head: SagaHead): Promise<boo
   }
   return false;
 };
+
+/** The lock that another root holds and a saga waits for. Changes nothing, unlike a look at the line. */
+export const heldAgainst = async (looking: Looking, head: SagaHead): Promise<Permit | undefined> => {
+  const { sagaId, root = sagaId } = head;
+  for (const semaphore of waitsFor(head.state)) {
+    const permits = await looking.store.permits.granted(semaphore);
+    const held = permits.find(({ holder }) => holder !== '' && holder !== root);
+    if (held !== undefined && (await isHeld(looking, held, true))) return held;
+  }
+  return undefined;
+};
