@@ -1,0 +1,41 @@
+/** What the page of a saga says of its steps, and of those below. */
+import { expect, test } from 'vitest';
+import { made } from '../support/console-in-process.ts';
+
+const AT = '2026-01-02T10:00:00.000Z';
+
+test('what was left below is listed with the saga that has it, and is not taken for a step of this one', async () => {
+  const below = { tool: 'part', externalRef: 'ref-1', path: 'c', sagaId: 's.c' };
+  const { fetchPage, enter } = made({
+    'describe-saga': () => ({
+      sagaId: 's',
+      status: 'COMPENSATED',
+      requestedBy: 'agent',
+      createdAt: AT,
+      updatedAt: AT,
+      committed: [{ step: 'q', tool: 'pay', externalRef: 're-1' }],
+      compensated: [{ ...below, step: 'q', residue: 'a fee stays' }],
+      notCompensated: [{ ...below, step: 'q', reason: 'skipped by an operator: it may stay' }],
+      results: [],
+      advice: 'The saga was undone except for what is listed.',
+    }),
+    'query-ledger': () => ({
+      entries: [{ step: 'q', direction: 'forward', status: 'started', seq: 1, at: AT, actor: 'engine' }],
+      // So the page does not verify it.
+      cursor: '2',
+    }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  const rows = [...text.matchAll(/<tr>.*?<\/tr>/gs)]
+    .map(([row]) => row)
+    .filter((row) => /stands|undone/.test(row));
+  expect(rows).toHaveLength(3);
+  const [own = '', undone = '', left = ''] = rows;
+  expect(own).toContain('stands');
+  expect(own).not.toContain('/sagas/s.c');
+  expect(undone).toContain('a fee stays');
+  expect(left).toContain('skipped by an operator: it may stay');
+  for (const row of [undone, left]) expect(row).toContain('href="/sagas/s.c"');
+});
