@@ -6,6 +6,7 @@ import { createDescribe } from '../../core/saga/people/describe.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import { type FleetOptions, sagaFleet } from '../support/saga-fleet.ts';
 import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';
@@ -290,6 +291,20 @@ test('a saga that finds its project full is queued, and starts in its turn', asy
       name: 'OperationRefused',
     },
   );
+});
+
+test('a queued saga whose start was refused is started when the machine tries again', async () => {
+  const { begin, settle, stateOf, engine } = await open();
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('one', ['a'], project);
+  await begin('two', ['b'], project);
+  const start = engine.start.bind(engine);
+  const refusal = new WalkbackError('Throttled', 'Too many starts.', { retryable: true });
+  engine.start = () => Promise.reject(refusal);
+  await expect(settle(10_000)).rejects.toBe(refusal);
+  engine.start = start;
+  await settle(10_000);
+  expect((await stateOf('two')).status).toBe('COMPLETED');
 });
 
 test('who waits for a person gives the slot back, and takes one again before its next step', async () => {

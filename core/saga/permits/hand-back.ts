@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
+import { isIdle } from '../model/state.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
 import { lookAtDriver } from '../run/look-at-driver.ts';
 import { move } from '../run/move.ts';
@@ -18,14 +19,26 @@ export interface HandBackDependencies {
   clock: Clock;
 }
 
+/** It has its slot, and its start may have been refused. Starting it twice has no effect. */
+const startAdmitted = async (
+  engine: SagaEngine,
+  { sagaId, project = '', state }: SagaHead,
+  semaphore: string,
+): Promise<void> => {
+  const isAdmitted = typeof state.slot === 'number' && semaphore === slotsOf(project);
+  const isDriven = state.phase === 'forward' && state.inline === undefined && !isIdle(state.wait);
+  if (isAdmitted && isDriven) await engine.start(sagaId, state.generation);
+};
+
 /** The first in line that still waits there. Tickets of others are removed. */
 const firstInLine = async (
-  { store }: HandBackDependencies,
+  { store, engine }: HandBackDependencies,
   semaphore: string,
 ): Promise<{ ticket: Ticket; head: SagaHead } | undefined> => {
   for await (const ticket of store.permits.line(semaphore)) {
     const head = await store.getHead(ticket.sagaId);
     if (head !== undefined && waitsFor(head.state).includes(semaphore)) return { ticket, head };
+    if (head !== undefined) await startAdmitted(engine, head, semaphore);
     await store.permits.leave(ticket);
   }
   return undefined;
@@ -90,10 +103,12 @@ export const createAdmit =
       const queued = (now: SagaHead) =>
         now.state.wait?.kind === 'slot' ? { type: 'admit' as const, slot: { semaphore, look } } : undefined;
       const moved = await move(dependencies, ticket.sagaId, queued, 'engine');
+      if (moved.entries.length > 0) {
+        await engine.start(ticket.sagaId, moved.head.state.generation);
+        admitted.push(ticket.sagaId);
+      }
+      // Last, so that one whose start was refused is found here when this is repeated.
       await store.permits.leave(ticket);
-      if (moved.entries.length === 0) continue;
-      await engine.start(ticket.sagaId, moved.head.state.generation);
-      admitted.push(ticket.sagaId);
     }
   };
 
