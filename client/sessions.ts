@@ -91,6 +91,12 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       return await begin({ sessionId: idFor(projectsRoot), ...more, sandboxId, projectsRoot });
     } catch (error) {
       await forget(sandboxes, sandboxId);
+      // Somebody else may have started it meanwhile, in a sandbox of their own.
+      const other =
+        more.sessionId === undefined || !isWalkbackError(error, 'SessionConflict')
+          ? undefined
+          : await findActive(sandboxes, more.sessionId, projectsRoot);
+      if (other !== undefined) return other;
       throw error;
     }
   };

@@ -95,11 +95,15 @@ const startOnDirectory = async (
   }
   const root = await realDirectory(resolve(run.terminal.cwd, options.root));
   if (root === '/') throw new CliError('InvalidInput', '--root must not be the root of the file system.');
-  const before = options.id === undefined ? undefined : await sandboxBefore(run, sandboxes, options.id, root);
-  if (before !== undefined) {
+  const startBefore = async () => {
+    if (options.id === undefined) return undefined;
+    const before = await sandboxBefore(run, sandboxes, options.id, root);
+    if (before === undefined) return undefined;
     const input = startInput(options, before, root);
     return { input, answer: await startInSandbox(run, input) };
-  }
+  };
+  const found = await startBefore();
+  if (found !== undefined) return found;
   const sandboxId = await sandboxes.createOver(root, { 'walkback-cli': 'mounted' });
   const input = startInput(options, sandboxId, root);
   try {
@@ -107,6 +111,9 @@ const startOnDirectory = async (
   } catch (error) {
     // Only the record of the mount goes; the directory is the person's own.
     await sandboxes.kill(sandboxId);
+    // Somebody else may have started it meanwhile, in a sandbox of their own.
+    const other = isCliError(error, 'SessionConflict') ? await startBefore() : undefined;
+    if (other !== undefined) return other;
     throw error;
   }
 };

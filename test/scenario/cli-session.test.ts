@@ -30,6 +30,10 @@ describe('walkback beside walkback up', () => {
     const again = ['session', 'start', '--root', '.', '--id', 'mine', '--metadata'];
     expect(await json([...again, 'by=test'])).toEqual(started);
     expect(await scene.run([...again, 'by=another'])).toMatchObject({ code: 4 });
+    const atOnce = ['session', 'start', '--root', '.', '--id', 'at-once'];
+    const [one, other] = await Promise.all([json(atOnce), json(atOnce)]);
+    expect(one).toEqual(other);
+    await text(['session', 'end', 'at-once']);
 
     await writeFile(join(work, 'api/a.txt'), 'two\n');
     await chmod(join(work, 'api/a.txt'), 0o600);

@@ -1,4 +1,5 @@
 import { afterAll, test as always, beforeAll, expect } from 'vitest';
+import { hostSession } from '../../client/host-session.ts';
 import { type CheckpointWarning, errors, isWalkbackError, WalkbackError } from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
 import type { FaultAction } from '../support/fault-actions.ts';
@@ -90,6 +91,20 @@ test('a message is the end of its work, and the next turn begins there', async (
   await session.rollback({ to: 'm-1' });
   expect(world.read('api/file.txt')).toBe('m-1');
   await session.end();
+});
+
+test('a session that is started by two at once is one session', async () => {
+  const { walkback, root } = world;
+  const start = () => walkback.sessions.start({ root, sessionId: 'at-once' });
+  const started = await Promise.all([start(), start(), start()]);
+  expect(new Set(started.map(({ sessionId }) => sessionId))).toEqual(new Set(['at-once']));
+  const places = await Promise.all(started.map(async (one) => (await one.timeline()).session.sandboxId));
+  expect(new Set(places).size).toBe(1);
+  const held = await Promise.all(
+    ['at-once-by-hosts', 'at-once-by-hosts'].map((id) => hostSession(walkback, root, id)),
+  );
+  expect(new Set(held.map(({ sessionId }) => sessionId)).size).toBe(1);
+  for (const session of [started[0], held[0]]) await session?.end();
 });
 
 test('a rollback by somebody else ends the run before its next tool', async () => {
